@@ -23,7 +23,7 @@ from app.cli.output import BrokenPipeOutputError, document, lines, print_json, s
 from app.cli.session_context import begin_measuring, on_workbench
 from app.cli.steady_options import steady_options
 from app.core.analysis.replicates import spreads
-from app.core.benchmark.endurance import wear_words
+from app.core.benchmark.endurance import wear_texts
 from app.core.benchmark.run_plan import NamedTarget, require_reading, require_reading_job
 from app.core.benchmark.run_start import run_sections
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
@@ -352,7 +352,7 @@ async def wear_lines(bench: Workbench, ready: RunPlan, *, times: int = 1) -> tup
     if not ready.destructive:
         return ()
     inventory = await bench.hardware.probe() if bench.session.probing else bench.session.inventory
-    return wear_words(ready, bench.session.runs, inventory, times=times)
+    return wear_texts(ready, bench.session.runs, inventory, times=times)
 
 
 def _announce(ready: RunPlan) -> None:

@@ -16,7 +16,7 @@ from app.cli.session_context import loaded_session
 from app.core.analysis.comparison import Comparison, compare, compare_sections
 from app.core.analysis.replicates import Replicates
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.analysis.stored_verdicts import judged_again, stored_comparison
+from app.core.analysis.stored_verdicts import stored_comparison, without_stored_verdicts
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.presentation.comparison import NO_PAIR, ab_headings, comparison_table, experiment_lines, sides_table
 from app.core.presentation.comparison_text import caveat_texts, comparison_sentence
@@ -94,13 +94,13 @@ def _sessions() -> Iterator[LoadedSession]:
 
 def _earlier(run: RunRecord, *besides: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
     """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
-    from app.core.analysis.past_runs.earlier_runs import job_words
-    from app.core.analysis.past_runs.index import known_runs
+    from app.core.analysis.past_runs.earlier_runs import job_text
+    from app.core.analysis.past_runs.index import load_past_runs
 
-    job = job_words(run.start.work)
+    job = job_text(run.start.work)
     root = current().paths.sessions
     here = {loaded.folder.name for loaded in besides}
-    past = known_runs(current().paths).runs
+    past = load_past_runs(current().paths).runs
     names = dict.fromkeys(each.session for each in reversed(past) if each.job == job and each.session not in here)
     for name in list(names)[:_MOST_EARLIER]:
         with contextlib.suppress(RaidbenchError):
@@ -195,7 +195,9 @@ def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     """One experiment, by the name that `raidbench ab` gave it."""
     session, slash, experiment_id = name.rpartition("/")
     loaded, record = found_experiment(session if slash else None, experiment_id)
-    comparison = stored_comparison(judged_again(loaded.session) if judge_again else loaded.session, record.id)
+    comparison = stored_comparison(
+        without_stored_verdicts(loaded.session) if judge_again else loaded.session, record.id
+    )
     if as_json:
         print_json(experiment=_experiment_json(loaded, record, comparison))
         return DONE

@@ -72,26 +72,26 @@ def apply_caveats(judgement: VerdictResult, runs: Iterable[RunRecord]) -> Verdic
     runs = tuple(runs)
     if len({engine_of(run) for run in runs}) > 1:
         return replace(judgement, verdict=Verdict.REFUSED, reason=Reason.ENGINES, further_pairs=None)
-    doubts = forbidden(runs)
+    doubts = blocking_caveats(runs)
     if not doubts:
         return judgement
     return replace(judgement, verdict=Verdict.REFUSED, reason=Reason.STATE, doubts=doubts, further_pairs=None)
 
 
-def forbidden(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
+def blocking_caveats(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
     """Why these runs carry no verdict; none if they may."""
-    return _listed(runs, _forbidding)
+    return _grouped_caveats(runs, _blocking_keys)
 
 
-def weakened(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
+def weakening_caveats(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
     """What weakens a verdict on these runs."""
-    return _listed(runs, _weakening)
+    return _grouped_caveats(runs, _weakening_keys)
 
 
 _Key = tuple[str, tuple[str, ...]]
 
 
-def _listed(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_Key]]) -> tuple[Caveat, ...]:
+def _grouped_caveats(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_Key]]) -> tuple[Caveat, ...]:
     runs = tuple(sorted(runs, key=lambda run: run.start.at))
     ids_by_key: dict[_Key, list[str]] = {}
     for run in runs:
@@ -103,20 +103,20 @@ def _listed(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_
     )
 
 
-def _forbidding(run: RunRecord) -> Iterator[_Key]:
+def _blocking_keys(run: RunRecord) -> Iterator[_Key]:
     for advice in run.figures.advice:
-        if _forbids(advice):
+        if _is_blocking(advice):
             tasks = advice.key == "background-task"
             yield advice.key, tuple(kind for kind in advice.about if kind in TASKS) if tasks else ()
 
 
-def _weakening(run: RunRecord) -> Iterator[_Key]:
+def _weakening_keys(run: RunRecord) -> Iterator[_Key]:
     for advice in run.figures.advice:
-        if advice.key in WEAKENS and not _forbids(advice):
+        if advice.key in WEAKENS and not _is_blocking(advice):
             yield advice.key, ()
     if run.figures.steady is not None and not run.figures.steady.attained:
         yield "not-steady", ()
 
 
-def _forbids(advice: Advice) -> bool:
+def _is_blocking(advice: Advice) -> bool:
     return advice.key in FORBIDS and FORBIDS[advice.key](advice)

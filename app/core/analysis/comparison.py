@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from app.core.analysis.caveats import apply_caveats, weakened
+from app.core.analysis.caveats import apply_caveats, weakening_caveats
 from app.core.analysis.drift import DriftPattern, carry_over, disturbances
 from app.core.analysis.metric_kinds import FIGURES, SYNC, MetricKind, half_step, headline, value_of, values_of
-from app.core.analysis.multiplicity import BESIDE, corrected
-from app.core.analysis.pair_design import LEVEL, reached, upcoming
+from app.core.analysis.multiplicity import BESIDE, correct_for_multiplicity
+from app.core.analysis.pair_design import LEVEL, due_look, next_look
 from app.core.analysis.provenance import Differences, between_sessions, differences
 from app.core.analysis.reasons import Caveat, Reason
 from app.core.analysis.sample_groups import (
     ComparisonSides,
     RunOrder,
-    answering,
     filled_fields,
+    is_silent,
     pairs_of,
     sides_of,
-    silent,
     silent_side,
+    without_silent_runs,
 )
 from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval, geometric_mean
 from app.core.analysis.verdict import (
@@ -32,8 +32,8 @@ from app.core.analysis.verdict import (
     chance_of_silence,
     judge,
     judge_between,
-    stopped_answering,
-    unanswered,
+    stopped_result,
+    unanswered_result,
 )
 from app.core.session.events import ExperimentStarted
 from app.core.session.results import DIRECTIONS, SIDES
@@ -189,7 +189,7 @@ def _compare(
     earlier: Sequence[Sequence[RunRecord]] = (),
     experiment: ExperimentStarted | None = None,
 ) -> Comparison:
-    about, direction = _about(sides)
+    about, direction = _headline_kind(sides)
 
     def value(run: RunRecord) -> float | None:
         return value_of(run.figures, direction, about)
@@ -200,12 +200,12 @@ def _compare(
         b=b,
         sides=sides,
         rows=tuple(_compared_figures(sides)),
-        settings=differing(a.start.settings, b.start.settings),
-        job=differing(filled_fields(a.start.work), filled_fields(b.start.work)),
+        settings=differing_values(a.start.settings, b.start.settings),
+        job=differing_values(filled_fields(a.start.work), filled_fields(b.start.work)),
         provenance=differences(sides),
         between=between,
-        disturbances=tuple(_disturbances(answering(sides), experiment, value)),
-        weakened=weakened((*sides.a, *sides.b)),
+        disturbances=tuple(_disturbances(without_silent_runs(sides), experiment, value)),
+        weakened=weakening_caveats((*sides.a, *sides.b)),
         experiment=experiment,
         names=names,
     )
@@ -220,26 +220,26 @@ def _disturbances(
         yield from carry_over(sides, value)
 
 
-def _about(sides: ComparisonSides) -> tuple[MetricKind, str]:
+def _headline_kind(sides: ComparisonSides) -> tuple[MetricKind, str]:
     """What the job is about, by runs that did any I/O."""
-    return headline(sorted((*sides.a, *sides.b), key=silent))
+    return headline(sorted((*sides.a, *sides.b), key=is_silent))
 
 
-def differing(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str, str | None, str | None], ...]:
+def differing_values(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str, str | None, str | None], ...]:
     """What the two mappings do not agree on."""
     keys = dict.fromkeys((*a, *b))
     return tuple((key, a.get(key), b.get(key)) for key in keys if a.get(key) != b.get(key))
 
 
-def varying(mappings: list[Mapping[str, str]]) -> list[str]:
+def varying_keys(mappings: list[Mapping[str, str]]) -> list[str]:
     """Keys whose values are not the same in all of them: the columns worth showing."""
     keys = dict.fromkeys(key for mapping in mappings for key in mapping)
     return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
 
 
-def headline_beside(sides: ComparisonSides) -> MetricComparison | None:
+def compare_headline(sides: ComparisonSides) -> MetricComparison | None:
     """The figure that the job is about, alone: quick where there are many to be told of."""
-    about, direction = _about(sides)
+    about, direction = _headline_kind(sides)
     return _compared_figure(direction, about, sides, headline=True)
 
 
@@ -248,7 +248,7 @@ def _compared_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
 
     Where all I/Os are of one size, bytes are I/Os once more: they are judged as those are, and not counted twice.
     """
-    (about, direction), left = _about(sides), _left(sides)
+    (about, direction), left = _headline_kind(sides), _with_io(sides)
     first = _compared_figure(direction, about, sides, headline=True)
     if first is not None:
         yield first
@@ -266,7 +266,7 @@ def _compared_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
         row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None
     ]
     family = [row for row in other_rows if (row.direction, row.figure) not in repeated]
-    judgements = corrected([row.judgement for row in family], share=BESIDE)
+    judgements = correct_for_multiplicity([row.judgement for row in family], share=BESIDE)
     judged = [replace(row, judgement=judgement) for row, judgement in zip(family, judgements, strict=True)]
     judged_rows = {(row.direction, row.figure.key): row for row in (*([first] if first else []), *judged)}
     for row in other_rows:
@@ -292,31 +292,36 @@ def _compared_figure(
     direction: str, figure: MetricKind, sides: ComparisonSides, *, headline: bool = False, share: float = 1.0
 ) -> MetricComparison | None:
     """`share` of the level: what the first of several figures has to reach."""
-    left = _left(sides)
+    left = _with_io(sides)
     a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
-    one_is_silent = len({silent(run) for run in (*sides.a, *sides.b)}) == 2
+    one_is_silent = len({is_silent(run) for run in (*sides.a, *sides.b)}) == 2
     if all(value is None for value in (*a, *b)) and not (one_is_silent and headline):
         return None
     judgement = None
-    if _stopped(sides):
-        judgement = stopped_answering(threshold=sides.threshold) if headline else None
+    if _has_stopped(sides):
+        judgement = stopped_result(threshold=sides.threshold) if headline else None
     elif one_is_silent and left is sides:
-        judgement = unanswered(interleaved=sides.interleaved, threshold=sides.threshold) if headline else None
+        judgement = unanswered_result(interleaved=sides.interleaved, threshold=sides.threshold) if headline else None
     elif (values := _judged_values(direction, figure, left)) is not None:
         verdict_result = _judged(*values, sides, left, (direction, figure), share)
-        judgement = apply_caveats(_beside_silence(verdict_result, sides), (*sides.a, *sides.b))
+        judgement = apply_caveats(_without_silent_choice(verdict_result, sides), (*sides.a, *sides.b))
     return MetricComparison(
-        direction=direction, figure=figure, a=_mean(_all(a)), b=_mean(_all(b)), judgement=judgement, headline=headline
+        direction=direction,
+        figure=figure,
+        a=_mean(_all_known(a)),
+        b=_mean(_all_known(b)),
+        judgement=judgement,
+        headline=headline,
     )
 
 
-def _left(sides: ComparisonSides) -> ComparisonSides:
+def _with_io(sides: ComparisonSides) -> ComparisonSides:
     """The runs that figures are taken from: those with I/O, as long as both sides have one."""
-    left = answering(sides)
+    left = without_silent_runs(sides)
     return left if left.a and left.b else sides
 
 
-def _stopped(sides: ComparisonSides) -> bool:
+def _has_stopped(sides: ComparisonSides) -> bool:
     """Whether it is the verdict that one side stopped answering: chance does not put its silent runs on that side.
 
     Only an order that was drawn, or a first side that answers again afterwards, excludes a device that just died.
@@ -324,7 +329,7 @@ def _stopped(sides: ComparisonSides) -> bool:
     letter = silent_side(sides)
     if not letter:
         return False
-    look, ahead = reached(sides.looks, len(sides.a)), upcoming(sides.looks, len(sides.a))
+    look, ahead = due_look(sides.looks, len(sides.a)), next_look(sides.looks, len(sides.a))
     if sides.after:
         level = BETWEEN_LEVEL
     elif sides.order is RunOrder.EXPERIMENT and sides.known and (look is not None or ahead is None):
@@ -332,15 +337,15 @@ def _stopped(sides: ComparisonSides) -> bool:
     else:
         return False
     runs = sides.a if letter == "A" else sides.b
-    return chance_of_silence(sum(map(silent, runs)), len(runs), len(sides.a) + len(sides.b)) <= level
+    return chance_of_silence(sum(map(is_silent, runs)), len(runs), len(sides.a) + len(sides.b)) <= level
 
 
-def _beside_silence(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
+def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
     """The judgement of the runs with I/O; none where several more of one side than of the other are silent or slow.
 
     The runs that did answer are no reason to choose a side that often did not.
     """
-    more_on_b = sum(map(silent, sides.b)) - sum(map(silent, sides.a))
+    more_on_b = sum(map(is_silent, sides.b)) - sum(map(is_silent, sides.a))
     if not more_on_b or not judgement.decided:
         return judgement
     slow = judgement.slow if judgement.verdict is Verdict.NO_DIFFERENCE else None
@@ -354,7 +359,7 @@ def _judged_values(
     direction: str, figure: MetricKind, sides: ComparisonSides
 ) -> tuple[list[float], list[float]] | None:
     """The figures of both sides; None where they are not to be judged."""
-    a, b = (_all(values_of(side, direction, figure)) for side in (sides.a, sides.b))
+    a, b = (_all_known(values_of(side, direction, figure)) for side in (sides.a, sides.b))
     alike = not figure.is_latency or direction == SYNC or len(latency_kinds(sides)) == 1
     return (a, b) if figure.judged and alike and a and b and min(*a, *b) > 0 else None
 
@@ -384,7 +389,7 @@ def _judged(
         before, after = a[: -left.after], a[-left.after :]
         return judge_between(before, b, after, higher_is_better=higher_is_better, threshold=sides.threshold, step=step)
     pairs, silent_pairs = len(sides.a), len(sides.a) - len(a)
-    reached_look, ahead = reached(sides.looks, pairs), upcoming(sides.looks, pairs)
+    reached_look, ahead = due_look(sides.looks, pairs), next_look(sides.looks, pairs)
     planned = reached_look or ahead
     level = LEVEL if planned is None else planned.level
     judgement = judge(
@@ -413,7 +418,7 @@ def _judged(
     )
 
 
-def _all(values: Sequence[float | None]) -> list[float]:
+def _all_known(values: Sequence[float | None]) -> list[float]:
     """The values, none if one is missing: what too few I/Os carry in one run is not carried by the others."""
     known = [value for value in values if value is not None]
     return known if len(known) == len(values) else []
@@ -425,7 +430,7 @@ def _mean(values: list[float]) -> float | None:
     return geometric_mean(values)
 
 
-def tail_of(rows: Sequence[MetricComparison]) -> MetricComparison | None:
+def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
     """The 99th percentile beside every headline, that of the slower direction; None of single runs.
 
     Beside flushes it is theirs; it is not said twice.

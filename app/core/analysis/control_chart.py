@@ -29,8 +29,8 @@ from app.core.analysis.regression import (
     LATER_THRESHOLD_PERCENT,
     RegressionResult,
     RegressionVerdict,
-    apart,
     judge_later,
+    session_scatter,
 )
 from app.core.analysis.stats import ConfidenceInterval, quantile, tails
 from backends.values import dataclass
@@ -165,14 +165,14 @@ class _Chart:
 
     def _early(self, values: Sequence[float]) -> bool:
         """Against the baseline alone, by an interval no narrower than these nights lie apart."""
-        between = apart([*self._earlier, *map(exp, self._known[1:])])
+        between = session_scatter([*self._earlier, *map(exp, self._known[1:])])
         judged = judge_later(
             self._saved,
             values,
             between=between,
             higher_is_better=self._sign > 0,
             threshold=self._threshold,
-            least=_reach(self._known),
+            least=_chance_distance(self._known),
         )
         self._standing, self._judged = judged.standing, lambda: judged
         worse = self._judged_early and self._standing is RegressionVerdict.WORSE
@@ -206,7 +206,10 @@ class _Chart:
         if below / single / sqrt(1 + 1 / number) > FAR and below > self._loss:
             self._sum = LIMIT
         if not self._sum:
-            self._standing, self._judged = RegressionVerdict.NOT_WORSE, partial(_held, self._known[:], [level])
+            self._standing, self._judged = (
+                RegressionVerdict.NOT_WORSE,
+                partial(_compare_nights, self._known[:], [level]),
+            )
             self._recover(level, recurs=len(self._episodes) > 1)
             return False
         self._waiting.append(level)
@@ -215,7 +218,7 @@ class _Chart:
         if worse:
             self._sum = min(self._sum, LIMIT)
         self._standing = RegressionVerdict.NOT_DECIDED if self._sum >= MOST else RegressionVerdict.NOT_WORSE
-        self._judged = partial(_held, self._known[:], self._waiting[:])
+        self._judged = partial(_compare_nights, self._known[:], self._waiting[:])
         return worse
 
     def _allowance(self, sd: float, number: int) -> float:
@@ -266,7 +269,7 @@ def _inflation(logs: Sequence[float]) -> float:
     return sqrt((1 + last) / (1 - last))
 
 
-def _reach(logs: Sequence[float]) -> float:
+def _chance_distance(logs: Sequence[float]) -> float:
     """How far one night more may lie from the mean of these by chance; 0 where fewer than two are known."""
     if len(logs) < 2:
         return 0.0
@@ -279,7 +282,7 @@ def _score(t: float, dof: int) -> float:
     return score if t > 0 else -score
 
 
-def _held(reference: Sequence[float], nights: Sequence[float]) -> RegressionResult:
+def _compare_nights(reference: Sequence[float], nights: Sequence[float]) -> RegressionResult:
     """Return the mean of these nights against that of the known ones, by how far those lie apart."""
     mean, sd = _moments(reference)
     number = len(reference)

@@ -9,7 +9,7 @@ from math import cos, expm1, fsum, log, log2, pi, sin, sqrt
 
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.sample_groups import ComparisonSides, place_in_session
-from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, tails, unpaired
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, tails, welch_interval
 from app.core.session.state import RunRecord
 from backends.values import dataclass
 
@@ -61,7 +61,7 @@ def disturbances(sides: ComparisonSides, value: Callable[[RunRecord], float | No
     values = [value(run) for run in timed]
     logs = [log(value) for value in values if value is not None and value > 0]
     if len(logs) == len(timed):
-        yield from found([letters[run.id] for run in timed], logs)
+        yield from find_patterns([letters[run.id] for run in timed], logs)
 
 
 def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[DriftPattern]:
@@ -111,7 +111,7 @@ def _letter(run: RunRecord) -> str:
     return "" if run.start.mark is None else run.start.mark.letter
 
 
-def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
+def find_patterns(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
     """Order, trend and period in logarithms of the runs in time, each with the letter of its side."""
     centre = {
         letter: _mean([value for run_letter, value in zip(letters, logs, strict=True) if run_letter == letter])
@@ -219,7 +219,7 @@ def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> 
     return tuple(
         Shift(
             at=at,
-            interval=unpaired(values[start:at], values[at:end]),
+            interval=welch_interval(values[start:at], values[at:end]),
             before=at - start,
             after=end - at,
         )

@@ -21,7 +21,7 @@ CAUTION = 0.80
 """How sure effect and scatter are each not worse than is taken for the forecast."""
 
 
-def deciding(
+def deciding_look(
     interval: ConfidenceInterval, looks: Sequence[InterimAnalysis], *, threshold: float = THRESHOLD_PERCENT
 ) -> InterimAnalysis | None:
     """The first of these looks, each after so many pairs in all, that would decide; None if none is likely to.

@@ -14,7 +14,9 @@ BESIDE = 0.2
 """Of the level of the headline what all figures beside it share, so that the whole job stays at about that level."""
 
 
-def corrected(judgements: Sequence[VerdictResult | None], *, share: float = 1.0) -> tuple[VerdictResult | None, ...]:
+def correct_for_multiplicity(
+    judgements: Sequence[VerdictResult | None], *, share: float = 1.0
+) -> tuple[VerdictResult | None, ...]:
     """The same judgements; a difference that chance explains, given their number, is not decided any more.
 
     `share`: how much of the level the family has to itself.
@@ -25,10 +27,12 @@ def corrected(judgements: Sequence[VerdictResult | None], *, share: float = 1.0)
     adjusted = dict(
         zip(map(id, family), holm([judgement.interval.p for judgement in family if judgement.interval]), strict=True)
     )
-    return tuple(_held(judgement, adjusted.get(id(judgement), 0.0) / share, len(family)) for judgement in judgements)
+    return tuple(
+        _corrected(judgement, adjusted.get(id(judgement), 0.0) / share, len(family)) for judgement in judgements
+    )
 
 
-def _held(judgement: VerdictResult | None, p: float, count: int) -> VerdictResult | None:
+def _corrected(judgement: VerdictResult | None, p: float, count: int) -> VerdictResult | None:
     if judgement is None or not judgement.differs:
         return judgement
     level = LEVEL if judgement.interval is None else judgement.interval.level

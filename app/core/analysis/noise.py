@@ -60,7 +60,7 @@ def noise_of_pairs(interval: ConfidenceInterval) -> RunNoise | None:
     return RunNoise(sd=interval.sd, dof=interval.n - 1, runs=2 * interval.n) if interval.n > FEWEST_KNOWN else None
 
 
-def sight(noise: RunNoise, pairs: int, *, level: float = LEVEL) -> float:
+def detectable_effect(noise: RunNoise, pairs: int, *, level: float = LEVEL) -> float:
     """The smallest effect, in percent, that so many pairs show four times of five at least."""
     return expm1(_needed(pairs, level) * noise.conservative_sd) * 100
 

@@ -17,7 +17,7 @@ Letter = Literal["A", "B"]
 """A is what is compared with, B what is tried."""
 
 
-def order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter, ...]:
+def draw_order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter, ...]:
     """The letters of all pairs up to the last look: which comes first in a pair is drawn, pair by pair.
 
     A repeated ABBA is a period of four runs, and whatever else has that period passes for a difference: with a job of a
@@ -100,7 +100,7 @@ time after that. The pairs of all of them are judged together. Repeating until s
 level, was false in 24 % of cases after five times."""
 
 
-def asked_again(looks: Sequence[InterimAnalysis], times: int, pairs: int) -> tuple[InterimAnalysis, ...]:
+def repeated_looks(looks: Sequence[InterimAnalysis], times: int, pairs: int) -> tuple[InterimAnalysis, ...]:
     """The looks of an experiment after `times` others that asked the same and measured so many pairs in all."""
     if not times:
         return tuple(looks)
@@ -125,11 +125,11 @@ def one_look(pairs: int) -> tuple[InterimAnalysis, ...]:
     return (InterimAnalysis(pairs=pairs, level=LEVEL),)
 
 
-def reached(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
+def due_look(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
     """The look that is due after so many pairs; None between two of them."""
     return next((look for look in looks if look.pairs == pairs), None)
 
 
-def upcoming(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
+def next_look(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
     """The first look that lies ahead; None after the last."""
     return next((look for look in looks if look.pairs > pairs), None)

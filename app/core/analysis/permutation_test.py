@@ -59,7 +59,7 @@ class RoundResults:
         return len(self.values[0])
 
 
-def reaches(setups: int, rounds: int, level: float) -> bool:
+def can_show(setups: int, rounds: int, level: float) -> bool:
     """Whether so many rounds can show a set-up that stands out, however far it does."""
     return setups > 1 and float(setups) ** (1 - rounds) <= REACH * level
 
@@ -67,13 +67,13 @@ def reaches(setups: int, rounds: int, level: float) -> bool:
 def rounds_needed(setups: int, level: float) -> int:
     """The fewest rounds that can; two set-ups at least."""
     rounds = 2
-    while not reaches(setups, rounds, level):
+    while not can_show(setups, rounds, level):
         rounds += 1
     return rounds
 
 
 @lru_cache(maxsize=16)
-def permuted(
+def permutation_intervals(
     family: tuple[RoundResults, ...], *, seed: str, level: float, draws: int = DRAWS
 ) -> tuple[tuple[ConfidenceInterval, ...], ...]:
     """Of each member the intervals of all its contrasts with 0, which hold together for the whole family.
@@ -81,7 +81,7 @@ def permuted(
     An interval is around the median of the log-ratios of the rounds; it excludes 0 where chance does not explain the
     contrast. `seed` decides the drawings, so the same is found again.
     """
-    clipped = [_held(round_results) for round_results in family]
+    clipped = [_without_outliers(round_results) for round_results in family]
     contrasts = [
         _contrasts(_by_label(rows, round_results.labels)) for rows, round_results in zip(clipped, family, strict=True)
     ]
@@ -114,7 +114,7 @@ def row_scatter(family: Sequence[RoundResults]) -> Mapping[str, RowScatter]:
     """Return the scatter of each set-up over the workloads of a family, by name."""
     return scatter_by_row(
         [
-            (_names(round_results), _columns(_residuals(_held(round_results), round_results.labels)))
+            (_names(round_results), _columns(_residuals(_without_outliers(round_results), round_results.labels)))
             for round_results in family
         ],
     )
@@ -173,7 +173,7 @@ def _intervals(
         yield ConfidenceInterval(mean=middle, low=low, high=high, sd=sd, n=len(by_label), p=p, level=level)
 
 
-def _held(round_results: RoundResults) -> list[list[float]]:
+def _without_outliers(round_results: RoundResults) -> list[list[float]]:
     """Of each round what its values are above its middle, without the outermost and without a rise along the rounds.
 
     No label has a say in it, so labels can be drawn anew behind it.
@@ -212,10 +212,10 @@ class _Contrasts:
 def _contrasts(by_label: Sequence[Sequence[float]]) -> _Contrasts:
     """Of rows that each have a mean of 0."""
     squares = fsum(value * value for row in by_label for value in row)
-    return _compared(list(map(fsum, zip(*by_label, strict=True))), squares, len(by_label))
+    return _contrasts_of(list(map(fsum, zip(*by_label, strict=True))), squares, len(by_label))
 
 
-def _compared(sums: Sequence[float], squares: float, rounds: int) -> _Contrasts:
+def _contrasts_of(sums: Sequence[float], squares: float, rounds: int) -> _Contrasts:
     left = max(0.0, squares - sum(value * value for value in sums) / rounds)
     variance = left / ((len(sums) - 1) * (rounds - 1))
     error = max(_LEAST, sqrt(variance)) * sqrt(2 / rounds)
@@ -248,7 +248,7 @@ def _largest(family: Sequence[Sequence[Sequence[float]]], random: Random, draws:
         contrast = alone = 0.0
         for rows, whole in zip(family, squares, strict=True):
             drawn = [_shuffled(row, random) for row in rows]
-            contrasts = _compared(list(map(sum, zip(*drawn, strict=True))), whole, len(rows))
+            contrasts = _contrasts_of(list(map(sum, zip(*drawn, strict=True))), whole, len(rows))
             base, others = contrasts.means[0], sorted(contrasts.means[1:])
             contrast = max(contrast, (others[-1] - base) / contrasts.error, (base - others[0]) / contrasts.error)
             if len(others) > 1:  # the outermost lie farthest from the median of the rest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.core.analysis.regression import apart
+from app.core.analysis.regression import session_scatter
 from app.core.analysis.sample_groups import SUBJECT, ComparisonSides, condition, repeats
 from app.core.analysis.stats import MeanInterval, geometric_mean
 from app.core.session.state import RunRecord
@@ -43,4 +43,4 @@ def between_sessions(
     """How far sessions in which the same was measured lie apart, as logarithms of their means; None of too few."""
     groups = (repeats(runs).get(condition(run), ()) for runs in sessions)
     measured = [[measured_value for record in group if (measured_value := value(record))] for group in groups]
-    return apart([geometric_mean(values) for values in measured if values and min(values) > 0])
+    return session_scatter([geometric_mean(values) for values in measured if values and min(values) > 0])

@@ -15,7 +15,7 @@ from math import fsum, log, sqrt
 from statistics import median
 
 from app.core.analysis.pair_design import LEVEL
-from app.core.analysis.stats import ConfidenceInterval, MeanInterval, quantile, unpaired
+from app.core.analysis.stats import ConfidenceInterval, MeanInterval, quantile, welch_interval
 from app.core.analysis.verdict import FEWEST_RUNS
 from backends.values import dataclass
 
@@ -56,7 +56,7 @@ class RegressionResult:
     """Whether it is as wide as sessions lie apart, which no number of runs makes narrower."""
 
 
-def apart(values: Sequence[float]) -> MeanInterval | None:
+def session_scatter(values: Sequence[float]) -> MeanInterval | None:
     """How far sessions lie apart, by one value of each in time, as logarithms; None of too few.
 
     From the median of the steps from one to the next: a change of level among them is one step, and does not hide the
@@ -87,7 +87,7 @@ def judge_later(
     """
     if min(len(saved), len(now)) < FEWEST_RUNS:
         return RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
-    interval = unpaired(saved, now, level=level)
+    interval = welch_interval(saved, now, level=level)
     half = least
     if between is not None and between.sd is not None:
         # Steps overlap and a median wastes some: with half as many degrees of freedom the interval keeps its level.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.core.analysis.metric_kinds import FIGURES, MetricKind
 from app.core.analysis.sample_groups import Condition, condition, repeats
-from app.core.analysis.stats import MeanInterval, spread
+from app.core.analysis.stats import MeanInterval, mean_interval
 from app.core.session.results import SIDES
 from app.core.session.state import RunRecord
 
@@ -33,7 +33,7 @@ def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> 
     both = [run.figures.side(direction) for run in runs]
     values = [figure.read(figures) for figures in both if figures is not None]
     known = [value for value in values if value is not None]
-    return spread(known) if known and len(known) == len(runs) else None
+    return mean_interval(known) if known and len(known) == len(runs) else None
 
 
 def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, MetricKind, MeanInterval], ...]:

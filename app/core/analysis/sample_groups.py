@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from app.core.analysis.pair_design import asked_again
+from app.core.analysis.pair_design import repeated_looks
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.results import RunStatus
@@ -91,7 +91,7 @@ def engine_of(run: RunRecord) -> str:
     return run.start.job.get("ioengine") or "libaio"
 
 
-def silent(run: RunRecord) -> bool:
+def is_silent(run: RunRecord) -> bool:
     """Whether it completed no I/O, though nobody ended it and fio did not fail by itself."""
     figures = run.figures
     both = figures.transfers
@@ -99,15 +99,15 @@ def silent(run: RunRecord) -> bool:
     return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
 
 
-def answering(sides: ComparisonSides) -> ComparisonSides:
+def without_silent_runs(sides: ComparisonSides) -> ComparisonSides:
     """The sides without runs that completed no I/O; of pairs those in which both runs did some."""
-    if not any(map(silent, (*sides.a, *sides.b))):
+    if not any(map(is_silent, (*sides.a, *sides.b))):
         return sides
     if sides.interleaved:
-        both = [pair for pair in zip(sides.a, sides.b, strict=True) if not any(map(silent, pair))]
+        both = [pair for pair in zip(sides.a, sides.b, strict=True) if not any(map(is_silent, pair))]
         return replace(sides, a=tuple(a for a, _ in both), b=tuple(b for _, b in both))
-    a, b = (tuple(run for run in runs if not silent(run)) for runs in (sides.a, sides.b))
-    after = sum(not silent(run) for run in sides.a[len(sides.a) - sides.after :])
+    a, b = (tuple(run for run in runs if not is_silent(run)) for runs in (sides.a, sides.b))
+    after = sum(not is_silent(run) for run in sides.a[len(sides.a) - sides.after :])
     if after in (0, len(a)):  # no longer between two measurements of A
         return replace(sides, a=a, b=b, after=0, order=RunOrder.GROUPS if sides.after else sides.order)
     return replace(sides, a=a, b=b, after=after)
@@ -115,7 +115,7 @@ def answering(sides: ComparisonSides) -> ComparisonSides:
 
 def silent_side(sides: ComparisonSides) -> str:
     """The letter of the only side that stopped answering, in one of its runs at least; "" where neither or both did."""
-    a, b = (any(map(silent, runs)) for runs in (sides.a, sides.b))
+    a, b = (any(map(is_silent, runs)) for runs in (sides.a, sides.b))
     return "" if a == b else "A" if a else "B"
 
 
@@ -140,7 +140,7 @@ def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
         interleaved=True,
         order=RunOrder.EXPERIMENT,
         experiment=experiment_id,
-        looks=() if record is None else asked_again(record.start.looks, len(others), len(earlier)),
+        looks=() if record is None else repeated_looks(record.start.looks, len(others), len(earlier)),
         others=others,
         before=len(earlier),
         known=record is not None,
@@ -175,7 +175,7 @@ def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRe
     for run in session.runs:
         mark = run.start.mark
         done = run.end is not None and run.id not in left_out
-        counts = done and (run.figures.status is RunStatus.OK or silent(run))
+        counts = done and (run.figures.status is RunStatus.OK or is_silent(run))
         if mark is not None and mark.experiment == experiment_id and counts:
             pairs.setdefault(mark.pair, {})[mark.letter] = run
     return tuple((pair["A"], pair["B"]) for _, pair in sorted(pairs.items()) if len(pair) == 2)
@@ -193,17 +193,17 @@ def sides_of(
     `a_session` and `b_session` hold the runs of the session that each belongs to, `experiments` those of the first.
     """
     together = a_session is b_session or tuple(a_session) == tuple(b_session)
-    if together and (pairs := _experiment(a, b, a_session, experiments)) is not None:
+    if together and (pairs := _experiment_sides(a, b, a_session, experiments)) is not None:
         return pairs
     if together and condition(a) == condition(b):
         return ComparisonSides(a=(a,), b=(b,), interleaved=False, alike=True)
-    a_runs, b_runs = _alike(a, a_session), _alike(b, b_session)
+    a_runs, b_runs = _with_repeats(a, a_session), _with_repeats(b, b_session)
     if len(a_runs) == len(b_runs) == 1:
         return ComparisonSides(a=a_runs, b=b_runs, interleaved=False, apart=not together)
-    if together and (in_turn := _in_turn(a_runs, b_runs)):
+    if together and (in_turn := _interleaved_sides(a_runs, b_runs)):
         return in_turn
     when = place_in_session if together else _started_at
-    if after := _after(a_runs, b_runs, when):
+    if after := _runs_after(a_runs, b_runs, when):
         ordered = tuple(sorted(a_runs, key=when))
         return ComparisonSides(
             a=ordered, b=b_runs, interleaved=False, apart=not together, order=RunOrder.BETWEEN, after=after
@@ -211,7 +211,7 @@ def sides_of(
     return ComparisonSides(a=a_runs, b=b_runs, interleaved=False, apart=not together, order=RunOrder.GROUPS)
 
 
-def _experiment(
+def _experiment_sides(
     a: RunRecord, b: RunRecord, runs: Sequence[RunRecord], experiments: Sequence[ExperimentRecord]
 ) -> ComparisonSides | None:
     """The pairs of the experiment that both belong to; the letter of `a` first."""
@@ -224,13 +224,13 @@ def _experiment(
     return pairs if mark.letter == "A" else replace(pairs, a=pairs.b, b=pairs.a)
 
 
-def _alike(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
+def _with_repeats(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
     """The run with its repeats; itself at least, whole or not."""
     records = repeats(runs).get(condition(run), ())
     return records if run in records else (run,)
 
 
-def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> ComparisonSides | None:
+def _interleaved_sides(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> ComparisonSides | None:
     """Pairs of neighbours in time, if every run is in one and not always the same side came first."""
     letters: Mapping[str, str] = {run.id: "A" for run in a} | {run.id: "B" for run in b}
     timed = sorted((*a, *b), key=place_in_session)
@@ -260,7 +260,9 @@ def _started_at(run: RunRecord) -> tuple[int, float]:
     return 0, run.start.at
 
 
-def _after(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], when: Callable[[RunRecord], tuple[int, float]]) -> int:
+def _runs_after(
+    a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], when: Callable[[RunRecord], tuple[int, float]]
+) -> int:
     """How many of a were measured after all of b; 0 unless all others were measured before."""
     first, last = min(map(when, b)), max(map(when, b))
     before, after = sum(when(run) < first for run in a), sum(when(run) > last for run in a)

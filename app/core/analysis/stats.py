@@ -183,14 +183,14 @@ class LogMeanInterval:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-def of_ratios(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
+def ratio_interval(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
     """The interval of log-ratios, at least two."""
     mean, variance = _moments(ratios)
     n = len(ratios)
     return _interval(mean, sqrt(variance), sqrt(variance / n), n - 1, n, level)
 
 
-def unpaired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
+def welch_interval(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
     """The interval of the difference of the mean logarithms of two groups, after Welch.
 
     Raises ValueError unless both hold at least two positive values.
@@ -205,7 +205,7 @@ def unpaired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) ->
     return _interval(mean_b - mean_a, spread, sqrt(share_a + share_b), dof, min(len(a), len(b)), level)
 
 
-def spread(values: Sequence[float]) -> MeanInterval:
+def mean_interval(values: Sequence[float]) -> MeanInterval:
     """Mean and 95 % interval of repeats. Raises ValueError of no values."""
     if not values:
         raise ValueError("no values")
@@ -216,11 +216,11 @@ def spread(values: Sequence[float]) -> MeanInterval:
     return MeanInterval(mean=mean, half=half, sd=sqrt(variance), n=len(values))
 
 
-def log_spread(values: Sequence[float]) -> LogMeanInterval:
+def log_mean_interval(values: Sequence[float]) -> LogMeanInterval:
     """Geometric mean and 95 % interval of repeats of what doubles and halves, such as a latency; positive values."""
     if len(values) < 2:
         return LogMeanInterval(mean=geometric_mean(values), low=None, high=None, n=len(values))
-    interval = of_ratios([*map(log, values)])
+    interval = ratio_interval([*map(log, values)])
     return LogMeanInterval(mean=exp(interval.mean), low=exp(interval.low), high=exp(interval.high), n=len(values))
 
 

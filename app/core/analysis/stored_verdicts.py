@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.core.analysis.caveats import forbidden
+from app.core.analysis.caveats import blocking_caveats
 from app.core.analysis.comparison import Comparison, MetricComparison, compare_experiment
 from app.core.analysis.reasons import OutlierPair, OutlierPairs, Reason, SlowRuns
 from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval
@@ -17,10 +17,10 @@ from app.core.session.state import ExperimentRecord, Session
 
 def verdicts_of(comparison: Comparison) -> tuple[RecordedVerdict, ...]:
     """What is kept of a comparison: a judgement of every figure that has one."""
-    return tuple(_kept(row, row.judgement) for row in comparison.rows if row.judgement is not None)
+    return tuple(_recorded(row, row.judgement) for row in comparison.rows if row.judgement is not None)
 
 
-def _kept(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
+def _recorded(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
     record = RecordedVerdict(
         direction=row.direction,
         figure=row.figure.key,
@@ -65,12 +65,12 @@ def stored_comparison(session: Session, experiment_id: str) -> Comparison | None
     return replace(comparison, rows=tuple(_rows(comparison, record.end)), rule=rule)
 
 
-def judged_again(session: Session) -> Session:
+def without_stored_verdicts(session: Session) -> Session:
     """The session without the verdicts that were kept: its experiments are judged by the rule of now."""
-    return replace(session, experiments=tuple(map(_forgotten, session.experiments)))
+    return replace(session, experiments=tuple(map(_without_verdicts, session.experiments)))
 
 
-def _forgotten(record: ExperimentRecord) -> ExperimentRecord:
+def _without_verdicts(record: ExperimentRecord) -> ExperimentRecord:
     end = None if record.end is None else replace(record.end, verdicts=())
     return replace(record, end=end)
 
@@ -94,11 +94,11 @@ def _judgement(comparison: Comparison, kept: RecordedVerdict) -> VerdictResult:
         interleaved=True,
         reason=Reason(kept.reason) if kept.reason in {*Reason} else None,
         threshold=kept.threshold or THRESHOLD_PERCENT,
-        far=_far(kept) if kept.far_pairs else None,
+        far=_outlier_pairs(kept) if kept.far_pairs else None,
         slow=SlowRuns(side=kept.slow_side, count=kept.slow_runs) if kept.slow_side else None,
         measured=kept.n,
         figures=kept.figures,
-        doubts=forbidden((*comparison.sides.a, *comparison.sides.b)) if verdict is Verdict.REFUSED else (),
+        doubts=blocking_caveats((*comparison.sides.a, *comparison.sides.b)) if verdict is Verdict.REFUSED else (),
     )
 
 
@@ -112,7 +112,7 @@ def interval_of(kept: RecordedVerdict) -> ConfidenceInterval | None:
     )
 
 
-def _far(kept: RecordedVerdict) -> OutlierPairs:
+def _outlier_pairs(kept: RecordedVerdict) -> OutlierPairs:
     both = zip(kept.far_pairs, kept.far_percents, strict=False)
     return OutlierPairs(
         pairs=tuple(OutlierPair(pair=pair, percent=percent) for pair, percent in both),

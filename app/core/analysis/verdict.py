@@ -13,11 +13,11 @@ from enum import StrEnum
 from math import comb, expm1, isfinite, log
 from statistics import median
 
-from app.core.analysis.forecast import deciding
+from app.core.analysis.forecast import deciding_look
 from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
 from app.core.analysis.reasons import Caveat, OutlierPair, OutlierPairs, PlannedCount, Reason, SlowRuns
-from app.core.analysis.signed_rank import of_pairs
-from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, log_ratios, outliers, unpaired
+from app.core.analysis.signed_rank import pair_interval
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, log_ratios, outliers, welch_interval
 from app.core.session.event_types import InterimAnalysis
 from backends.values import dataclass
 
@@ -135,20 +135,20 @@ def judge(
         raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
     ratios = log_ratios(a, b)
     strictest = level if strictest is None else strictest
-    interval = of_pairs(ratios, level=level, strictest=strictest).at_least(step) if len(ratios) > 1 else None
+    interval = pair_interval(ratios, level=level, strictest=strictest).at_least(step) if len(ratios) > 1 else None
     verdict_result = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
     if interval is not None and len(ratios) >= FEWEST_PAIRS and inside_level is not None and inside_level != level:
-        inside = of_pairs(ratios, level=inside_level, strictest=strictest).at_least(step)
+        inside = pair_interval(ratios, level=inside_level, strictest=strictest).at_least(step)
         verdict_result = (
             _of_interval(inside, higher_is_better, threshold) if inside.within(threshold) else verdict_result
         )
     slow = slow_runs(a, b, higher_is_better=higher_is_better) if sees_slow_runs else None
     if slow is not None and slow.count >= FEWEST_SLOW and verdict_result.verdict is Verdict.NO_DIFFERENCE:
         verdict_result = replace(verdict_result, verdict=Verdict.NOT_DECIDED, reason=Reason.SLOW_ON_ONE_SIDE)
-    verdict_result = replace(verdict_result, far=_far_off(ratios), slow=slow)
+    verdict_result = replace(verdict_result, far=_outlier_pairs(ratios), slow=slow)
     if interval is None or verdict_result.reason is not Reason.NOT_SHOWN:
         return verdict_result
-    look = deciding(interval, ahead, threshold=threshold)
+    look = deciding_look(interval, ahead, threshold=threshold)
     return replace(verdict_result, further_pairs=None if look is None else look.pairs - len(ratios))
 
 
@@ -187,7 +187,7 @@ def chance_of_silence(silent: int, side_runs: int, runs: int) -> float:
     return min(1.0, 2 * comb(side_runs, silent) / comb(runs, silent))
 
 
-def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
+def stopped_result(*, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
     """Of two sides of which one completed no I/O: there is no ratio, and no interval is needed."""
     return VerdictResult(
         verdict=Verdict.STOPPED_ANSWERING,
@@ -199,7 +199,7 @@ def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
     )
 
 
-def unanswered(*, interleaved: bool, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
+def unanswered_result(*, interleaved: bool, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
     """Of sides whose runs without I/O leave nothing to take a ratio of, and may have none by chance."""
     return _undecided(None, Reason.NO_IO, interleaved=interleaved, threshold=threshold)
 
@@ -222,7 +222,7 @@ def _judge_pairs(
     )
 
 
-def _far_off(ratios: Sequence[float]) -> OutlierPairs | None:
+def _outlier_pairs(ratios: Sequence[float]) -> OutlierPairs | None:
     """Pairs that lie far from the others; None where none does."""
     places = outliers(ratios)
     return OutlierPairs(pairs=tuple(_pair(ratios, at) for at in places)) if places else None
@@ -287,7 +287,7 @@ def _of_interval(interval: ConfidenceInterval, higher_is_better: bool, threshold
 def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshold: float, step: float) -> VerdictResult:
     if min(len(a), len(b)) < 2:
         return _undecided(None, Reason.NO_REPEATS, threshold=threshold)
-    interval = unpaired(a, b, level=level).at_least(step)
+    interval = welch_interval(a, b, level=level).at_least(step)
     is_few = min(len(a), len(b)) < FEWEST_RUNS
     return _undecided(interval, Reason.FEW_RUNS if is_few else Reason.NOT_IN_TURN, threshold=threshold)
 

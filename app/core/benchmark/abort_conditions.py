@@ -120,7 +120,7 @@ class WriteLimit:
         return replace(figures, reason=reason, hint=WAY_ROUND)
 
 
-def caps_of(ready: RunPlan, inventory: Inventory) -> tuple[int | None, ...]:
+def write_limits_of(ready: RunPlan, inventory: Inventory) -> tuple[int | None, ...]:
     """Of each target in turn the bytes after which a job is ended, see `write_limit_of`."""
     return tuple(write_limit_of(ready, site, inventory) for site in ready.sites)
 
@@ -138,7 +138,7 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
     is_agreed = is_named or ready.request.told or ready.request.fills > 0
     if not ready.destructive or site.judgement is None or is_agreed:
         return None
-    return round(SHARE * site.size) if wears(inventory, site.disk or site.judgement.device) else None
+    return round(SHARE * site.size) if wears_out(inventory, site.disk or site.judgement.device) else None
 
 
 def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
@@ -149,7 +149,7 @@ def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
     return below or tuple(drive for drive in things if isinstance(drive, Drive))
 
 
-def wears(inventory: Inventory, device: str) -> bool:
+def wears_out(inventory: Inventory, device: str) -> bool:
     """Whether writing to a device wears something."""
     below = drives_below(inventory, device)
     return not below or any(drive.media not in _LASTING for drive in below)
@@ -186,7 +186,7 @@ class ThinCapacityMonitor:
         return low(room for room in now if not room.unknown or self._blind >= _BLIND_LOOKS)
 
 
-def room_look(host: Host, ready: RunPlan) -> Look | None:
+def make_capacity_monitor(host: Host, ready: RunPlan) -> Look | None:
     """The looks that a run needs; None of one that takes no such room."""
     rooms = tuple(room for site in ready.sites for room in site.capacity_sources)
     return ThinCapacityMonitor(host, rooms) if rooms else None

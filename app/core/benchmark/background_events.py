@@ -67,7 +67,7 @@ class BackgroundEventWatch:
             event
             for path, (disk, name) in self._paths.items()
             if path in texts and texts[path] != self._before.get(path)
-            for event in _happened(disk, name, self._before.get(path, ""), texts[path], at)
+            for event in _events_between(disk, name, self._before.get(path, ""), texts[path], at)
         )
         self._before = {**self._before, **texts}
         self.found += events
@@ -85,7 +85,7 @@ class BackgroundEventWatch:
                 return sample.at
 
 
-def _happened(disk: str, name: str, before: str, now: str, at: float) -> Iterator[RunEvent]:
+def _events_between(disk: str, name: str, before: str, now: str, at: float) -> Iterator[RunEvent]:
     """What it means that a file reads another than before. Pure."""
     old, new = clean(before, 40).strip(), clean(now, 40).strip()
     if name == _CACHE:
@@ -97,7 +97,7 @@ def _happened(disk: str, name: str, before: str, now: str, at: float) -> Iterato
         yield RunEvent(at=at, device=disk, kind=_KINDS.get(new, new), after="going on")
 
 
-def event_words(event: RunEvent) -> str:
+def event_text(event: RunEvent) -> str:
     """`A resync of md0 began at 0:12`, `Write cache of sdb went from write back to write through at 0:25`."""
     when = units.elapsed(event.at)
     if event.moved:
@@ -106,14 +106,14 @@ def event_words(event: RunEvent) -> str:
     return f"{task[:1].upper()}{task[1:]} of {event.device} {'ended' if event.before else 'began'} at {when}"
 
 
-def told_of(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:
+def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:
     """The figures of a run in whose course this happened. Pure."""
     if not events:
         return figures
-    return replace(figures, happened=events, warnings=(*figures.warnings, *map(event_words, events)))
+    return replace(figures, happened=events, warnings=(*figures.warnings, *map(event_text, events)))
 
 
-async def course_watch(
+async def open_event_watch(
     host: Host, devices: Sequence[str], members: Sequence[Member], ramp: float
 ) -> BackgroundEventWatch | None:
     """The watch over some disks, by their nodes, and over the md arrays below them; None for a recording."""

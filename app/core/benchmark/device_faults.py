@@ -84,20 +84,22 @@ class FaultDetector:
         waited = figures.steady.waited_s if figures.steady is not None else 0.0
         figures = with_standstill(figures, self._samples(), measured_from=ramp + waited, idle_s=idle_s)
         roles = {member.device: member.role for member in members}
-        afters = await asyncio.gather(*(settled(self._host, before, figures) for before in self._before))
+        afters = await asyncio.gather(*(read_final_health(self._host, before, figures) for before in self._before))
         reason = figures.reason
         for before, after in zip(self._before, afters, strict=True):
             if figures.reason == reason:  # the first disk that tells why is enough
-                figures = explained(figures, before, after, roles)
+                figures = with_device_faults(figures, before, after, roles)
         return replace(figures, warnings=tuple(dict.fromkeys(figures.warnings)))
 
 
-async def witness(host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]) -> FaultDetector:
+async def make_fault_detector(
+    host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]
+) -> FaultDetector:
     """The witness of a run on some disks, by their nodes."""
-    return FaultDetector(host, [await standing(host, device) for device in devices], samples)
+    return FaultDetector(host, [await read_device_health(host, device) for device in devices], samples)
 
 
-async def standing(host: Host, device: str) -> DeviceHealth | None:
+async def read_device_health(host: Host, device: str) -> DeviceHealth | None:
     """How a disk stands now, by its node; None where nothing can be asked for."""
     if not host.capabilities.live:
         return None
@@ -116,19 +118,19 @@ async def standing(host: Host, device: str) -> DeviceHealth | None:
     )
 
 
-async def settled(host: Host, before: DeviceHealth, figures: RunResult) -> DeviceHealth:
+async def read_final_health(host: Host, before: DeviceHealth, figures: RunResult) -> DeviceHealth:
     """How it stands after a run. A disk that is leaving fails its I/O first and goes a moment later: waited for."""
     after = before
     for look in range(_LOOKS if figures.status is RunStatus.FAILED else 1):
         if look:
             await asyncio.sleep(_BETWEEN_S)
-        after = await standing(host, f"/dev/{before.name}") or before
+        after = await read_device_health(host, f"/dev/{before.name}") or before
         if after.sequence != before.sequence or after.broken or after.state == "offline":
             break
     return after
 
 
-def explained(
+def with_device_faults(
     figures: RunResult, before: DeviceHealth, after: DeviceHealth, roles: Mapping[str, str] | None = None
 ) -> RunResult:
     """The figures with what befell the device and its members. Pure.
@@ -136,14 +138,14 @@ def explained(
     `roles`: of the members when the run began.
     """
     lost_members_now = lost_members(figures.members, roles or {})
-    warnings = (*figures.warnings, *_of_members(lost_members_now, after))
+    warnings = (*figures.warnings, *_member_warnings(lost_members_now, after))
     if figures.status is not RunStatus.FAILED:
         return replace(figures, warnings=warnings)
-    reason, hint = _of_device(before, after) or (figures.reason, figures.hint)
+    reason, hint = _fault_reason(before, after) or (figures.reason, figures.hint)
     return replace(figures, reason=reason, hint=hint, warnings=warnings)
 
 
-def _of_device(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
+def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
     """Why it failed, by what the kernel says of the device; fio's error numbers of a disk that left are a race."""
     name = before.name
     if after.sequence is None or after.state in _LEAVING:
@@ -179,7 +181,7 @@ def lost_text(member: MemberStats) -> str:
     return f"{member.device} {_LOST[member.role]}"
 
 
-def _of_members(lost_members_now: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
+def _member_warnings(lost_members_now: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
     for member_stats in lost_members_now:
         yield lost_text(member_stats)
     if lost_members_now and after.missing and not after.broken:
@@ -195,7 +197,7 @@ def with_standstill(
     figures: RunResult, samples: Sequence[Sample], *, measured_from: float = 0.0, idle_s: float = 0.0
 ) -> RunResult:
     """The figures with the longest standstill; a run in which the device stood still did not go well. Pure."""
-    sentence = stood_still(samples, measured_from)
+    sentence = standstill_text(samples, measured_from)
     if sentence is None:
         return figures
     flush = 0 if figures.sync is None else figures.sync.latency_ns.max or 0
@@ -211,7 +213,7 @@ def with_standstill(
 _STILL_HINT = "Its figures are a mixture of two states of the device. Find what held it up, then measure again."
 
 
-def stood_still(samples: Sequence[Sample], measured_from: float) -> str | None:
+def standstill_text(samples: Sequence[Sample], measured_from: float) -> str | None:
     """A sentence on the longest standstill, None if there is none; `measured_from`: when the measured phase began.
 
     It has the clock of the run's time axis, as the graph and the notices have.

@@ -20,18 +20,20 @@ UNRATED = f"{RATED}: unknown, no drive reports it"
 """Unless `endurance_tbw` of the configuration has the model."""
 
 
-def wear_words(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
+def wear_texts(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
     """How much a job writes to a device, and what its drives tell of their endurance; nothing of jobs without writes.
 
     `runs`: earlier ones, which tell how fast the device is written; `times`: how often it is run.
     """
     if not ready.job.writes_data and not ready.request.fills:
         return ()
-    lines = [row for site in ready.overwritten for row in _words(ready, site, tuple(runs), inventory, times)]
+    lines = [
+        row for site in ready.overwritten for row in _target_wear_texts(ready, site, tuple(runs), inventory, times)
+    ]
     return tuple(dict.fromkeys(lines))
 
 
-def _words(
+def _target_wear_texts(
     ready: RunPlan, site: ResolvedTarget, runs: Sequence[RunRecord], inventory: Inventory, times: int
 ) -> tuple[str, ...]:
     if site.device is None:
@@ -48,7 +50,7 @@ def _words(
         moved = most_bytes(ready.job, site.target)
         amount = "an unknown amount" if moved is None else f"{size_words(times * moved)} at most"
     written = "Written" if len(ready.sites) == 1 else f"Written to {name}"
-    return (f"{written}: {fill}{amount}", *endurance_words(inventory, site.disk or site.device))
+    return (f"{written}: {fill}{amount}", *endurance_texts(inventory, site.disk or site.device))
 
 
 def amount_text(
@@ -69,7 +71,7 @@ def amount_text(
     return f"{most} at most, {units.duration(seconds)} as fast as {fastest} wrote"
 
 
-def endurance_words(inventory: Inventory, device: str) -> tuple[str, ...]:
+def endurance_texts(inventory: Inventory, device: str) -> tuple[str, ...]:
     """What is known of the endurance of the drives that writing to a device writes to, a clause each."""
 
     def lines_of(label: str) -> tuple[str, ...]:

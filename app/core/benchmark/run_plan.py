@@ -286,7 +286,7 @@ class RunPlan:
 
     def confirmed_with(self, first: RunPlan) -> RunPlan:
         """The same run again; of what lies on the devices only what `first` showed has been confirmed."""
-        sites = [_shown(site, before) for site, before in zip(self.sites, first.sites, strict=True)]
+        sites = [_with_shown_content(site, before) for site, before in zip(self.sites, first.sites, strict=True)]
         return replace(self, sites=tuple(sites))
 
     @property
@@ -306,7 +306,7 @@ class RunPlan:
         return sum(site.size for site in self.sites)
 
 
-def _shown(site: ResolvedTarget, before: ResolvedTarget) -> ResolvedTarget:
+def _with_shown_content(site: ResolvedTarget, before: ResolvedTarget) -> ResolvedTarget:
     """The site with what was shown of it the first time."""
     if site.judgement is None or before.judgement is None:
         return site
@@ -332,7 +332,7 @@ def require_reading(ready: RunPlan) -> None:
         raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
 
 
-def suits_several(request: BenchmarkRequest) -> None:
+def require_valid_targets(request: BenchmarkRequest) -> None:
     """Raises InvalidValueError for a job that makes no sense on several targets at the same time.
 
     Also for a job of several sections that is to run on several targets or to wait for the steady state.

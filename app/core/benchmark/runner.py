@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from app.core.benchmark.abort_conditions import HEAT, ROOM, AbortMonitor, Look, WriteLimit
-from app.core.benchmark.background_events import BackgroundEventWatch, told_of
+from app.core.benchmark.background_events import BackgroundEventWatch, with_background_events
 from app.core.benchmark.conditions.facts import JobLocation
 from app.core.benchmark.conditions.monitor import LiveAdvisor
 from app.core.benchmark.device_access import DeviceAccess
@@ -24,7 +24,7 @@ from app.core.benchmark.run_plan import (
     ResolvedTarget,
     RunPlan,
     require_distinct_targets,
-    suits_several,
+    require_valid_targets,
 )
 from app.core.benchmark.run_start import make_folder, run_started
 from app.core.benchmark.scratch_manager import LocalScratchManager, OpenTarget, ScratchManager
@@ -117,7 +117,7 @@ class BenchmarkRunner:
         """
         if request.steady is not None:
             request.steady.checked()
-        suits_several(request)
+        require_valid_targets(request)
         asked, flushed = change_sections(request.job, flushing)
         ready = await self._preflight(asked.parts[0])
         for part in asked.parts[1:]:  # each engine that the job uses is tried
@@ -129,7 +129,7 @@ class BenchmarkRunner:
             _require_room_for_all(sites)
         largest = max(site.target.logical_block_size for site in sites)
         job, notes = change_sections(wanted, partial(fit, logical_block_size=largest))
-        notes = (*flushed, *notes, *(note for site in sites for note in _clipped(job, site)))
+        notes = (*flushed, *notes, *(note for site in sites for note in _clip_notes(job, site)))
         targets = [site.target for site in sites]
         rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)
         fill_options = {"loops": request.fills, "block": request.fill_block}
@@ -382,7 +382,7 @@ class BenchmarkRunner:
             below_now = await meter.whole(figures.seconds)
             figures = replace(figures, members=below_now, caches=await meter.caches.whole())
         if course is not None:
-            figures = told_of(figures, await course.end())
+            figures = with_background_events(figures, await course.end())
         if witness is not None:
             figures = await witness.tell(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
         self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run_id}/fio.out")
@@ -463,7 +463,7 @@ def _require_no_trims(job: Job) -> None:
         raise RefusedError("fio trims block devices only, no files.", hint="Name a device whose data may be lost.")
 
 
-def _clipped(job: Job, site: ResolvedTarget) -> Iterator[str]:
+def _clip_notes(job: Job, site: ResolvedTarget) -> Iterator[str]:
     """A sentence where the job wants more than a device has."""
     asked = max((part.reach for part in job.parts if part.reach is not None), default=0)
     if site.scratch is None and asked > site.size:

@@ -47,11 +47,11 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
     path = _resolve(where)
     if path.is_dir():
         path = _free_name(path)
-    info = _look(path)
+    info = _stat_file(path)
     if info is None:
         wanted = DEFAULT_SIZE if size is None else size
         return ScratchPlan(
-            path=path, size=wanted, exists=False, own=True, fill=True, free_after=_room(path.parent, wanted)
+            path=path, size=wanted, exists=False, own=True, fill=True, free_after=_free_after(path.parent, wanted)
         )
     if not stat.S_ISREG(info.st_mode):
         raise InvalidValueError(
@@ -74,7 +74,7 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
             exists=True,
             own=True,
             fill=fill,
-            free_after=_room(path.parent, more) if more else None,
+            free_after=_free_after(path.parent, more) if more else None,
         )
     if wanted > info.st_size or not wanted:
         raise InvalidValueError(
@@ -120,7 +120,7 @@ def _resolve(where: str) -> Path:
 def _free_name(folder: Path) -> Path:
     path = folder / NAME
     number = 2
-    while (info := _look(path)) is not None:
+    while (info := _stat_file(path)) is not None:
         if stat.S_ISREG(info.st_mode) and is_own(path, path):
             return path
         path = folder / f"raidbench-scratch-{number}.dat"
@@ -128,14 +128,14 @@ def _free_name(folder: Path) -> Path:
     return path
 
 
-def _look(path: Path) -> os.stat_result | None:
+def _stat_file(path: Path) -> os.stat_result | None:
     try:
         return os.stat(path, follow_symlinks=False)
     except OSError:
         return None
 
 
-def _room(folder: Path, wanted: int) -> int:
+def _free_after(folder: Path, wanted: int) -> int:
     """Bytes left after writing `wanted` more.
 
     A reserve stays free: 5 % of the filesystem, at least 256 MiB, at most 10 GiB. Raises RefusedError.

@@ -65,11 +65,11 @@ class SessionBenchmarks:
         return scratching_on(self._record.host)
 
     def _measurer(self, folder: Path) -> BenchmarkRunner:
-        from app.core.benchmark.abort_conditions import caps_of, room_look
-        from app.core.benchmark.background_events import course_watch
+        from app.core.benchmark.abort_conditions import make_capacity_monitor, write_limits_of
+        from app.core.benchmark.background_events import open_event_watch
         from app.core.benchmark.conditions.collector import too_warm
         from app.core.benchmark.device_access import DeviceAccess
-        from app.core.benchmark.device_faults import witness
+        from app.core.benchmark.device_faults import make_fault_detector
         from app.core.benchmark.device_stats import member_meter
         from app.core.benchmark.runner import BenchmarkRunner
         from app.core.benchmark.stack_watch import footing_watch
@@ -86,13 +86,13 @@ class SessionBenchmarks:
             emit=self._record.emit,
             scratching=self._scratching,
             members=partial(member_meter, self._record.host),
-            witness=partial(witness, self._record.host, self._samples),
-            course=partial(course_watch, self._record.host),
+            witness=partial(make_fault_detector, self._record.host, self._samples),
+            course=partial(open_event_watch, self._record.host),
             heat=partial(too_warm, self._record.host),
-            room=partial(room_look, self._record.host),
+            room=partial(make_capacity_monitor, self._record.host),
             footing=partial(footing_watch, self._record.host),
             lying=self._left.on,
-            caps=lambda ready: caps_of(ready, self._record.session.inventory),
+            caps=lambda ready: write_limits_of(ready, self._record.session.inventory),
             simulated=self._record.simulated,
         )
 
@@ -124,7 +124,7 @@ class SessionBenchmarks:
 
     async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
-        from app.core.benchmark.conditions.facts import together
+        from app.core.benchmark.conditions.facts import combine_facts
 
         measurer = self._measurer(self._record.folder or Path())
         alone = [replace(request, where=target.where, name=target.name, beside=()) for target in request.targets]
@@ -132,7 +132,7 @@ class SessionBenchmarks:
             places = [await measurer.survey(target) for target in alone]
         except (RaidbenchError, OSError):
             return ()
-        return self.advisor(together([await self._facts(self._sized(place)) for place in places]))
+        return self.advisor(combine_facts([await self._facts(self._sized(place)) for place in places]))
 
     def _sized(self, place: JobLocation) -> JobLocation:
         """The place with no more of a device than there is."""
@@ -171,13 +171,13 @@ class SessionBenchmarks:
         self._idle.clear()
         run_id = f"r{len(self._record.session.runs) + 1}"
         try:
-            from app.core.benchmark.conditions.facts import in_turn
+            from app.core.benchmark.conditions.facts import join_texts
 
             readings = [await self._hardware.readings_of(site.device, site.file) for site in ready.sites]
-            settings = in_turn([_now(reading) for reading in readings])
+            settings = join_texts([_current_values(reading) for reading in readings])
             facts = await self._facts_of(ready)
             watch = await self._watch(ready, facts, readings)
-            fields = in_turn(
+            fields = join_texts(
                 [await self._provenance(*target, facts) for target in zip(ready.sites, readings, strict=True)]
             )
             ready = replace(ready, provenance=fields)
@@ -277,19 +277,19 @@ class SessionBenchmarks:
 
     async def _facts_of(self, ready: RunPlan) -> RunFacts:
         """Those of all that is measured."""
-        from app.core.benchmark.conditions.facts import together
+        from app.core.benchmark.conditions.facts import combine_facts
 
-        return together([await self._facts(site.place(ready.job)) for site in ready.sites])
+        return combine_facts([await self._facts(site.place(ready.job)) for site in ready.sites])
 
     async def _watch(self, ready: RunPlan, facts: RunFacts, readings: Sequence[_Readings]) -> LiveAdvisor:
         """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
-        from app.core.benchmark.conditions.facts import Condition, policies_together
+        from app.core.benchmark.conditions.facts import Condition, common_policies
         from app.core.benchmark.conditions.monitor import LiveAdvisor
 
         async def condition(readings: Sequence[_Readings], otherwise: tuple[Task, ...]) -> Condition:
             known = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
             tasks = {task.kind: task for tasks in known for task in (otherwise if tasks is None else tasks)}
-            return Condition(tasks=tuple(tasks.values()), policies=policies_together(readings))
+            return Condition(tasks=tuple(tasks.values()), policies=common_policies(readings))
 
         async def after() -> Condition:
             return await condition(
@@ -302,7 +302,7 @@ class SessionBenchmarks:
         )
 
 
-def _now(readings: _Readings) -> dict[str, str]:
+def _current_values(readings: _Readings) -> dict[str, str]:
     """What is set; of what is left to something else (`inherit`) what that says."""
     values = {
         key: (reading.effective if reading.follows else None) or reading.now for key, (_, reading) in readings.items()

@@ -44,14 +44,14 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
         except (OSError, RaidbenchError):
             continue
         files = [(Path(target.scratch), run.id) for run in runs for target in run.start.each if target.scratch]
-        in_use = not files or not _is_left(folder)
+        in_use = not files or not _is_unlocked(folder)
         for path, run in reversed(files):
             if path not in files_by_path:  # the session that used it last is the one that may still need it
-                files_by_path[path] = None if in_use else _left(path, folder.name, run)
+                files_by_path[path] = None if in_use else _stale_file(path, folder.name, run)
     return tuple(file for file in files_by_path.values() if file is not None)
 
 
-def _left(path: Path, session: str, run: str) -> StaleScratchFile | None:
+def _stale_file(path: Path, session: str, run: str) -> StaleScratchFile | None:
     """The file as a leftover; None if it is gone, or somebody else's by now."""
     try:
         if not is_own(path, path):
@@ -61,7 +61,7 @@ def _left(path: Path, session: str, run: str) -> StaleScratchFile | None:
         return None
 
 
-def _is_left(folder: Path) -> bool:
+def _is_unlocked(folder: Path) -> bool:
     """Whether no program holds the session."""
     try:
         store.SessionLog(folder).close()

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import expm1
 
-from app.core.analysis.comparison import Comparison, MetricComparison, headline_beside, latency_kinds, tail_of
+from app.core.analysis.comparison import Comparison, MetricComparison, compare_headline, latency_kinds, tail_row
 from app.core.analysis.drift import DriftPattern, RunPattern
 from app.core.analysis.metric_kinds import FIGURES
-from app.core.analysis.pair_design import LEVEL, RULE, reached
+from app.core.analysis.pair_design import LEVEL, RULE, due_look
 from app.core.analysis.reasons import Reason
 from app.core.analysis.sample_groups import (
     ComparisonSides,
     RunOrder,
-    answering,
+    is_silent,
     pairs_of,
     place_in_session,
-    silent,
     silent_side,
+    without_silent_runs,
 )
 from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval
 from app.core.analysis.stored_verdicts import interval_of
@@ -87,7 +87,7 @@ def count_text(sides: ComparisonSides) -> str:
     """`6 pairs`, `3 and 2 runs of two sessions`."""
     if sides.interleaved:
         earlier = f", {sides.before} of them of {' and '.join(sides.others)}" if sides.before else ""
-        answered = len(answering(sides).a)
+        answered = len(without_silent_runs(sides).a)
         of = f"{answered} of " if 0 < answered < len(sides.a) else ""
         return f"{of}{units.plural(len(sides.a), 'pair')}{earlier}"
     where = " of two sessions" if sides.apart else ""
@@ -164,7 +164,7 @@ def _result_sentences(comparison: Comparison) -> Iterator[str]:
 
 def _tail_sentences(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
     """The tail of the latency, beside a figure of which there is something to say."""
-    tail = tail_of(comparison.rows)
+    tail = tail_row(comparison.rows)
     if tail is None or tail.judgement is None or comparison.sides.alike or headline.judgement is None:
         return
     if tail.judgement.verdict is not Verdict.REFUSED:
@@ -177,7 +177,7 @@ def _tail_sentences(comparison: Comparison, headline: MetricComparison) -> Itera
 def _headline_sentence(comparison: Comparison, row: MetricComparison) -> str:
     name, judgement, sides = row_name(row), row.judgement, comparison.sides
     if judgement is None:
-        if all(map(silent, (*sides.a, *sides.b))):
+        if all(map(is_silent, (*sides.a, *sides.b))):
             return "Nothing to compare: no I/O was completed on either side."
         return f"{name[:1].upper()}{name[1:]} cannot be compared: one side has none."
     if judgement.verdict is Verdict.STOPPED_ANSWERING:
@@ -263,7 +263,7 @@ def _stopped_sentence(comparison: Comparison) -> str:
     """The loudest verdict of all: which side completed no I/O."""
     a_is_silent = silent_side(comparison.sides) == "A"
     runs = comparison.sides.a if a_is_silent else comparison.sides.b
-    silent_ids = [run.id for run in runs if silent(run)]
+    silent_ids = [run.id for run in runs if is_silent(run)]
     where = _side_phrases(comparison)[not a_is_silent]
     count = f"{len(silent_ids)} of {units.plural(len(runs), 'run')} ({_list_text(silent_ids)})"
     return f"STOPPED ANSWERING {where}: no I/O was completed in {count}, on the other side in each."
@@ -273,11 +273,11 @@ def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> It
     """In how many runs of each side no I/O was completed, where that is no verdict."""
     sides = comparison.sides
     stopped = headline.judgement is not None and headline.judgement.verdict is Verdict.STOPPED_ANSWERING
-    if stopped or all(map(silent, (*sides.a, *sides.b))):
+    if stopped or all(map(is_silent, (*sides.a, *sides.b))):
         return
     clauses = []
     for runs, where in zip((sides.a, sides.b), _side_phrases(comparison), strict=True):
-        if silent_ids := [run.id for run in runs if silent(run)]:
+        if silent_ids := [run.id for run in runs if is_silent(run)]:
             clauses.append(
                 f"in {len(silent_ids)} of {units.plural(len(runs), 'run')} {where} ({_list_text(silent_ids)})"
             )
@@ -321,12 +321,12 @@ def interim_text(session: Session, experiment_id: str) -> str:
     sides = pairs_of(session, experiment_id)
     if not sides.a:
         return ""
-    row = headline_beside(sides)  # this alone: it is drawn again with every sample of a run
+    row = compare_headline(sides)  # this alone: it is drawn again with every sample of a run
     interval = None if row is None or row.judgement is None else row.judgement.interval
     if row is None or row.judgement is None or interval is None:
         return ""
     pairs = len(sides.a)
-    if reached(sides.looks, pairs) is None:
+    if due_look(sides.looks, pairs) is None:
         return f"{row_name(row)} {interval_text(interval)}, not yet decided"
     if row.judgement.decided or pairs >= sides.looks[-1].pairs:
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import expm1
 
 from app.core.analysis.comparison import Comparison, MetricComparison
-from app.core.analysis.sample_groups import silent
+from app.core.analysis.sample_groups import is_silent
 from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval
 from app.core.presentation.comparison import shown_lines
 from app.core.presentation.json_schema import Json, pick
@@ -53,7 +53,7 @@ def experiment(record: ExperimentRecord, log: Session, compared: Comparison | No
 def _silent_runs(compared: Comparison) -> Json:
     """The runs of each letter that completed no I/O, by their ids; only letters that have some."""
     sides = {"A": compared.sides.a, "B": compared.sides.b}
-    ids_by_letter = {letter: [run.id for run in runs if silent(run)] for letter, runs in sides.items()}
+    ids_by_letter = {letter: [run.id for run in runs if is_silent(run)] for letter, runs in sides.items()}
     return {letter: ids for letter, ids in ids_by_letter.items() if ids}
 
 

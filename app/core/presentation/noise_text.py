@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from app.core.analysis.comparison import Comparison
-from app.core.analysis.noise import SIZES, RunNoise, noise_of_pairs, pairs_for, sight
+from app.core.analysis.noise import SIZES, RunNoise, detectable_effect, noise_of_pairs, pairs_for
 from app.core.analysis.pair_design import FEWEST_PAIRS, STANDARD
 from app.core.presentation.json_schema import Json
 from app.core.session.event_types import InterimAnalysis
@@ -32,7 +32,7 @@ def _pairs_needed_text(pairs: int | None) -> str:
 def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
     """Of a sweep: what its rounds cannot show, and what the pairs that confirm its winner can."""
     confirmed = (
-        f"; {units.plural(pairs, 'pair')} that confirm show {sight(noise, pairs):.1f} %"
+        f"; {units.plural(pairs, 'pair')} that confirm show {detectable_effect(noise, pairs):.1f} %"
         if pairs >= FEWEST_PAIRS
         else ""
     )
@@ -48,7 +48,7 @@ def null_texts(comparison: Comparison) -> Iterator[str]:
         yield "Too few pairs to know how far runs of the same lie apart."
         return
     usual = STANDARD[-1]
-    percent = sight(noise, usual.pairs, level=usual.level)
+    percent = detectable_effect(noise, usual.pairs, level=usual.level)
     yield (
         f"{run_noise_text(noise)}: the usual {usual.pairs} pairs show {percent:.1f} % and more; {sizes_text(noise)}."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.analysis.comparison import headline_beside, varying
+from app.core.analysis.comparison import compare_headline, varying_keys
 from app.core.analysis.metric_kinds import FIGURES, TRIM, MetricKind
 from app.core.analysis.replicates import Replicates, spread_of
 from app.core.analysis.sample_groups import filled_fields, sides_of
@@ -60,7 +60,7 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
 
     `whole`: dates and paths in full length, bandwidth and fio's CPU; else target and job only where they differ.
     """
-    keys = varying([settings_in_force(run.record.start) for run in listed])
+    keys = varying_keys([settings_in_force(run.record.start) for run in listed])
     baselines = [run.name for run in listed if run.baseline]
     figures = [figure for figure in _LIST_FIGURES if whole or figure[0] != "bytes_per_second"]
     directions = _directions_of(listed)
@@ -179,7 +179,7 @@ def against_cell(
         return None
     runs = (*(replicates.of(baseline) or (baseline,)), *(replicates.of(run) or (run,)))
     sides = sides_of(baseline, run, runs, runs, experiments)
-    row = headline_beside(sides)
+    row = compare_headline(sides)
     if row is None:
         return None
     if sides.alike:

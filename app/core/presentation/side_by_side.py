@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.core.analysis.comparison import Comparison, MetricComparison, tail_of
+from app.core.analysis.comparison import Comparison, MetricComparison, tail_row
 from app.core.analysis.metric_kinds import value_of
 from app.core.presentation.comparison import verdict_sign, verdict_tone
 from app.core.presentation.comparison_text import row_name, row_percent
@@ -84,7 +84,7 @@ def _job(run: RunRecord) -> str:
 
 def verdict_parts(comparison: Comparison) -> tuple[VerdictWords, ...]:
     """Of the figure that the job is about, then of the tail of its latency where repeats tell of it."""
-    rows = (comparison.headline, None if comparison.sides.alike else tail_of(comparison.rows))
+    rows = (comparison.headline, None if comparison.sides.alike else tail_row(comparison.rows))
     return tuple(_verdict_words(comparison, row) for row in rows if row is not None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.core.analysis.noise import sight
+from app.core.analysis.noise import detectable_effect
 from app.core.analysis.pair_design import FEWEST_PAIRS, RULE, false_under_period
 from app.core.analysis.signed_rank import RANKS_FROM
 from app.core.presentation import json_schema
@@ -66,7 +66,7 @@ def _noise_text(plan: AbPlan) -> str:
     pairs, level = plan.looks[-1].pairs, plan.looks[-1].level
     if pairs < FEWEST_PAIRS:
         return f"{run_noise_text(noise)}; {sizes_text(noise)}."
-    seen = f"{units.plural(pairs, 'pair')} show {sight(noise, pairs, level=level):.1f} % and more"
+    seen = f"{units.plural(pairs, 'pair')} show {detectable_effect(noise, pairs, level=level):.1f} % and more"
     return f"{run_noise_text(noise)}: {seen}; {sizes_text(noise)}."
 
 

@@ -17,8 +17,8 @@ from app.cli.output import document, lines, print_json, report_error, say, termi
 from app.cli.render import table_lines
 from app.cli.runs import found_run
 from app.cli.session_context import loaded_session, on_workbench
-from app.core.analysis.past_runs.earlier_runs import node_of, thing_of
-from app.core.analysis.past_runs.index import known_runs
+from app.core.analysis.past_runs.earlier_runs import device_id_of_run, node_of
+from app.core.analysis.past_runs.index import load_past_runs
 from app.core.analysis.regression import LATER_THRESHOLD_PERCENT
 from app.core.analysis.replicates import Replicates
 from app.core.analysis.verdict import FEWEST_RUNS
@@ -167,7 +167,7 @@ async def _check(bench: Workbench, interruption: Interruption, baseline: Baselin
     if interruption.asked():
         return INTERRUPTED
     _same_thing(bench, baseline, records)
-    found = check(baseline, records, known_runs(bench.paths).runs, threshold=options.threshold)
+    found = check(baseline, records, load_past_runs(bench.paths).runs, threshold=options.threshold)
     if options.as_json:
         document(check_json(found, str(bench.folder)))
     else:
@@ -196,7 +196,7 @@ async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
 def _same_thing(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
     """Raises AnotherDeviceError where a file lies on another disk now."""
     for record in records:
-        name = thing_of(record.start, bench.session.inventory, bench.host.name)
+        name = device_id_of_run(record.start, bench.session.inventory, bench.host.name)
         if name != baseline.thing:
             raise AnotherDeviceError(
                 f"{clean(record.start.target, 200)} lies on something else now: {clean(name, 200)}, "

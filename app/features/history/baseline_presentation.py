@@ -8,7 +8,7 @@ from math import expm1
 from app.core.analysis.control_chart import LEARNING, SIGHT, ControlChart
 from app.core.analysis.metric_kinds import headline, value_of
 from app.core.analysis.regression import FEWEST_SESSIONS, RegressionVerdict
-from app.core.analysis.stats import spread
+from app.core.analysis.stats import mean_interval
 from app.core.presentation import json_schema
 from app.core.presentation.comparison_text import between_sessions_text
 from app.core.presentation.figures import figure_name, formatter_for, mean_text
@@ -124,7 +124,7 @@ def _row(baseline: Baseline) -> Row:
     start = baseline.start
     about, direction = headline(baseline.runs)
     values = [value_of(run.figures, direction, about) for run in baseline.runs]
-    seen = spread([value for value in values if value is not None] or [0.0])
+    seen = mean_interval([value for value in values if value is not None] or [0.0])
     return Row(
         key=baseline.name,
         cells=(

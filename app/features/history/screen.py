@@ -46,11 +46,11 @@ def show_history(app: AppInterface, folder: Path, run: RunRecord) -> None:
 
 def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
     """Look the run up in the history, and show it over the screen that it was asked from."""
-    from app.core.analysis.past_runs.index import known_runs
+    from app.core.analysis.past_runs.index import load_past_runs
 
     bench = app.workbench
     own = LoadedSession(folder=bench.folder or folder, session=bench.session, passed_over=0)
-    known = known_runs(bench.paths, extra_sessions=(own,))
+    known = load_past_runs(bench.paths, extra_sessions=(own,))
     name = f"{folder.name}/{run.id}"
     found = next((each for each in known.runs if each.name == name), None)
     alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)

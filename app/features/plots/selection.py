@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.analysis.comparison import Comparison, varying
+from app.core.analysis.comparison import Comparison, varying_keys
 from app.core.analysis.past_runs.earlier_runs import PastRun
 from app.core.analysis.past_runs.series import RunSeries, series_of
 from app.core.analysis.sample_groups import condition, pairs_of
@@ -357,7 +357,7 @@ def settings_of(starts: Sequence[RunStarted]) -> list[str]:
 
 def _told(mappings: list[Mapping[str, str]]) -> list[str]:
     """What of each is not in all of them."""
-    keys = varying(mappings)
+    keys = varying_keys(mappings)
     return [_listed([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 
 

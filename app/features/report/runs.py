@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.core.analysis.comparison import varying
+from app.core.analysis.comparison import varying_keys
 from app.core.analysis.metric_kinds import FIGURES, MetricKind
 from app.core.analysis.replicates import Replicates, spread_of
 from app.core.analysis.sample_groups import repeats
@@ -52,7 +52,7 @@ def results(runs: Sequence[RunRecord]) -> ReportTable:
     """
     groups = tuple(repeats(runs).values())
     mixed = len({run.start.simulated for run in runs}) > 1
-    keys = varying([settings_in_force(group[0].start) for group in groups])
+    keys = varying_keys([settings_in_force(group[0].start) for group in groups])
     flushed = any(run.figures.sync is not None for run in runs)
     trimmed = any(run.figures.trim is not None for run in runs)
     shown = (*(_FLUSHES if flushed else ()), *_COLUMNS, *(_TRIMS if trimmed else ()))
@@ -85,7 +85,7 @@ def every_run(runs: Sequence[RunRecord]) -> ReportTable:
 
 def common(runs: Sequence[RunRecord]) -> str:
     """Settings that were the same in all runs, in a sentence; "" without any."""
-    keys = varying([settings_in_force(run.start) for run in runs])
+    keys = varying_keys([settings_in_force(run.start) for run in runs])
     same = [
         f"{key_name(key)} {text_of(run_setting_cell(run.start, key))}"
         for run in runs[:1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from app.core.analysis.comparison import Comparison, varying
+from app.core.analysis.comparison import Comparison, varying_keys
 from app.core.analysis.metric_kinds import FIGURES
 from app.core.analysis.replicates import spread_of
 from app.core.analysis.sample_groups import repeats
@@ -84,7 +84,7 @@ def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
 def _figures(runs: Sequence[RunRecord]) -> Iterator[str]:
     """What each job reached, the runs of one job and settings together."""
     groups = [*repeats(runs).values()]
-    keys = varying([group[0].start.settings for group in groups])
+    keys = varying_keys([group[0].start.settings for group in groups])
     for group in groups[:_MOST_JOBS]:
         start = group[0].start
         own = {key: start.settings[key] for key in keys if key in start.settings}

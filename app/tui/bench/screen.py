@@ -10,7 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from app.core.benchmark.conditions.facts import in_turn
+from app.core.benchmark.conditions.facts import join_texts
 from app.core.presentation.caches import cache_line
 from app.core.presentation.device import settings_in_force, values_in_force
 from app.core.presentation.run import cpu_line, silence_text, stall_text
@@ -227,7 +227,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
 
     async def _ask_advice(self, wanted: object) -> None:
         bench = self.workbench_app.workbench
-        self._values = in_turn(
+        self._values = join_texts(
             [values_in_force(await bench.hardware.readings_of(each.device)) for each in self._targets()]
         )
         said = await bench.jobs.preview_advice(self.request())

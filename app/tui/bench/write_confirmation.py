@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.core.benchmark.endurance import wear_words
+from app.core.benchmark.endurance import wear_texts
 from backends.sizes import size_words
 from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.text_utils import units
@@ -66,7 +66,7 @@ def _shown(site: ResolvedTarget) -> str:
 
 
 def _wear(app: AppInterface, ready: RunPlan) -> tuple[str, ...]:
-    return tuple(f"{text}." for text in wear_words(ready, app.session.runs, app.session.inventory))
+    return tuple(f"{text}." for text in wear_texts(ready, app.session.runs, app.session.inventory))
 
 
 def _precondition(app: AppInterface, ready: RunPlan) -> Confirmation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.analysis.caveats import FORBIDS, LOST_WRITE_BACK, WEAKENS, forbidden
+from app.core.analysis.caveats import FORBIDS, LOST_WRITE_BACK, WEAKENS, blocking_caveats
 from app.core.analysis.comparison import Comparison, compare
 from app.core.analysis.reasons import Caveat
 from app.core.analysis.verdict import Verdict
@@ -101,7 +101,7 @@ def test_work_of_a_kind_that_has_no_name_forbids_as_well() -> None:
 def test_two_kinds_of_work_are_both_named() -> None:
     work = Advice(key="background-task", message="Something.", about=("patrol-read", "consistency-check"))
     session = replay([*sessions.run("r1", advice=(work,))])
-    assert state_text(forbidden(session.runs)) == "patrol read and a consistency check were under way in r1"
+    assert state_text(blocking_caveats(session.runs)) == "patrol read and a consistency check were under way in r1"
 
 
 def test_everything_that_weakens_has_words_of_its_own() -> None:
@@ -126,6 +126,6 @@ def test_no_wording_of_an_advice_decides_anything() -> None:
     """Only its key and what it is about do."""
     message = "Write cache is set to write-back, but write-through is in force, and a rebuild goes on."
     session = replay([*sessions.run("r1", advice=(Advice(key="governor", message=message),))])
-    assert state_text(forbidden(session.runs)) == ""
+    assert state_text(blocking_caveats(session.runs)) == ""
     cached = Advice(key="policy-not-in-force", message=message, about=("io_policy", "cached"))
-    assert forbidden(replay([*sessions.run("r1", advice=(cached,))]).runs) == ()
+    assert blocking_caveats(replay([*sessions.run("r1", advice=(cached,))]).runs) == ()

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from app.core.analysis.comparison import Comparison, compare, compare_experiment, tail_of, varying
+from app.core.analysis.comparison import Comparison, compare, compare_experiment, tail_row, varying_keys
 from app.core.analysis.pair_design import STANDARD
 from app.core.analysis.verdict import Verdict, VerdictResult, chance_of_silence
 from app.core.presentation.comparison_text import (
@@ -72,11 +72,11 @@ def test_different_jobs_are_said() -> None:
 
 
 def test_only_keys_that_vary_are_columns() -> None:
-    assert varying([{"a": "1", "b": "1"}, {"a": "1", "b": "2"}]) == ["b"]
+    assert varying_keys([{"a": "1", "b": "1"}, {"a": "1", "b": "2"}]) == ["b"]
 
 
 def test_what_one_run_does_not_have_varies() -> None:
-    assert varying([{"a": "1", "b": "1"}, {"a": "1"}]) == ["b"]
+    assert varying_keys([{"a": "1", "b": "1"}, {"a": "1"}]) == ["b"]
 
 
 def test_runs_without_figures_are_compared_without_rows_and_the_interval_that_would_be_covered() -> None:
@@ -263,7 +263,7 @@ def latencies(*p99s: tuple[int, int | None], reads: int = 100_000, writes: int =
 
 def test_the_tail_of_the_slower_direction_stands_beside_the_headline() -> None:
     both = latencies(*[(1_000_000, 1_000_000)] * 3)
-    tail = tail_of(both.rows)
+    tail = tail_row(both.rows)
     assert tail is not None
     assert (tail.direction, tail.figure.key) == ("write", "latency_p99_ns")
     assert f"{row_name(tail).capitalize()} {row_difference(tail)}: no difference." in comparison_sentence(both)
@@ -276,7 +276,7 @@ def test_beside_flushes_the_tail_is_theirs() -> None:
     runs = tuple(replace(run, end=replace(run.end, figures=figures)) for run in session.runs if run.end is not None)
     both = compare_experiment(replace(session, runs=runs), "e1")
     assert both is not None
-    tail = tail_of(both.rows)
+    tail = tail_row(both.rows)
     assert tail is not None
     assert (tail.direction, tail.figure.key) == ("sync", "latency_p99_ns")
 
@@ -295,11 +295,11 @@ def test_a_headline_that_is_the_tail_is_not_told_twice() -> None:
     both = compare_experiment(replace(session, runs=runs), "e1")
     assert both is not None
     assert both.headline is not None
-    assert (row_name(both.headline), tail_of(both.rows)) == ("read p99", None)
+    assert (row_name(both.headline), tail_row(both.rows)) == ("read p99", None)
 
 
 def test_single_runs_have_no_tail_beside_the_headline() -> None:
-    assert tail_of(told(*"12").rows) is None
+    assert tail_row(told(*"12").rows) is None
 
 
 def test_repeats_of_the_same_have_no_tail_either() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.analysis.comparison import Comparison, compare_experiment, headline_beside
+from app.core.analysis.comparison import Comparison, compare_experiment, compare_headline
 from app.core.analysis.pair_design import STANDARD
 from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.presentation.comparison_text import interim_text
@@ -102,7 +102,7 @@ def test_an_experiment_stands_for_its_first_pair() -> None:
 
 
 def test_what_the_job_is_about_is_the_same_alone_as_among_all_figures() -> None:
-    assert headline_beside(compared(6).sides) == compared(6).headline
+    assert compare_headline(compared(6).sides) == compared(6).headline
 
 
 def test_a_running_experiment_tells_an_interval_and_no_verdict() -> None:

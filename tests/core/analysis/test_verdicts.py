@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.multiplicity import corrected
-from app.core.analysis.pair_design import QUICK, STANDARD, one_look, order, switches
+from app.core.analysis.multiplicity import correct_for_multiplicity
+from app.core.analysis.pair_design import QUICK, STANDARD, draw_order, one_look, switches
 from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, judge, judge_between
 from app.core.presentation.verdict_text import far_text, reason_text, verdict_word
 from tests.method.disturbances import DISTURBANCES, drift
@@ -211,7 +211,7 @@ def barely(p_like: float) -> VerdictResult:
 def test_a_difference_that_chance_explains_in_a_family_is_not_decided() -> None:
     one = barely(1.035)
     assert one.differs
-    family = corrected([one, *[barely(1.0)] * 9])
+    family = correct_for_multiplicity([one, *[barely(1.0)] * 9])
     assert family[0] is not None
     assert (family[0].verdict, reason_text(family[0])) == (
         Verdict.NOT_DECIDED,
@@ -220,43 +220,43 @@ def test_a_difference_that_chance_explains_in_a_family_is_not_decided() -> None:
 
 
 def test_a_clear_difference_stays_one_in_a_family() -> None:
-    family = corrected([barely(1.5), *[barely(1.0)] * 9])
+    family = correct_for_multiplicity([barely(1.5), *[barely(1.0)] * 9])
     assert family[0] is not None
     assert family[0].verdict is Verdict.FASTER
 
 
 def test_one_figure_is_no_family() -> None:
-    assert corrected([barely(1.035), None]) == (barely(1.035), None)
+    assert correct_for_multiplicity([barely(1.035), None]) == (barely(1.035), None)
 
 
 @pytest.mark.parametrize("count", [20, 21, 100])
 def test_no_number_of_figures_makes_a_difference_easier_to_show(count: int) -> None:
     """As many alike, each of them too weak to be shown after Holm."""
-    family = corrected([barely(1.035)] * count)
+    family = correct_for_multiplicity([barely(1.035)] * count)
     assert not any(one is not None and one.differs for one in family)
 
 
 def test_both_orders_occur_before_the_first_look() -> None:
-    assert all(set(order(STANDARD, Random(seed))[:12:2]) == {"A", "B"} for seed in range(200))
+    assert all(set(draw_order(STANDARD, Random(seed))[:12:2]) == {"A", "B"} for seed in range(200))
 
 
 def test_later_pairs_are_drawn_freely() -> None:
     """If both orders had to occur between two looks, two pairs would always be one of each: a period of four runs."""
-    between = [order(STANDARD, Random(seed))[12:16:2] for seed in range(400)]
+    between = [draw_order(STANDARD, Random(seed))[12:16:2] for seed in range(400)]
     assert 150 < sum(first == second for first, second in between) < 250
 
 
 def test_the_order_has_no_period() -> None:
-    assert len({order(one_look(6), Random(seed)) for seed in range(500)}) == 2**6 - 2
+    assert len({draw_order(one_look(6), Random(seed)) for seed in range(500)}) == 2**6 - 2
 
 
 def test_the_first_letter_is_drawn_fairly() -> None:
     random = Random(5)
-    assert 440 < sum(order(QUICK, random)[0] == "A" for _ in range(1000)) < 560
+    assert 440 < sum(draw_order(QUICK, random)[0] == "A" for _ in range(1000)) < 560
 
 
 def test_each_pair_has_both_letters() -> None:
-    letters = order(STANDARD, Random(1))
+    letters = draw_order(STANDARD, Random(1))
     assert all(set(letters[at : at + 2]) == {"A", "B"} for at in range(0, len(letters), 2))
 
 

@@ -9,7 +9,7 @@ import pytest
 from app.cli.render import table_lines
 from app.core.analysis.comparison import compare, compare_experiment
 from app.core.analysis.pair_design import RULE
-from app.core.analysis.stored_verdicts import judged_again, stored_comparison, verdicts_of
+from app.core.analysis.stored_verdicts import stored_comparison, verdicts_of, without_stored_verdicts
 from app.core.presentation.comparison import comparison_table, experiment_brief, experiment_lines, sides_table
 from app.core.presentation.comparison_text import caveat_texts, comparison_sentence
 from app.core.presentation.json_schema_compare import figure
@@ -147,7 +147,7 @@ def test_a_recorded_verdict_stands_whatever_the_rule_says_now() -> None:
 
 
 def test_on_request_it_is_judged_again() -> None:
-    both = stored_comparison(judged_again(of_another_rule("slower")), "e1")
+    both = stored_comparison(without_stored_verdicts(of_another_rule("slower")), "e1")
     assert both is not None
     assert comparison_sentence(both).startswith("Not decided between")
     assert not [told for told in caveat_texts(both) if told.startswith("Judged by")]

@@ -16,7 +16,7 @@ from app.core.analysis.noise import RunNoise
 from app.core.analysis.pair_design import STANDARD, letters_of, one_look
 from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.analysis.verdict import Verdict
-from app.core.benchmark.idle_wait import rest
+from app.core.benchmark.idle_wait import wait_until_idle
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.fio.events import LoadEvent, WorkloadFinished
 from app.core.fio.job import Engine, Job, JobTarget
@@ -521,25 +521,25 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_device_at_rest_is_not_waited_for(at_once: None) -> None:
     host = Counting({})
-    assert (await rest(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 2)
+    assert (await wait_until_idle(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 2)
 
 
 async def test_a_busy_device_is_waited_for(at_once: None) -> None:
     host = Counting({})
     host.busy = 6
-    assert (await rest(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 7)
+    assert (await wait_until_idle(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 7)
 
 
 async def test_a_device_that_never_rests_is_told(at_once: None) -> None:
     host = Counting({})
     host.busy = 10_000
-    assert not await rest(host, "/dev/sda", 0.0, asyncio.Event(), patience=0.02)
+    assert not await wait_until_idle(host, "/dev/sda", 0.0, asyncio.Event(), patience=0.02)
 
 
 async def test_the_pause_ends_with_a_stop() -> None:
     stop = asyncio.Event()
     stop.set()
-    assert await rest(FakeHost({}), "/dev/sda", 3600.0, stop)
+    assert await wait_until_idle(FakeHost({}), "/dev/sda", 3600.0, stop)
 
 
 async def test_a_restless_device_is_in_the_warnings_of_the_run(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.core.analysis.caveats import forbidden
+from app.core.analysis.caveats import blocking_caveats
 from app.core.analysis.metric_kinds import FIGURES, MetricKind, headline, value_of
 from app.core.fio.job import Job
 from app.core.session.events import InventorySeen, RunStarted, SessionStarted
@@ -127,11 +127,11 @@ def _past(record: RunRecord, session: str, inventory: Inventory, host: str, trie
         at=start.at,
         host=host,
         simulated=start.simulated,
-        thing=thing_of(start, inventory, host),
+        thing=device_id_of_run(start, inventory, host),
         target=start.target,
         workload=start.profile or start.title,
         profile=start.profile,
-        job=job_words(start.work),
+        job=job_text(start.work),
         settings=start.settings,
         around={key: text for key, text in record.provenance.items() if key not in _ALWAYS_OTHER},
         figure=about.key,
@@ -140,14 +140,14 @@ def _past(record: RunRecord, session: str, inventory: Inventory, host: str, trie
         p99_ns=_p99(figures),
         status=figures.status.value,
         tried=tried,
-        forbidden=bool(forbidden((record,))),
+        forbidden=bool(blocking_caveats((record,))),
     )
 
 
-def thing_of(start: RunStarted, inventory: Inventory, host: str) -> str:
+def device_id_of_run(start: RunStarted, inventory: Inventory, host: str) -> str:
     """What a run measures, by what stays under another name; of what has nothing of the kind, its host and name."""
     where = start.device or start.target
-    disk = _lasting(inventory, where)
+    disk = _lasting_id(inventory, where)
     if disk is None:
         return f"{host} {start.target}"
     if start.scratch is not None:
@@ -155,12 +155,12 @@ def thing_of(start: RunStarted, inventory: Inventory, host: str) -> str:
     return f"{disk}, {start.target}" if start.target.startswith("/") and start.target != start.device else disk
 
 
-def known_as(inventory: Inventory, target: str) -> str | None:
+def device_id_of_target(inventory: Inventory, target: str) -> str | None:
     """The same of an address or node of an inventory, as runs on it have it; None where only its name tells it."""
     device = inventory.find(target)
     if device is None or isinstance(device, Controller):
         return None
-    return None if device.device is None else _lasting(inventory, device.device)
+    return None if device.device is None else _lasting_id(inventory, device.device)
 
 
 def node_of(inventory: Inventory, name: str) -> str | None:
@@ -168,10 +168,10 @@ def node_of(inventory: Inventory, name: str) -> str | None:
     nodes = [array.device for array in inventory.arrays if array.device is not None]
     nodes += [drive.device for drive in inventory.drives if drive.device is not None]
     nodes += [f"/dev/{part}" for drive in inventory.drives for part in drive.partitions]
-    return next((node for node in nodes if _lasting(inventory, node) == name), None)
+    return next((node for node in nodes if _lasting_id(inventory, node) == name), None)
 
 
-def _lasting(inventory: Inventory, device: str) -> str | None:
+def _lasting_id(inventory: Inventory, device: str) -> str | None:
     """The kernel's disk first: it is seen without root and without a vendor's tool, too."""
     for known_device in reversed(inventory.at(device)):
         if known_device.identity is not None and (lasting_id := known_device.identity.lasting) is not None:
@@ -179,7 +179,7 @@ def _lasting(inventory: Inventory, device: str) -> str | None:
     name = device.removeprefix("/dev/")
     for drive in inventory.drives:
         if name in drive.partitions and drive.device is not None and drive.device != device:
-            disk = _lasting(inventory, drive.device)
+            disk = _lasting_id(inventory, drive.device)
             return None if disk is None else f"{disk}, partition {name.removeprefix(drive.device.rpartition('/')[2])}"
     return None
 
@@ -201,7 +201,7 @@ def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, las
     )
 
 
-def job_words(job: Mapping[str, str]) -> str:
+def job_text(job: Mapping[str, str]) -> str:
     """The fields that say something, in order: one that a later version adds changes nothing while it says nothing."""
     return " ".join(f"{key}={value}" for key, value in sorted(job.items()) if value and value != _NO_JOB.get(key))
 

@@ -86,28 +86,28 @@ def index_file(paths: Paths) -> Path:
     return paths.state / "runs.sqlite3"
 
 
-def known_runs(paths: Paths, extra_sessions: Iterable[LoadedSession] = ()) -> RunIndex:
+def load_past_runs(paths: Paths, extra_sessions: Iterable[LoadedSession] = ()) -> RunIndex:
     """Every run of every session, and of those that lie elsewhere. Never raises: a session not read is told."""
     notes: list[str] = []
     file = index_file(paths)
     runs: list[PastRun] | None = None
-    openers = [_opened, _opened, _copied, _empty]
+    openers = [_open_index, _open_index, _copy_index, _empty]
     while runs is None:
         open_index = openers.pop(0)
         try:
             with closing(open_index(file)) as base:
-                runs = _current(base, paths.sessions, notes)
+                runs = _refresh(base, paths.sessions, notes)
         except _UnreadableError as error:
             notes += filter(None, (str(error),))
             _remove(file)
         except (sqlite3.Error, OSError, ValueError, TypeError) as error:
             if not openers:
                 raise
-            if open_index is _copied:
+            if open_index is _copy_index:
                 continue
-            if isinstance(error, OSError) or _cannot(error):
-                notes.append(NOT_WRITTEN.format(_why(error)))
-                openers = [way for way in openers if way is not _opened]
+            if isinstance(error, OSError) or _is_unwritable(error):
+                notes.append(NOT_WRITTEN.format(_error_text(error)))
+                openers = [way for way in openers if way is not _open_index]
             else:
                 notes.append(DAMAGED)
                 _remove(file)
@@ -117,11 +117,11 @@ def known_runs(paths: Paths, extra_sessions: Iterable[LoadedSession] = ()) -> Ru
     return RunIndex(runs=tuple(runs), notes=tuple(dict.fromkeys(notes)))
 
 
-def _cannot(error: Exception) -> bool:
+def _is_unwritable(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _CANNOT
 
 
-def _why(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
@@ -131,7 +131,7 @@ def _remove(file: Path) -> None:
             path.unlink()
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _open_index(file: Path) -> sqlite3.Connection:
     """The index on disk, ready to be written. Raises sqlite3.Error, OSError, _UnreadableError."""
     private_folder(file.parent)
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -142,14 +142,14 @@ def _opened(file: Path) -> sqlite3.Connection:
         os.close(descriptor)
     base = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
     try:
-        _laid_out(base)
+        _create_tables(base)
     except BaseException:
         base.close()
         raise
     return base
 
 
-def _laid_out(base: sqlite3.Connection) -> None:
+def _create_tables(base: sqlite3.Connection) -> None:
     base.execute("BEGIN IMMEDIATE")
     owner, version = (base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     empty = not base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -164,13 +164,13 @@ def _laid_out(base: sqlite3.Connection) -> None:
     base.execute("COMMIT")
 
 
-def _copied(file: Path) -> sqlite3.Connection:
+def _copy_index(file: Path) -> sqlite3.Connection:
     """What the file holds, in memory. Raises sqlite3.Error, _UnreadableError."""
     base = sqlite3.connect(":memory:", isolation_level=None)
     try:
         with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, timeout=_PATIENCE)) as source:
             source.backup(base)
-        _laid_out(base)
+        _create_tables(base)
     except BaseException:
         base.close()
         raise
@@ -179,11 +179,11 @@ def _copied(file: Path) -> sqlite3.Connection:
 
 def _empty(_: Path) -> sqlite3.Connection:
     base = sqlite3.connect(":memory:", isolation_level=None)
-    _laid_out(base)
+    _create_tables(base)
     return base
 
 
-def _current(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list[PastRun]:
+def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list[PastRun]:
     """All runs, after what changed was read again."""
     stamps = dict(_stamps(sessions))
     stored = {name: stamp for name, *stamp in base.execute("SELECT name, size, changed, inode FROM sessions")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from app.core.analysis.comparison import differing
+from app.core.analysis.comparison import differing_values
 from app.core.analysis.control_chart import ControlChart, night_chart
 from app.core.analysis.drift import Shift, shifts
 from app.core.analysis.noise import RunNoise, noise_of
@@ -77,14 +77,14 @@ class RunSeries:
 
     def _change(self, shift: Shift) -> LevelChange:
         last, first = self.points[shift.at - 1].runs[-1], self.points[shift.at].runs[0]
-        return LevelChange(shift=shift, first=first, differs=what_differs(last, first))
+        return LevelChange(shift=shift, first=first, differs=run_differences(last, first))
 
 
-def what_differs(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
+def run_differences(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
     """Settings and what else figures hang on that the two runs do not agree on."""
     if a.settings is b.settings and a.around is b.around:  # as the index reads most of them
         return ()
-    return (*differing(a.settings, b.settings), *differing(a.around, b.around))
+    return (*differing_values(a.settings, b.settings), *differing_values(a.around, b.around))
 
 
 def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
@@ -105,12 +105,12 @@ def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Differen
     differences: dict[str, tuple[Difference, ...]] = {}
     for run in runs:
         before = last_runs.get((run.simulated, run.thing))
-        differences[run.name] = () if before is None else what_differs(before, run)
+        differences[run.name] = () if before is None else run_differences(before, run)
         last_runs[run.simulated, run.thing] = run
     return differences
 
 
-def noise_on(condition: Condition, runs: Iterable[PastRun]) -> RunNoise | None:
+def noise_of_condition(condition: Condition, runs: Iterable[PastRun]) -> RunNoise | None:
     """From whole runs of this condition; those of one session with the same settings repeat each other.
 
     Runs with what was only tried count, too: they repeat each other as much.

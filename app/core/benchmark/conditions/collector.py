@@ -56,10 +56,10 @@ async def gather(host: Host, place: JobLocation, session: Session) -> RunFacts:
     array = arrays[0] if arrays else None
     members = _members(inventory, array)
     controller = _controller(inventory, things)
-    takes, why = await _takes(host, place.device, place.job)
+    takes, why = await _queue_limit(host, place.device, place.job)
     disk = None if place.device is None else kernel_name(place.device)
     on_zfs = place.scratch and disk is None and inventory.holding(place.name) is not None
-    front = await front_of(host, disk, on_zfs=on_zfs)
+    front = await upstream_cache_of(host, disk, on_zfs=on_zfs)
     card = None if front is not None else controller
     return RunFacts(
         job=place.job,
@@ -67,7 +67,7 @@ async def gather(host: Host, place: JobLocation, session: Session) -> RunFacts:
         scratch=place.scratch,
         area_bytes=place.area_bytes,
         written=_written(session, place, things),
-        content=not place.whole_disk or not things or any(_holds(device) for device in things),
+        content=not place.whole_disk or not things or any(_has_content(device) for device in things),
         media=_media(drives, members),
         physical_block=max((drive.physical_block or 0 for drive in (*drives, *members)), default=0) or None,
         array=None if array is None else geometry(array),
@@ -107,7 +107,7 @@ def _controller(inventory: Inventory, things: Sequence[Array | Drive]) -> Contro
     return next((controller for controller in inventory.controllers if controller.target in owners), None)
 
 
-def _holds(device: Array | Drive) -> bool:
+def _has_content(device: Array | Drive) -> bool:
     return bool(device.uses) or (isinstance(device, Drive) and bool(device.signatures or device.partitions))
 
 
@@ -144,7 +144,7 @@ async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(clauses))
 
 
-async def _takes(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:
+async def _queue_limit(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:
     """Requests that the disk, or what it is made of, takes at a time, and whose number that is."""
     if device is None:
         return None, ""
@@ -189,7 +189,7 @@ def _number(text: str | None) -> int | None:
     return int(text) if text.lstrip("-").isdigit() and text.isascii() else None
 
 
-async def front_of(host: Host, disk: str | None, *, on_zfs: bool) -> UpstreamCache | None:
+async def upstream_cache_of(host: Host, disk: str | None, *, on_zfs: bool) -> UpstreamCache | None:
     """The cache before a disk, by its kernel name; `on_zfs`: for a file on a dataset. None where there is none."""
     if on_zfs or (disk or "").startswith("zd"):
         return await _arc(host)

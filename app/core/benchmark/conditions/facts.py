@@ -238,7 +238,7 @@ class JobLocation:
 # -- of several targets that are measured at the same time, as of one --------------------------------------------------
 
 
-def together(facts: Sequence[RunFacts]) -> RunFacts:
+def combine_facts(facts: Sequence[RunFacts]) -> RunFacts:
     """The facts of all: amounts add up, and of what differs from one to the other nothing is known."""
     first = facts[0]
     if len(facts) == 1:
@@ -255,14 +255,14 @@ def together(facts: Sequence[RunFacts]) -> RunFacts:
         name=_BETWEEN.join(run_facts.name for run_facts in facts),
         scratch=any(run_facts.scratch for run_facts in facts),
         area_bytes=_sum(areas),
-        written=False if False in written else _alike(list(written)),
+        written=False if False in written else _common_value(list(written)),
         content=any(run_facts.content for run_facts in facts),
-        media=_alike([run_facts.media for run_facts in facts]) or Media.UNKNOWN,
+        media=_common_value([run_facts.media for run_facts in facts]) or Media.UNKNOWN,
         physical_block=max(run_facts.physical_block or 0 for run_facts in facts) or None,
-        array=_alike([run_facts.array for run_facts in facts]),
-        cache_bytes=_alike([run_facts.cache_bytes for run_facts in facts]),
-        protection=_alike([run_facts.protection for run_facts in facts]),
-        front=_alike([run_facts.front for run_facts in facts]),
+        array=_common_value([run_facts.array for run_facts in facts]),
+        cache_bytes=_common_value([run_facts.cache_bytes for run_facts in facts]),
+        protection=_common_value([run_facts.protection for run_facts in facts]),
+        front=_common_value([run_facts.front for run_facts in facts]),
         takes=_sum(takes),
         takes_why=f"its {len(facts)} targets together" if None not in takes else "",
         before=Condition(tasks=tuple(tasks.values())),
@@ -278,13 +278,13 @@ def policies_of(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, Policy
     }
 
 
-def policies_together(readings: Sequence[Mapping[str, tuple[str, Reading]]]) -> dict[str, Policy]:
+def common_policies(readings: Sequence[Mapping[str, tuple[str, Reading]]]) -> dict[str, Policy]:
     """Settings by key, as far as they are the same on all."""
     policies = [policies_of(reading) for reading in readings]
     return {key: policy for key, policy in policies[0].items() if all(others.get(key) == policy for others in policies)}
 
 
-def in_turn(texts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+def join_texts(texts: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """By key, the texts of several targets in their order, once where they are alike."""
     keys = dict.fromkeys(key for record in texts for key in record)
     return {key: _BETWEEN.join(dict.fromkeys(record[key] for record in texts if key in record)) for key in keys}
@@ -295,5 +295,5 @@ def _sum(values: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _alike(values: Sequence[T]) -> T | None:
+def _common_value(values: Sequence[T]) -> T | None:
     return values[0] if all(value == values[0] for value in values) else None

@@ -101,7 +101,7 @@ async def _below(
     texts = await host.read_many(list(dict.fromkeys(wanted)))
     roles: dict[str, str] = {}
     for device in devices:
-        roles[device.node.name] = _role(device, texts, in_bcache, pools) or _handed_down(tree, device, roles)
+        roles[device.node.name] = _role(device, texts, in_bcache, pools) or _inherited_role(tree, device, roles)
     names = (*top, *(device.node.name for device in devices))
     return LowerDevices(
         members=tuple(_member(tree, device, texts, roles[device.node.name]) for device in devices),
@@ -116,17 +116,17 @@ async def read_roles(host: Host, members: Sequence[Member]) -> dict[str, str]:
         return {}
     texts = await host.read_many([f"{folder}/{name}" for folder in folders.values() for name in ("state", "slot")])
     roles = {
-        device: _now(texts.get(f"{folder}/state"), texts.get(f"{folder}/slot", ""))
+        device: _role_now(texts.get(f"{folder}/state"), texts.get(f"{folder}/slot", ""))
         for device, folder in folders.items()
     }
-    return {member.device: roles[member.device] or _lasting(member) for member in members if member.md is not None}
+    return {member.device: roles[member.device] or _lasting_role(member) for member in members if member.md is not None}
 
 
-def _now(state: str | None, slot: str) -> str:
+def _role_now(state: str | None, slot: str) -> str:
     return "removed" if state is None else role_of(state, slot)
 
 
-def _lasting(member: Member) -> str:
+def _lasting_role(member: Member) -> str:
     """What md's words for the state do not tell and does not change."""
     return "parity" if member.role == "parity" else ""
 
@@ -208,7 +208,7 @@ def _role(device: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[st
     return "" if part is None or part.role == "data" else part.role
 
 
-def _handed_down(tree: Tree, device: LocatedDevice, roles: Mapping[str, str]) -> str:
+def _inherited_role(tree: Tree, device: LocatedDevice, roles: Mapping[str, str]) -> str:
     """A physical volume below a cache is the cache; a disk of an array that is one is a plain member of it."""
     above = tree.nodes.get(device.above)
     return "" if above is None or lvm_name(above) is None else roles.get(device.above, "")
