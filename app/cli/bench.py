@@ -22,7 +22,7 @@ from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options, 
 from app.cli.output import BrokenPipeOutputError, document, lines, print_json, say, say_all
 from app.cli.session_context import begin_measuring, on_workbench
 from app.cli.steady_options import steady_options
-from app.core.analysis.replicates import spreads
+from app.core.analysis.sample_groups import spreads
 from app.core.benchmark.endurance import wear_texts
 from app.core.benchmark.run_plan import NamedTarget, require_reading, require_reading_job
 from app.core.benchmark.run_start import run_sections

@@ -14,7 +14,7 @@ from app.cli.output import goes_on, lines, paint, print_json, say, terminal_widt
 from app.cli.render import table_lines
 from app.cli.session_context import loaded_session
 from app.core.analysis.comparison import Comparison, compare, compare_sections
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.analysis.stored_verdicts import stored_comparison, without_stored_verdicts
 from app.core.presentation import json_schema, json_schema_compare

@@ -126,7 +126,7 @@ BREAKS: Sequence[Break] = (
     Break(
         what="no carry-over is told",
         where=f"{_JUDGE}drift:carry_over",
-        old="difference = _mean(without) - _mean(with_switch)",
+        old="difference = fmean(without) - fmean(with_switch)",
         new="difference = 0.0",
         noticed_by=("faults",),
     ),
@@ -139,7 +139,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="a forecast takes effect and scatter as seen for the truth",
-        where=f"{_JUDGE}forecast:CAUTION",
+        where=f"{_JUDGE}noise:FORECAST_CAUTION",
         new="0.5",
         noticed_by=("forecasts",),
     ),
@@ -160,7 +160,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="of many figures each is judged as if it were alone",
-        where=f"{_JUDGE}multiplicity:_corrected",
+        where=f"{_JUDGE}verdict:_corrected",
         old="if p <= level:",
         new="if True:",
         noticed_by=("figures",),

@@ -9,9 +9,8 @@ from random import Random
 from types import MappingProxyType
 from zlib import crc32
 
-from app.core.analysis.multiplicity import BESIDE, correct_for_multiplicity
 from app.core.analysis.pair_design import QUICK, STANDARD, UNTIL
-from app.core.analysis.verdict import Verdict, VerdictResult, judge
+from app.core.analysis.verdict import BESIDE, Verdict, VerdictResult, correct_for_multiplicity, judge
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.sweep_steps import Saturation
 from app.features.sweep.engine.load_curve import curve_knee

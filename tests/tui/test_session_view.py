@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from app.core.analysis.pair_design import RULE
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.presentation.events import EventChoice
 from app.core.presentation.run_list import ListedRun, runs_table
 from app.core.presentation.table import text_of, without_empty_columns

@@ -9,37 +9,42 @@ from statistics import fmean
 from app.core.analysis.caveats import apply_caveats, weakening_caveats
 from app.core.analysis.drift import DriftPattern, carry_over, disturbances
 from app.core.analysis.metric_kinds import FIGURES, SYNC, MetricKind, half_step, headline, value_of, values_of
-from app.core.analysis.multiplicity import BESIDE, correct_for_multiplicity
 from app.core.analysis.pair_design import LEVEL, due_look, next_look
-from app.core.analysis.provenance import Differences, between_sessions, differences
 from app.core.analysis.reasons import Caveat, Reason
+from app.core.analysis.regression import session_scatter
 from app.core.analysis.sample_groups import (
+    SUBJECT,
     ComparisonSides,
     RunOrder,
+    condition,
     filled_fields,
     is_silent,
     pairs_of,
+    repeats,
     sides_of,
     silent_side,
     without_silent_runs,
 )
 from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval, geometric_mean
 from app.core.analysis.verdict import (
+    BESIDE,
     BETWEEN_LEVEL,
     FEWEST_SLOW,
     Verdict,
     VerdictResult,
     chance_of_silence,
+    correct_for_multiplicity,
     judge,
     judge_between,
-    stopped_result,
-    unanswered_result,
 )
 from app.core.session.events import ExperimentStarted
 from app.core.session.results import DIRECTIONS, SIDES
 from app.core.session.section_runs import of_section, same_sections
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
+
+Differences = tuple[tuple[str, str | None, str | None], ...]
+"""What differs between two sides: key, value of the first, of the second; None where it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +86,9 @@ class Comparison:
     """All runs of both."""
     rows: tuple[MetricComparison, ...]
     """Figures that at least one of them has."""
-    settings: tuple[tuple[str, str | None, str | None], ...]
+    settings: Differences
     """Settings that differ: key, value in a, value in b; None where it was not recorded."""
-    job: tuple[tuple[str, str | None, str | None], ...]
+    job: Differences
     """Fields of the job that differ."""
     provenance: Differences
     """What else differs, as for settings."""
@@ -101,7 +106,7 @@ class Comparison:
     """The number of the rule that judged it when it ended; None where it is judged now."""
 
     @property
-    def differing(self) -> tuple[tuple[str, str | None, str | None], ...]:
+    def differing(self) -> Differences:
         """Settings, fields of the job, and what else differs."""
         return (*self.settings, *self.job, *self.provenance)
 
@@ -225,7 +230,7 @@ def _headline_kind(sides: ComparisonSides) -> tuple[MetricKind, str]:
     return headline(sorted((*sides.a, *sides.b), key=is_silent))
 
 
-def differing_values(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str, str | None, str | None], ...]:
+def differing_values(a: Mapping[str, str], b: Mapping[str, str]) -> Differences:
     """What the two mappings do not agree on."""
     keys = dict.fromkeys((*a, *b))
     return tuple((key, a.get(key), b.get(key)) for key in keys if a.get(key) != b.get(key))
@@ -297,14 +302,19 @@ def _compared_figure(
     one_is_silent = len({is_silent(run) for run in (*sides.a, *sides.b)}) == 2
     if all(value is None for value in (*a, *b)) and not (one_is_silent and headline):
         return None
-    judgement = None
-    if _has_stopped(sides):
-        judgement = stopped_result(threshold=sides.threshold) if headline else None
-    elif one_is_silent and left is sides:
-        judgement = unanswered_result(interleaved=sides.interleaved, threshold=sides.threshold) if headline else None
+    judgement, stopped = None, _has_stopped(sides)
+    if stopped or (one_is_silent and left is sides):
+        if headline:
+            judgement = VerdictResult(
+                verdict=Verdict.STOPPED_ANSWERING if stopped else Verdict.NOT_DECIDED,
+                interval=None,
+                interleaved=sides.interleaved and not stopped,
+                reason=Reason.NO_IO,
+                threshold=sides.threshold,
+            )
     elif (values := _judged_values(direction, figure, left)) is not None:
-        verdict_result = _judged(*values, sides, left, (direction, figure), share)
-        judgement = apply_caveats(_without_silent_choice(verdict_result, sides), (*sides.a, *sides.b))
+        decided = _judged(*values, sides, left, (direction, figure), share)
+        judgement = apply_caveats(_without_silent_choice(decided, sides), (*sides.a, *sides.b))
     return MetricComparison(
         direction=direction,
         figure=figure,
@@ -442,3 +452,40 @@ def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
     tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
     judged = [row for row in tails if row.judgement and row.judgement.interval]
     return max(judged, key=lambda row: row.a or 0.0, default=None)
+
+
+# -- what the sides came from beside their settings, and how far sessions of the same lie apart -----------------------
+
+_OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
+"""Knobs of one scheduler: another one has others, which says no more than that it is another one."""
+
+
+def differences(sides: ComparisonSides) -> Differences:
+    """What is not the same on both: key, value of the first, of the second; what was measured first, the boot last.
+
+    A side whose runs disagree has several values.
+    """
+    provenances = [[run.provenance for run in runs] for runs in (sides.a, sides.b)]
+    keys = dict.fromkeys(key for side in provenances for run in side for key in run)
+    differing = []
+    for key in sorted(
+        keys, key=lambda key: SUBJECT.index(key) if key in SUBJECT else len(SUBJECT) + (key == "boot_id")
+    ):
+        a, b = ({run.get(key) for run in side} for side in provenances)
+        name, other = _shown(a), _shown(b)
+        if a != b and not (key.startswith(_OF_SCHEDULER) and None in (name, other)):
+            differing.append((key, name, other))
+    return tuple(differing)
+
+
+def _shown(values: set[str | None]) -> str | None:
+    return " or ".join(sorted(filter(None, values))) or None
+
+
+def between_sessions(
+    run: RunRecord, sessions: Sequence[Sequence[RunRecord]], value: Callable[[RunRecord], float | None]
+) -> MeanInterval | None:
+    """How far sessions in which the same was measured lie apart, as logarithms of their means; None of too few."""
+    groups = (repeats(runs).get(condition(run), ()) for runs in sessions)
+    measured = [[measured_value for record in group if (measured_value := value(record))] for group in groups]
+    return session_scatter([geometric_mean(values) for values in measured if values and min(values) > 0])

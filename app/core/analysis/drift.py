@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
 from math import cos, expm1, fsum, log, log2, pi, sin, sqrt
+from statistics import fmean
 
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.sample_groups import ComparisonSides, place_in_session
@@ -78,14 +79,14 @@ def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None
     counts = len(with_switch), len(without)
     if sum(counts) < FEWEST or min(counts) < FEWEST_OF_A_KIND:
         return
-    difference = _mean(without) - _mean(with_switch)
-    squares = fsum((value - _mean(kind)) ** 2 for kind in (with_switch, without) for value in kind)
+    difference = fmean(without) - fmean(with_switch)
+    squares = fsum((value - fmean(kind)) ** 2 for kind in (with_switch, without) for value in kind)
     dof = sum(counts) - 2
     error = sqrt(squares / dof * (1 / counts[0] + 1 / counts[1]))
-    same_way = difference * _mean(without) > 0
+    same_way = difference * fmean(without) > 0
     if same_way and error and tails(difference / error, dof) / 2 < SURE:
         yield DriftPattern(
-            pattern=RunPattern.CARRY_OVER, size=_percent(_mean(with_switch)), others=_percent(_mean(without))
+            pattern=RunPattern.CARRY_OVER, size=_percent(fmean(with_switch)), others=_percent(fmean(without))
         )
 
 
@@ -114,13 +115,13 @@ def _letter(run: RunRecord) -> str:
 def find_patterns(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
     """Order, trend and period in logarithms of the runs in time, each with the letter of its side."""
     centre = {
-        letter: _mean([value for run_letter, value in zip(letters, logs, strict=True) if run_letter == letter])
+        letter: fmean([value for run_letter, value in zip(letters, logs, strict=True) if run_letter == letter])
         for letter in "AB"
     }
     residuals = [value - centre[letter] for letter, value in zip(letters, logs, strict=True)]
     seconds = [second - first for first, second in zip(residuals[::2], residuals[1::2], strict=True)]
     if _p_of_mean(seconds) < SURE:
-        yield DriftPattern(pattern=RunPattern.ORDER, size=_percent(_mean(seconds)))
+        yield DriftPattern(pattern=RunPattern.ORDER, size=_percent(fmean(seconds)))
     slope, p = _trend(residuals)
     if p < SURE:
         yield DriftPattern(pattern=RunPattern.TREND, size=_percent(slope * (len(residuals) - 1)))
@@ -131,13 +132,9 @@ def find_patterns(letters: Sequence[str], logs: Sequence[float]) -> Iterator[Dri
         yield DriftPattern(pattern=RunPattern.PERIOD, size=period)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)
-
-
 def _p_of_mean(values: Sequence[float]) -> float:
     """Two-sided p of a mean of 0, after Student."""
-    mean, n = _mean(values), len(values)
+    mean, n = fmean(values), len(values)
     error = sqrt(fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
     return tails(mean / error, n - 1) if error else 1.0
 
@@ -145,7 +142,7 @@ def _p_of_mean(values: Sequence[float]) -> float:
 def _trend(values: Sequence[float]) -> tuple[float, float]:
     """Slope a run of the line through them, and the p of none."""
     n = len(values)
-    middle, mean = (n - 1) / 2, _mean(values)
+    middle, mean = (n - 1) / 2, fmean(values)
     squares = fsum((at - middle) ** 2 for at in range(n))
     slope = fsum((at - middle) * (value - mean) for at, value in enumerate(values)) / squares
     residual = fsum((value - mean - slope * (at - middle)) ** 2 for at, value in enumerate(values)) / (n - 2)
@@ -154,7 +151,7 @@ def _trend(values: Sequence[float]) -> tuple[float, float]:
 
 def _period(values: Sequence[float]) -> tuple[float, float]:
     """Runs in the strongest period, and the p of chance: Fisher's g, the largest share of the periodogram."""
-    n, mean = len(values), _mean(values)
+    n, mean = len(values), fmean(values)
     count = (n - 1) // 2
     powers = [_power(values, mean, cycles) for cycles in range(1, count + 1)]
     total = fsum(powers)

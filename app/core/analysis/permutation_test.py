@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from math import fsum, sqrt
+from math import fsum, inf, sqrt
 from random import Random
 from statistics import fmean, median
 
@@ -91,16 +91,14 @@ def permutation_intervals(
     residuals = [_residuals(rows, round_results.labels) for rows, round_results in zip(clipped, family, strict=True)]
     drawn = (_largest(clipped, random, draws), _largest(residuals, random, draws))
     rank = int(level * (draws + 1) + 1e-9)
-    critical = max(_nth_largest([largest.contrast for largest in drawing], rank) for drawing in drawn)
+    critical = max(sorted(largest)[-rank] for largest, _ in drawn) if rank else inf
     baseline_ps = _p_of_baselines(family, residuals, contrasts)
     wider = {} if len(family) * (len(clipped[0]) - 1) >= FREEDOM else row_scatter(family)
 
     def p_of(contrast: float, alone: float, baseline: float) -> float:
         of_contrast, of_setup = (
-            max(
-                (1 + sum(size(largest) >= value * (1 - 1e-9) for largest in drawing)) / (draws + 1) for drawing in drawn
-            )
-            for size, value in ((_contrast_of, contrast), (_alone_of, alone))
+            max((1 + sum(largest >= value * (1 - 1e-9) for largest in drawing[at])) / (draws + 1) for drawing in drawn)
+            for at, value in enumerate((contrast, alone))
         )
         return max(of_contrast, min(of_setup, baseline))
 
@@ -142,10 +140,6 @@ def _p_of_baselines(
         far = abs(contrast.means[0] - median(contrast.means[1:])) / error
         p.append(min(1.0, len(family) * tails(far, row.freedom)))
     return p
-
-
-def _nth_largest(drawn: Sequence[float], n: int) -> float:
-    return sorted(drawn)[-n] if n else float("inf")
 
 
 def _intervals(
@@ -222,28 +216,14 @@ def _contrasts_of(sums: Sequence[float], squares: float, rounds: int) -> _Contra
     return _Contrasts(means=tuple(value / rounds for value in sums), error=error)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Largest:
-    """The largest of a drawing, in standard errors."""
-
-    contrast: float
-    """Of a set-up and 0."""
-    alone: float
-    """Of a set-up and the median of the others, 0 not among them."""
-
-
-def _contrast_of(largest: _Largest) -> float:
-    return largest.contrast
-
-
-def _alone_of(largest: _Largest) -> float:
-    return largest.alone
-
-
-def _largest(family: Sequence[Sequence[Sequence[float]]], random: Random, draws: int) -> list[_Largest]:
-    """Return the largest of the family of each drawing."""
+def _largest(
+    family: Sequence[Sequence[Sequence[float]]], random: Random, draws: int
+) -> tuple[list[float], list[float]]:
+    """Return the largest of the family of each drawing, in standard errors: contrasts of a set-up and 0, and of a
+    set-up and the median of the others, 0 not among them.
+    """
     squares = [fsum(value * value for row in rows for value in row) for rows in family]
-    maxima = []
+    largest_contrasts, largest_alone = [], []
     for _ in range(draws):
         contrast = alone = 0.0
         for rows, whole in zip(family, squares, strict=True):
@@ -257,8 +237,9 @@ def _largest(family: Sequence[Sequence[Sequence[float]]], random: Random, draws:
                     (others[-1] - _middle(others, len(others) - 1, 0)) / contrasts.error,
                     (_middle(others, len(others) - 1, 1) - others[0]) / contrasts.error,
                 )
-        maxima.append(_Largest(contrast=contrast, alone=alone))
-    return maxima
+        largest_contrasts.append(contrast)
+        largest_alone.append(alone)
+    return largest_contrasts, largest_alone
 
 
 def _middle(ascending: Sequence[float], count: int, begin: int) -> float:

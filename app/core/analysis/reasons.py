@@ -82,14 +82,6 @@ class OutlierPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutlierPairs:
-    """All that lie far from the others."""
-
-    pairs: tuple[OutlierPair, ...]
-    """At least one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SlowRuns:
     """Runs far slower than the rest, all of them on one side."""
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from app.core.analysis.metric_kinds import FIGURES, MetricKind
 from app.core.analysis.pair_design import repeated_looks
-from app.core.analysis.stats import THRESHOLD_PERCENT
+from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval, mean_interval
 from app.core.session.event_types import InterimAnalysis
-from app.core.session.results import RunStatus
+from app.core.session.results import SIDES, RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
@@ -267,3 +268,42 @@ def _runs_after(
     first, last = min(map(when, b)), max(map(when, b))
     before, after = sum(when(run) < first for run in a), sum(when(run) > last for run in a)
     return after if before and before + after == len(a) else 0
+
+
+# -- repeats of a run: the mean of what they measured, and how far it may be off ---------------------------------------
+
+
+class Replicates:
+    """Runs of one list by what was measured."""
+
+    def __init__(self, runs: Sequence[RunRecord]) -> None:
+        self._groups: dict[Condition, tuple[RunRecord, ...]] = repeats(runs)
+
+    def of(self, run: RunRecord) -> tuple[RunRecord, ...]:
+        """The whole runs that measured the same as this one, itself included; none if it is not whole."""
+        records = self._groups.get(condition(run), ())
+        return records if run in records else ()
+
+    @property
+    def any(self) -> bool:
+        """Whether anything was measured more than once."""
+        return any(len(group) > 1 for group in self._groups.values())
+
+
+def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> MeanInterval | None:
+    """Mean and 95 % interval of one figure; None where a run has none, or there is no run."""
+    both = [run.figures.side(direction) for run in runs]
+    values = [figure.read(figures) for figures in both if figures is not None]
+    known = [value for value in values if value is not None]
+    return mean_interval(known) if known and len(known) == len(runs) else None
+
+
+def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, MetricKind, MeanInterval], ...]:
+    """Direction, figure and spread of all figures that repeats settle."""
+    candidates = (
+        (direction, figure, spread_of(runs, direction, figure))
+        for direction in SIDES
+        for figure in FIGURES
+        if figure.judged and figure.of(direction)
+    )
+    return tuple((direction, figure, interval) for direction, figure, interval in candidates if interval is not None)

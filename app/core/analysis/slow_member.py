@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import exp, fsum, hypot, log, pi, sqrt
-from statistics import median, stdev
+from statistics import fmean, median, stdev
 
 from app.core.analysis.stats import quantile
 from backends.values import dataclass
@@ -67,7 +67,7 @@ def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[MemberCompa
     logs = [{name: log(record[name]) for name in names} for record in rounds]
     centres = [median(log.values()) for log in logs]
     tamed = _tamed({name: [record[name] - by for record, by in zip(logs, centres, strict=True)] for name in names})
-    means = {name: _mean(values) for name, values in tamed.items()}
+    means = {name: fmean(values) for name, values in tamed.items()}
     scatter = _scatter(tamed, means)
     comparisons = [_against(name, means, scatter, rounds) for name in names]
     return tuple(sorted(comparisons, key=lambda comparison: -comparison.slower))
@@ -99,7 +99,7 @@ def _against(
     wide = spread * _beyond(len(means), free) * _widened(len(others))
     above = means[name] - median(others)
     low, high = exp(above - wide) - 1, exp(above + wide) - 1
-    value = exp(_mean([log(record[name]) for record in rounds]))
+    value = exp(fmean([log(record[name]) for record in rounds]))
     slower = exp(above) - 1
     return MemberComparison(
         name=name, value=value, slower=slower, low=low, high=high, is_slow=low > 0 and slower > MATTERS
@@ -156,7 +156,3 @@ def _scatter(tamed: Mapping[str, Sequence[float]], means: Mapping[str, float]) -
     squares = [(value - means[name]) ** 2 for name, values in tamed.items() for value in values]
     rounds = len(squares) // len(means)
     return sqrt(fsum(squares) / ((len(means) - 1) * (rounds - 1)))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)

@@ -185,7 +185,7 @@ class LogMeanInterval:
 
 def ratio_interval(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
     """The interval of log-ratios, at least two."""
-    mean, variance = _moments(ratios)
+    mean, variance = moments(ratios)
     n = len(ratios)
     return _interval(mean, sqrt(variance), sqrt(variance / n), n - 1, n, level)
 
@@ -197,7 +197,7 @@ def welch_interval(a: Sequence[float], b: Sequence[float], *, level: float = LEV
     """
     if min(len(a), len(b)) < 2:
         raise ValueError(f"{len(a)} and {len(b)} values make no groups")
-    (mean_a, variance_a), (mean_b, variance_b) = _moments([*map(log, a)]), _moments([*map(log, b)])
+    (mean_a, variance_a), (mean_b, variance_b) = moments([*map(log, a)]), moments([*map(log, b)])
     share_a, share_b = variance_a / len(a), variance_b / len(b)
     squares = share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1)
     dof = (share_a + share_b) ** 2 / squares if squares else float(len(a) + len(b) - 2)
@@ -211,7 +211,7 @@ def mean_interval(values: Sequence[float]) -> MeanInterval:
         raise ValueError("no values")
     if len(values) == 1:
         return MeanInterval(mean=values[0], half=None, sd=None, n=1)
-    mean, variance = _moments(values)
+    mean, variance = moments(values)
     half = quantile(0.975, len(values) - 1) * sqrt(variance / len(values))
     return MeanInterval(mean=mean, half=half, sd=sqrt(variance), n=len(values))
 
@@ -257,7 +257,7 @@ def _farthest(values: Sequence[float]) -> tuple[int, bool]:
     of six values from one distribution one in seven times the largest is beyond 3.5 alone.
     """
     n = len(values)
-    mean, variance = _moments(values)
+    mean, variance = moments(values)
     place = max(range(n), key=lambda at: abs(values[at] - mean))
     if not variance:
         return place, False
@@ -277,8 +277,8 @@ def log_ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
     return [log(other / value) for value, other in zip(a, b, strict=True)]
 
 
-def _moments(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance (n-1)."""
+def moments(values: Sequence[float]) -> tuple[float, float]:
+    """Return mean and variance (n-1)."""
     mean = fsum(values) / len(values)
     return mean, fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.core.analysis.caveats import blocking_caveats
 from app.core.analysis.comparison import Comparison, MetricComparison, compare_experiment
-from app.core.analysis.reasons import OutlierPair, OutlierPairs, Reason, SlowRuns
+from app.core.analysis.reasons import OutlierPair, Reason, SlowRuns
 from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval
 from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.session.event_types import RecordedVerdict
@@ -44,13 +44,8 @@ def _recorded(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdic
         )
     if (slow := judgement.slow) is not None:
         record = replace(record, slow_side=slow.side, slow_runs=slow.count)
-    if (far := judgement.far) is not None:
-        record = replace(
-            record,
-            far_pairs=tuple(pair.pair for pair in far.pairs),
-            far_percents=tuple(pair.percent for pair in far.pairs),
-        )
-    return record
+    far_pairs = tuple(pair.pair for pair in judgement.outliers)
+    return replace(record, far_pairs=far_pairs, far_percents=tuple(pair.percent for pair in judgement.outliers))
 
 
 def stored_comparison(session: Session, experiment_id: str) -> Comparison | None:
@@ -94,7 +89,10 @@ def _judgement(comparison: Comparison, kept: RecordedVerdict) -> VerdictResult:
         interleaved=True,
         reason=Reason(kept.reason) if kept.reason in {*Reason} else None,
         threshold=kept.threshold or THRESHOLD_PERCENT,
-        far=_outlier_pairs(kept) if kept.far_pairs else None,
+        outliers=tuple(
+            OutlierPair(pair=pair, percent=percent)
+            for pair, percent in zip(kept.far_pairs, kept.far_percents, strict=False)
+        ),
         slow=SlowRuns(side=kept.slow_side, count=kept.slow_runs) if kept.slow_side else None,
         measured=kept.n,
         figures=kept.figures,
@@ -109,11 +107,4 @@ def interval_of(kept: RecordedVerdict) -> ConfidenceInterval | None:
     p = 1.0 if kept.p is None else kept.p
     return ConfidenceInterval(
         mean=kept.mean, low=kept.low, high=kept.high, sd=kept.sd or 0.0, n=kept.n, p=p, level=kept.level
-    )
-
-
-def _outlier_pairs(kept: RecordedVerdict) -> OutlierPairs:
-    both = zip(kept.far_pairs, kept.far_percents, strict=False)
-    return OutlierPairs(
-        pairs=tuple(OutlierPair(pair=pair, percent=percent) for pair, percent in both),
     )

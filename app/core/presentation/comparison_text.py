@@ -26,8 +26,8 @@ from app.core.presentation.figures import figure_label, figure_name
 from app.core.presentation.labels import key_name, key_value, with_value
 from app.core.presentation.percent import covers_text, difference_text, interval_text, is_too_noisy, percent_text
 from app.core.presentation.verdict_text import (
-    far_text,
     judgement_word,
+    outliers_text,
     reason_text,
     slow_text,
     verdict_word,
@@ -255,8 +255,8 @@ def _detail_clauses(judgement: VerdictResult, comparison: Comparison) -> Iterato
         yield slow_text(judgement.slow, _side_phrases(comparison))
     if sides.threshold != THRESHOLD_PERCENT and judgement.verdict is not Verdict.NO_DIFFERENCE:
         yield f"within +-{sides.threshold:g} % is no difference here"
-    if judgement.far is not None:
-        yield far_text(judgement.far)
+    if judgement.outliers:
+        yield outliers_text(judgement.outliers)
 
 
 def _stopped_sentence(comparison: Comparison) -> str:

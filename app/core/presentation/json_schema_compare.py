@@ -10,7 +10,7 @@ from app.core.analysis.sample_groups import is_silent
 from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval
 from app.core.presentation.comparison import shown_lines
 from app.core.presentation.json_schema import Json, pick
-from app.core.presentation.verdict_text import far_text, reason_text, slow_text
+from app.core.presentation.verdict_text import outliers_text, reason_text, slow_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord, Session
 
@@ -73,7 +73,7 @@ def figure(row: MetricComparison) -> Json:
         "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
         "level": None if interval is None else interval.level,
         "smallest_percent": None if interval is None else interval.smallest_percent,
-        "outlier": None if judgement is None or judgement.far is None else far_text(judgement.far),
+        "outlier": None if judgement is None or not judgement.outliers else outliers_text(judgement.outliers),
         "slow_runs": None if judgement is None or judgement.slow is None else slow_text(judgement.slow),
         "sd_percent": None if interval is None else interval.sd * 100,
         "n": None if interval is None else interval.n,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from app.core.analysis.metric_kinds import FIGURES, SYNC, TRIM, MetricKind
-from app.core.analysis.replicates import spread_of
+from app.core.analysis.sample_groups import spread_of
 from app.core.fio.stalls import IoStallDetector
 from app.core.presentation.caches import cache_facts
 from app.core.presentation.figures import figure_label, figure_value_text, formatter_for, mean_text

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from app.core.analysis.comparison import compare_headline, varying_keys
 from app.core.analysis.metric_kinds import FIGURES, TRIM, MetricKind
-from app.core.analysis.replicates import Replicates, spread_of
-from app.core.analysis.sample_groups import filled_fields, sides_of
+from app.core.analysis.sample_groups import Replicates, filled_fields, sides_of, spread_of
 from app.core.presentation.comparison import verdict_sign, verdict_tone
 from app.core.presentation.comparison_text import row_percent
 from app.core.presentation.device import run_setting_cell, settings_in_force

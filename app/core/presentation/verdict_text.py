@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from app.core.analysis.pair_design import FEWEST_PAIRS
-from app.core.analysis.reasons import Caveat, OutlierPairs, PlannedCount, Reason, SlowRuns
+from app.core.analysis.reasons import Caveat, OutlierPair, PlannedCount, Reason, SlowRuns
 from app.core.analysis.verdict import FEWEST_RUNS, Verdict, VerdictResult
 from app.core.benchmark.conditions.facts import TASKS
 from app.core.presentation.percent import effect_text, is_too_noisy, percent_text
@@ -170,9 +170,9 @@ def slow_text(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
     return f"{which} slow runs are {where[slow.side == 'B']}"
 
 
-def far_text(far: OutlierPairs) -> str:
+def outliers_text(outliers: Sequence[OutlierPair]) -> str:
     """`pair 12 (-30.0 %) lies far from the others`."""
-    named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in far.pairs]
+    named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in outliers]
     if len(named) > 1:
         return f"pairs {', '.join(named[:-1])} and {named[-1]} lie far from the others"
     return f"pair {named[0]} lies far from the others"

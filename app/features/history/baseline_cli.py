@@ -20,7 +20,7 @@ from app.cli.session_context import loaded_session, on_workbench
 from app.core.analysis.past_runs.earlier_runs import device_id_of_run, node_of
 from app.core.analysis.past_runs.index import load_past_runs
 from app.core.analysis.regression import LATER_THRESHOLD_PERCENT
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.analysis.verdict import FEWEST_RUNS
 from app.core.benchmark.run_plan import BenchmarkRequest
 from app.core.fio.job import Job

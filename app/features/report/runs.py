@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from app.core.analysis.comparison import varying_keys
 from app.core.analysis.metric_kinds import FIGURES, MetricKind
-from app.core.analysis.replicates import Replicates, spread_of
-from app.core.analysis.sample_groups import repeats
+from app.core.analysis.sample_groups import Replicates, repeats, spread_of
 from app.core.presentation.caches import COLUMNS as CACHE_COLUMNS
 from app.core.presentation.caches import cache_cells
 from app.core.presentation.device import run_setting_cell, settings_in_force

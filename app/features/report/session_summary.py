@@ -7,8 +7,7 @@ from math import inf
 
 from app.core.analysis.comparison import Comparison, varying_keys
 from app.core.analysis.metric_kinds import FIGURES
-from app.core.analysis.replicates import spread_of
-from app.core.analysis.sample_groups import repeats
+from app.core.analysis.sample_groups import repeats, spread_of
 from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.analysis.verdict import Verdict
 from app.core.presentation.comparison import experiment_lines

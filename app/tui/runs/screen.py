@@ -11,7 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table, runs_title
 from app.core.presentation.table import Cell, without_empty_columns
 from app.core.session.state import RunRecord, Session

@@ -11,8 +11,8 @@ import pytest
 from app.core.analysis import pair_design
 from app.core.analysis.comparison import Comparison, compare, compare_experiment, compare_headline
 from app.core.analysis.drift import DriftPattern, RunPattern, carry_over
-from app.core.analysis.forecast import deciding_look
 from app.core.analysis.metric_kinds import BOTH, FIGURES, half_step
+from app.core.analysis.noise import deciding_look
 from app.core.analysis.reasons import Reason, SlowRuns
 from app.core.analysis.sample_groups import RunOrder, without_silent_runs
 from app.core.analysis.stats import ratio_interval

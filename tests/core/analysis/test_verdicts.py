@@ -7,10 +7,17 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.multiplicity import correct_for_multiplicity
 from app.core.analysis.pair_design import QUICK, STANDARD, draw_order, one_look, switches
-from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, judge, judge_between
-from app.core.presentation.verdict_text import far_text, reason_text, verdict_word
+from app.core.analysis.verdict import (
+    BETTER,
+    WORSE,
+    Verdict,
+    VerdictResult,
+    correct_for_multiplicity,
+    judge,
+    judge_between,
+)
+from app.core.presentation.verdict_text import outliers_text, reason_text, verdict_word
 from tests.method.disturbances import DISTURBANCES, drift
 from tests.method.line import slack
 from tests.method.marks import draw
@@ -120,15 +127,13 @@ def test_pairs_far_from_the_others_are_named_and_do_not_hide_a_difference_or_eac
     assert judgement.verdict is Verdict.FASTER
     assert judgement.interval is not None
     assert 4.7 < judgement.interval.percent < 5.3  # not -17 %, which is their mean
-    assert judgement.far is not None
-    assert far_text(judgement.far) == "pairs 19 (-90.0 %) and 20 (-89.0 %) lie far from the others"
+    assert outliers_text(judgement.outliers) == "pairs 19 (-90.0 %) and 20 (-89.0 %) lie far from the others"
 
 
 def test_a_pair_far_from_six_others_widens_their_interval_and_is_named() -> None:
     judgement = judge([1.0] * 7, [1.05, 1.052, 1.049, 1.051, 1.05, 1.048, 0.7], interleaved=True)
     assert judgement.verdict is Verdict.NOT_DECIDED
-    assert judgement.far is not None
-    assert far_text(judgement.far) == "pair 7 (-30.0 %) lies far from the others"
+    assert outliers_text(judgement.outliers) == "pair 7 (-30.0 %) lies far from the others"
 
 
 def test_two_pairs_decide_nothing() -> None:

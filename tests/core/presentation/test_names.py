@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 import backends.vendors
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.presentation.labels import key_name, key_value, setup_label, workload_label
 from app.core.presentation.preview import preview_facts
 from app.core.presentation.run_list import ListedRun, runs_table

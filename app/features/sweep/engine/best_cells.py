@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from app.core.analysis.caveats import apply_caveats
-from app.core.analysis.multiplicity import correct_for_multiplicity
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.reasons import PlannedCount, Reason
-from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, judge
+from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, correct_for_multiplicity, judge
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Rank, SweepCell
 from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, threshold_of, values_by_turn

@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, log
 
-from app.core.analysis.multiplicity import correct_for_multiplicity
 from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
 from app.core.analysis.permutation_test import (
     DRAWS,
@@ -24,7 +23,15 @@ from app.core.analysis.permutation_test import (
 )
 from app.core.analysis.reasons import PlannedCount, Reason
 from app.core.analysis.scatter import FAR_WIDER, WIDER
-from app.core.analysis.verdict import BETWEEN_LEVEL, Verdict, VerdictResult, judge, judge_between, judge_interval
+from app.core.analysis.verdict import (
+    BETWEEN_LEVEL,
+    Verdict,
+    VerdictResult,
+    correct_for_multiplicity,
+    judge,
+    judge_between,
+    judge_interval,
+)
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, Purpose, Rank, SweepCell
 from app.features.sweep.engine.cells import Runs, threshold_of, values_by_turn
