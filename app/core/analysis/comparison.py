@@ -376,8 +376,8 @@ def _judged_values(
 
 def latency_kinds(sides: ComparisonSides) -> set[bool]:
     """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
-    both = (direction_stats for run in (*sides.a, *sides.b) for direction_stats in run.figures.transfers)
-    return {direction_stats.completion_ns is not None for direction_stats in both}
+    both = (side for run in (*sides.a, *sides.b) for side in run.figures.transfers)
+    return {side.completion_ns is not None for side in both}
 
 
 def _judged(

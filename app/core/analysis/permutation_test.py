@@ -81,14 +81,12 @@ def permutation_intervals(
     An interval is around the median of the log-ratios of the rounds; it excludes 0 where chance does not explain the
     contrast. `seed` decides the drawings, so the same is found again.
     """
-    clipped = [_without_outliers(round_results) for round_results in family]
-    contrasts = [
-        _contrasts(_by_label(rows, round_results.labels)) for rows, round_results in zip(clipped, family, strict=True)
-    ]
+    clipped = [_without_outliers(results) for results in family]
+    contrasts = [_contrasts(_by_label(rows, results.labels)) for rows, results in zip(clipped, family, strict=True)]
     random = Random(seed)
     # Drawn from the values themselves it is exact where nothing differs. Where some do, their scatter hides how far the
     # others scatter: drawn from what is left of each set-up without its mean it holds there.
-    residuals = [_residuals(rows, round_results.labels) for rows, round_results in zip(clipped, family, strict=True)]
+    residuals = [_residuals(rows, results.labels) for rows, results in zip(clipped, family, strict=True)]
     drawn = (_largest(clipped, random, draws), _largest(residuals, random, draws))
     rank = int(level * (draws + 1) + 1e-9)
     critical = max(sorted(largest)[-rank] for largest, _ in drawn) if rank else inf
@@ -103,23 +101,20 @@ def permutation_intervals(
         return max(of_contrast, min(of_setup, baseline))
 
     return tuple(
-        tuple(_intervals(round_results, member_contrasts, critical, partial(p_of, baseline=p), wider, level))
-        for round_results, member_contrasts, p in zip(family, contrasts, baseline_ps, strict=True)
+        tuple(_intervals(results, member_contrasts, critical, partial(p_of, baseline=p), wider, level))
+        for results, member_contrasts, p in zip(family, contrasts, baseline_ps, strict=True)
     )
 
 
 def row_scatter(family: Sequence[RoundResults]) -> Mapping[str, RowScatter]:
     """Return the scatter of each set-up over the workloads of a family, by name."""
     return scatter_by_row(
-        [
-            (_names(round_results), _columns(_residuals(_without_outliers(round_results), round_results.labels)))
-            for round_results in family
-        ],
+        [(_names(results), _columns(_residuals(_without_outliers(results), results.labels))) for results in family],
     )
 
 
-def _names(round_results: RoundResults) -> tuple[str, ...]:
-    return round_results.names or tuple(map(str, range(round_results.setups)))
+def _names(results: RoundResults) -> tuple[str, ...]:
+    return results.names or tuple(map(str, range(results.setups)))
 
 
 def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
@@ -130,7 +125,7 @@ def _p_of_baselines(
     family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], contrasts: Sequence[_Contrasts]
 ) -> list[float]:
     """Return for each member the chance that the baseline is as far from the others by its own scatter."""
-    columns = [(_names(round_results), _columns(rows)) for round_results, rows in zip(family, left, strict=True)]
+    columns = [(_names(results), _columns(rows)) for results, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
     p = []
     for (names, residuals), contrast in zip(columns, contrasts, strict=True):
@@ -143,16 +138,16 @@ def _p_of_baselines(
 
 
 def _intervals(
-    round_results: RoundResults,
+    results: RoundResults,
     contrasts: _Contrasts,
     critical: float,
     p_of: Callable[[float, float], float],
     wider: Mapping[str, RowScatter],
     level: float,
 ) -> Iterator[ConfidenceInterval]:
-    by_label = _by_label(round_results.values, round_results.labels)
+    by_label = _by_label(results.values, results.labels)
     others = sorted(contrasts.means[1:])
-    for label in range(1, round_results.setups):
+    for label in range(1, results.setups):
         middle = median(row[label] - row[0] for row in by_label)
         size = abs(contrasts.means[label] - contrasts.means[0]) / contrasts.error
         place = others.index(contrasts.means[label])
@@ -160,23 +155,23 @@ def _intervals(
         alone = abs(contrasts.means[label] - median(remaining)) / contrasts.error if remaining else size
         sd = contrasts.error * sqrt(len(by_label))
         low, high = middle - critical * contrasts.error, middle + critical * contrasts.error
-        scatter = wider.get(_names(round_results)[label])
+        scatter = wider.get(_names(results)[label])
         p = p_of(size, alone if scatter is None else alone / sqrt(max(1.0, scatter.ratio)))
         if p > level or size <= critical * (1 + 1e-9):
             low, high = min(low, 0.0), max(high, 0.0)
         yield ConfidenceInterval(mean=middle, low=low, high=high, sd=sd, n=len(by_label), p=p, level=level)
 
 
-def _without_outliers(round_results: RoundResults) -> list[list[float]]:
+def _without_outliers(results: RoundResults) -> list[list[float]]:
     """Of each round what its values are above its middle, without the outermost and without a rise along the rounds.
 
     No label has a say in it, so labels can be drawn anew behind it.
     """
-    centred = [[value - middle for value in row] for row in round_results.values for middle in [median(row)]]
+    centred = [[value - middle for value in row] for row in results.values for middle in [median(row)]]
     most = CLIP * _NORMAL * median(abs(value) for row in centred for value in row)
     if most:
         centred = [[min(most, max(-most, value)) for value in row] for row in centred]
-    places = [place - (round_results.setups - 1) / 2 for place in range(round_results.setups)]
+    places = [place - (results.setups - 1) / 2 for place in range(results.setups)]
     squares = len(centred) * fsum(place * place for place in places)
     rise = fsum(place * value for row in centred for place, value in zip(places, row, strict=True)) / squares
     flat = [[value - rise * place for place, value in zip(places, row, strict=True)] for row in centred]

@@ -96,7 +96,7 @@ def is_silent(run: RunRecord) -> bool:
     """Whether it completed no I/O, though nobody ended it and fio did not fail by itself."""
     figures = run.figures
     both = figures.transfers
-    answered = any(direction_stats.total_ios or direction_stats.iops for direction_stats in both)
+    answered = any(side.total_ios or side.iops for side in both)
     return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
 
 

@@ -182,8 +182,8 @@ def lost_text(member: MemberStats) -> str:
 
 
 def _member_warnings(lost_members_now: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
-    for member_stats in lost_members_now:
-        yield lost_text(member_stats)
+    for member in lost_members_now:
+        yield lost_text(member)
     if lost_members_now and after.missing and not after.broken:
         yield (
             f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"

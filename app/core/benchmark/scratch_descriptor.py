@@ -190,7 +190,7 @@ async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
 def _leads_to(folder: int, name: str, info: os.stat_result) -> bool:
     """Whether a name in an open folder is this file and no link to it."""
     try:
-        file_status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except OSError:
         return False
-    return (file_status.st_dev, file_status.st_ino) == (info.st_dev, info.st_ino)
+    return (status.st_dev, status.st_ino) == (info.st_dev, info.st_ino)

@@ -306,7 +306,7 @@ def experiment_end_text(event: ExperimentEnded) -> str:
     word = first.verdict.replace("-", " ")
     interval, figure = (
         interval_of(first),
-        next((metric_kind for metric_kind in FIGURES if metric_kind.key == first.figure), None),
+        next((figure for figure in FIGURES if figure.key == first.figure), None),
     )
     if interval is None or figure is None:
         return word

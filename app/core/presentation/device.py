@@ -145,67 +145,26 @@ def protection_missing(protection: Protection | None) -> bool:
 
 _GROUPS = {
     "Identity": (
-        "Address",
-        "Name",
-        "Model",
-        "Serial",
-        "WWN",
-        "World wide name",
-        "Firmware",
-        "Firmware package",
-        "Device",
-        "Paths",
-        "Path",
-        "Media",
-        "Driver",
-        "PCI address",
-        "SCSI address",
-        "Member of",
-        "Controller",
-        "Backing file",
-        "Namespace",
-        "Slot",
+        "Address, Name, Model, Serial, WWN, World wide name, Firmware, Firmware package, Device, Paths, Path, "
+        "Media, Driver, PCI address, SCSI address, Member of, Controller, Backing file, Namespace, Slot"
     ),
-    "State": ("State", "Access", "RAID-on-chip", "Written"),
+    "State": "State, Access, RAID-on-chip, Written",
     "Health": (
-        "SMART health",
-        "Failure predicted",
-        "Predicted failures",
-        "Warning",
-        "Media errors",
-        "Other errors",
-        "Errors",
-        UNRECOVERABLE,
-        "Endurance used",
-        "Life left",
-        "Spare",
-        "Temperature",
-        "Throttled",
-        "Locked",
-        "Foreign configuration",
-        "Copyback",
+        "SMART health, Failure predicted, Predicted failures, Warning, Media errors, Other errors, Errors, "
+        f"{UNRECOVERABLE}, Endurance used, Life left, Spare, Temperature, Throttled, Locked, "
+        "Foreign configuration, Copyback"
     ),
     "Geometry": (
-        "Level",
-        "Size",
-        "Strip",
-        "Full stripe",
-        "Data drives",
-        "Spans",
-        "Members",
-        "Sectors",
-        "Partitions",
-        "Strip sizes",
-        "Rotational",
-        "Zoned",
+        "Level, Size, Strip, Full stripe, Data drives, Spans, Members, Sectors, Partitions, Strip sizes, "
+        "Rotational, Zoned"
     ),
-    "Protection": ("Cache", "Protection", "Battery", "CacheVault", "Encrypted", "CacheCade"),
-    "Tool": ("Tool", "Source", "Reported as", "Tool's words", "Tool's word", "Inquiry", "Not supported", "Safe id"),
+    "Protection": "Cache, Protection, Battery, CacheVault, Encrypted, CacheCade",
+    "Tool": "Tool, Source, Reported as, Tool's words, Tool's word, Inquiry, Not supported, Safe id",
 }
-"""Groups of facts in their order, by their labels; what has no place is told after the geometry."""
+"""Groups of facts in their order, by their labels; a fact that is in none of them stands after the geometry."""
 
 _OTHERS = "More"
-_PLACES = {label: group for group, labels in _GROUPS.items() for label in labels}
+_PLACES = {label: group for group, labels in _GROUPS.items() for label in labels.split(", ")}
 _ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Tool")
 
 

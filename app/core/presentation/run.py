@@ -108,8 +108,8 @@ def caveat_mark(figures: RunResult) -> str:
 def measured_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
     """What did something, by name: reads, writes, trims, flushes."""
     for direction in SIDES:
-        if (direction_stats := figures.side(direction)) is not None:
-            yield direction, direction_stats
+        if (side := figures.side(direction)) is not None:
+            yield direction, side
 
 
 def figure_text(figure: MetricKind, value: float | None) -> str:
@@ -134,9 +134,7 @@ def _known_figures(sides: Iterable[DirectionStats]) -> tuple[MetricKind, ...]:
     """Return the figures to show: rare ones only where one of the sides has them."""
     all_sides = tuple(sides)
     return tuple(
-        metric_kind
-        for metric_kind in FIGURES
-        if not metric_kind.rare or any(metric_kind.read(side) is not None for side in all_sides)
+        figure for figure in FIGURES if not figure.rare or any(figure.read(side) is not None for side in all_sides)
     )
 
 
@@ -179,8 +177,8 @@ def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
         Column(title="Section" if sectioned else "Target", shrinks=True),
         Column(title=""),
         *(
-            Column(title=f"{figure_label(metric_kind)} {name}", align=Align.RIGHT)
-            for metric_kind in FIGURES[:2]
+            Column(title=f"{figure_label(figure)} {name}", align=Align.RIGHT)
+            for figure in FIGURES[:2]
             for name in names
         ),
     )
@@ -205,15 +203,15 @@ def _target(run: RunRecord, name: str) -> PartFigures | None:
 def _pair(direction: str, sides: Sequence[PartFigures | None]) -> Iterator[str]:
     for figure in FIGURES[:2]:
         for side in sides:
-            direction_stats = None if side is None else side.side(direction)
-            yield units.NOTHING if direction_stats is None else figure_text(figure, figure.read(direction_stats))
+            stats = None if side is None else side.side(direction)
+            yield units.NOTHING if stats is None else figure_text(figure, figure.read(stats))
 
 
 def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
     """Every figure of one finished run, with what speaks against them."""
     groups = [
-        Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, direction_stats)))
-        for direction, direction_stats in measured_directions(figures)
+        Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, side)))
+        for direction, side in measured_directions(figures)
     ]
     cpu = figures.cpu
     processor = (
@@ -306,8 +304,8 @@ def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -
     """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
     whole = [run for run in runs if run.figures.status is RunStatus.OK]
     for direction in SIDES if len(whole) > 1 else ():
-        metric_kinds = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
-        spreads = [(figure, spread_of(whole, direction, figure)) for figure in metric_kinds]
+        figures = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
+        spreads = [(figure, spread_of(whole, direction, figure)) for figure in figures]
         means = [
             f"{figure_label(figure)} {mean_text(interval, formatter_for(figure))}"
             for figure, interval in spreads

@@ -208,10 +208,6 @@ def job_text(job: Mapping[str, str]) -> str:
 
 def _p99(figures: RunResult) -> float | None:
     return max(
-        (
-            direction_stats.latency_ns.p99
-            for direction_stats in figures.transfers
-            if direction_stats.latency_ns.p99 is not None
-        ),
+        (side.latency_ns.p99 for side in figures.transfers if side.latency_ns.p99 is not None),
         default=None,
     )

@@ -243,26 +243,26 @@ def combine_facts(facts: Sequence[RunFacts]) -> RunFacts:
     first = facts[0]
     if len(facts) == 1:
         return first
-    areas, takes = [run_facts.area_bytes for run_facts in facts], [run_facts.takes for run_facts in facts]
-    written = {run_facts.written for run_facts in facts}
-    tasks = {task.kind: task for run_facts in facts for task in run_facts.before.tasks}
+    areas, takes = [item.area_bytes for item in facts], [item.takes for item in facts]
+    written = {item.written for item in facts}
+    tasks = {task.kind: task for item in facts for task in item.before.tasks}
     job = first.job
     if not job.sections:  # a job of several sections is refused on several targets
         job = replace(job, numjobs=job.numjobs * len(facts))
     return replace(
         first,
         job=job,
-        name=_BETWEEN.join(run_facts.name for run_facts in facts),
-        scratch=any(run_facts.scratch for run_facts in facts),
+        name=_BETWEEN.join(item.name for item in facts),
+        scratch=any(item.scratch for item in facts),
         area_bytes=_sum(areas),
         written=False if False in written else _common_value(list(written)),
-        content=any(run_facts.content for run_facts in facts),
-        media=_common_value([run_facts.media for run_facts in facts]) or Media.UNKNOWN,
-        physical_block=max(run_facts.physical_block or 0 for run_facts in facts) or None,
-        array=_common_value([run_facts.array for run_facts in facts]),
-        cache_bytes=_common_value([run_facts.cache_bytes for run_facts in facts]),
-        protection=_common_value([run_facts.protection for run_facts in facts]),
-        front=_common_value([run_facts.front for run_facts in facts]),
+        content=any(item.content for item in facts),
+        media=_common_value([item.media for item in facts]) or Media.UNKNOWN,
+        physical_block=max(item.physical_block or 0 for item in facts) or None,
+        array=_common_value([item.array for item in facts]),
+        cache_bytes=_common_value([item.cache_bytes for item in facts]),
+        protection=_common_value([item.protection for item in facts]),
+        front=_common_value([item.front for item in facts]),
         takes=_sum(takes),
         takes_why=f"its {len(facts)} targets together" if None not in takes else "",
         before=Condition(tasks=tuple(tasks.values())),

@@ -211,13 +211,13 @@ def _of_section(figures: SectionFigures) -> MeasuredSoFar:
 def in_flight(figures: RunResult | SectionFigures) -> float | None:
     """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
     transfers = figures.transfers
-    if any(direction_stats.completion_ns is None for direction_stats in transfers):
+    if any(side.completion_ns is None for side in transfers):
         return None
     sides = [*transfers, *([figures.sync] if figures.sync is not None else [])]
     means = [side.latency_ns.mean for side in sides]
     if not sides or None in means:
         return None
-    return fsum(direction_stats.iops * (mean or 0.0) for direction_stats, mean in zip(sides, means, strict=True)) / 1e9
+    return fsum(side.iops * (mean or 0.0) for side, mean in zip(sides, means, strict=True)) / 1e9
 
 
 def mean_members(readings: Sequence[tuple[MemberStats, ...]]) -> tuple[MemberStats, ...]:
@@ -236,10 +236,10 @@ def _average(last: MemberStats, all_of_it: Sequence[MemberStats]) -> MemberStats
 
     return replace(
         last,
-        read_iops=mean([member_stats.read_iops for member_stats in all_of_it]),
-        write_iops=mean([member_stats.write_iops for member_stats in all_of_it]),
-        utilisation=mean([member_stats.utilisation for member_stats in all_of_it]),
-        queue=mean([member_stats.queue for member_stats in all_of_it]),
-        share_of_reads=mean([member_stats.share_of_reads for member_stats in all_of_it]),
-        share_of_writes=mean([member_stats.share_of_writes for member_stats in all_of_it]),
+        read_iops=mean([member.read_iops for member in all_of_it]),
+        write_iops=mean([member.write_iops for member in all_of_it]),
+        utilisation=mean([member.utilisation for member in all_of_it]),
+        queue=mean([member.queue for member in all_of_it]),
+        share_of_reads=mean([member.share_of_reads for member in all_of_it]),
+        share_of_writes=mean([member.share_of_writes for member in all_of_it]),
     )

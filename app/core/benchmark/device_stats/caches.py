@@ -105,11 +105,7 @@ class CacheMeter:
 
     def _figures(self) -> tuple[CacheStats, ...]:
         pairs = [(cache, self._figure(cache)) for cache in self._caches]
-        return tuple(
-            cache_stats
-            for cache, cache_stats in pairs
-            if cache.kind != "l2arc" or cache_stats.share_of_reads is not None
-        )
+        return tuple(stats for cache, stats in pairs if cache.kind != "l2arc" or stats.share_of_reads is not None)
 
     def _figure(self, cache: CacheDevice) -> CacheStats:
         before, now = self._before.get(cache), self._now.get(cache)
