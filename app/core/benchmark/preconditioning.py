@@ -56,7 +56,7 @@ def written_by(record: RunRecord, ready: RunPlan, *, session: str) -> Preconditi
         device=ready.device or record.start.target,
         size_bytes=ready.size,
         filled_bytes=figures.filled_bytes,
-        workload=(record.start.profile or record.start.title) if has_workload else "",
+        workload=record.start.workload if has_workload else "",
         workload_bytes=figures.write.total_bytes if figures.write is not None else 0,
         steady=figures.steady.attained if figures.steady is not None else False if has_workload else None,
         session=session,

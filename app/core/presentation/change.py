@@ -147,8 +147,7 @@ def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 def dependents_text(dependents: Sequence[str]) -> str:
     """`vg0/db, vg0/mail, mounted on /srv`; of many the first and how many more."""
-    more = f" and {len(dependents) - _ABOVE} more" if len(dependents) > _ABOVE else ""
-    return ", ".join(dependents[:_ABOVE]) + more
+    return units.first_of(dependents, _ABOVE)
 
 
 def undoable_table(records: Iterable[ChangeRecord]) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from app.core.analysis.comparison import Comparison, MetricComparison
@@ -69,12 +69,9 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
         Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
         Column(title=f"In {count_text(comparison.sides)}" if judged else "", key="verdict", priority=1),
     )
-    return Table(columns=columns, rows=tuple(_figure_row(row, judged, comparison.level) for row in _shown_first(rows)))
-
-
-def _shown_first(rows: Sequence[MetricComparison]) -> list[MetricComparison]:
-    """The headline, differences that were shown, the rest; each in their order."""
-    return sorted(rows, key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
+    # The headline, differences that were shown, the rest; each in their order.
+    rows.sort(key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
+    return Table(columns=columns, rows=tuple(_figure_row(row, judged, comparison.level) for row in rows))
 
 
 def _figure_row(row: MetricComparison, judged: bool, level: float) -> Row:

@@ -265,7 +265,7 @@ def _stopped_sentence(comparison: Comparison) -> str:
     runs = comparison.sides.a if a_is_silent else comparison.sides.b
     silent_ids = [run.id for run in runs if is_silent(run)]
     where = _side_phrases(comparison)[not a_is_silent]
-    count = f"{len(silent_ids)} of {units.plural(len(runs), 'run')} ({_list_text(silent_ids)})"
+    count = f"{len(silent_ids)} of {units.plural(len(runs), 'run')} ({units.first_of(silent_ids, _MOST_NAMED)})"
     return f"STOPPED ANSWERING {where}: no I/O was completed in {count}, on the other side in each."
 
 
@@ -278,12 +278,16 @@ def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> It
     clauses = []
     for runs, where in zip((sides.a, sides.b), _side_phrases(comparison), strict=True):
         if silent_ids := [run.id for run in runs if is_silent(run)]:
-            clauses.append(
-                f"in {len(silent_ids)} of {units.plural(len(runs), 'run')} {where} ({_list_text(silent_ids)})"
-            )
+            named = units.first_of(silent_ids, _MOST_NAMED)
+            clauses.append(f"in {len(silent_ids)} of {units.plural(len(runs), 'run')} {where} ({named})")
     if clauses:
         drawn = sides.order in (RunOrder.EXPERIMENT, RunOrder.BETWEEN)
-        yield f"STOPPED ANSWERING {' and '.join(clauses)}{'' if len(clauses) == 2 else _blame_text(drawn)}."
+        why = (
+            ": so few runs do not show what causes it"
+            if drawn
+            else ": only an order that is drawn shows what causes it"
+        )
+        yield f"STOPPED ANSWERING {' and '.join(clauses)}{'' if len(clauses) == 2 else why}."
 
 
 def _side_phrases(comparison: Comparison) -> tuple[str, str]:
@@ -291,11 +295,6 @@ def _side_phrases(comparison: Comparison) -> tuple[str, str]:
     a, b = side_labels(comparison)
     preposition = "with" if _one_setting(comparison) else "in"
     return f"{preposition} {a}", f"{preposition} {b}"
-
-
-def _blame_text(drawn: bool) -> str:
-    """Why runs without I/O on one side are no verdict."""
-    return ": so few runs do not show what causes it" if drawn else ": only an order that is drawn shows what causes it"
 
 
 def experiment_end_text(event: ExperimentEnded) -> str:
@@ -345,15 +344,10 @@ def _provenance_sentences(comparison: Comparison) -> Iterator[str]:
     if sides.interleaved:
         return
     if differing:
-        yield f"What differs beside settings and job: {_keys_text([key for key, _, _ in differing])}."
+        names = units.first_of([key_name(key) for key, _, _ in differing], _MOST_NAMED)
+        yield f"What differs beside settings and job: {names}."
     elif sides.apart:
         yield "Nothing that was recorded differs beside settings and job."
-
-
-def _keys_text(keys: Sequence[str]) -> str:
-    parts = [key_name(key) for key in keys]
-    more = len(parts) - _MOST_NAMED
-    return ", ".join(parts) if more <= 0 else f"{', '.join(parts[:_MOST_NAMED])} and {more} more"
 
 
 def between_sessions_text(spread: MeanInterval) -> str:
@@ -440,8 +434,3 @@ def _order_sentence(sides: ComparisonSides) -> str:
 
 def _ids(runs: Sequence[RunRecord]) -> str:
     return ", ".join(run.id for run in runs)
-
-
-def _list_text(ids: Sequence[str]) -> str:
-    shown = ", ".join(ids[:_MOST_NAMED])
-    return shown if len(ids) <= _MOST_NAMED else f"{shown} and {len(ids) - _MOST_NAMED} more"

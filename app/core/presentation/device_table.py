@@ -234,9 +234,11 @@ class _Listing:
                 state_cell(branch),
                 tuning.write_cache,
                 tuning.read_ahead,
-                tuning.strip if tuning.strip.text or not isinstance(device, Array) else Cell(_strip_text(device)),
+                tuning.strip
+                if tuning.strip.text or not isinstance(device, Array)
+                else Cell(sizes.brief_text(device.strip_bytes) if device.strip_bytes else ""),
                 Cell(kind_text(device), tone),
-                "" if isinstance(device, Controller) else _device_text(device),
+                "" if isinstance(device, Controller) else paths_text(device) or node_text(device),
                 "" if isinstance(device, Controller) else use_text(device.uses),
                 tuning.others,
                 members_text(device, self._members.get(device.target, ()))
@@ -323,14 +325,6 @@ def _model_text(device: Thing) -> str:
             return device.model or device.backing or ""
         case Controller():
             return device.model or ""
-
-
-def _strip_text(array: Array) -> str:
-    return sizes.brief_text(array.strip_bytes) if array.strip_bytes else ""
-
-
-def _device_text(device: Array | Drive) -> str:
-    return paths_text(device) or node_text(device)
 
 
 def use_text(uses: tuple[Use, ...]) -> str:

@@ -97,10 +97,7 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
         "schema": version,
         "host": host,
         "simulated": simulated,
-        "controllers": [
-            thing(item, settings) | ({} if version == 1 else names_and_addresses(inventory, item))
-            for item in inventory.controllers
-        ],
+        "controllers": list(map(view, inventory.controllers)),
         "arrays": list(map(view, inventory.arrays)),
         "drives": list(map(view, shown)),
         "problems": [problem(item) for item in inventory.problems],

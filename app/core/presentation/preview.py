@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from app.core.analysis.comparison import Comparison, compare
 from app.core.presentation.comparison import verdict_tone
@@ -35,7 +35,11 @@ def preview_facts(
     if run.start.settings:
         groups.append(in_force_facts(run))
     groups += advice_facts(run.figures.advice)
-    notes = tuple(FactLine("", note, Tone.ATTENTION) for note in (*_ending_texts(run), *run.figures.warnings))
+    notes = tuple(
+        FactLine("", note, Tone.ATTENTION)
+        for note in (run.figures.reason, run.figures.hint, *run.figures.warnings)
+        if note
+    )
     return (*groups, *((Facts(heading="Notes", facts=notes),) if notes else ()))
 
 
@@ -58,7 +62,3 @@ def _comparison_facts(comparison: Comparison) -> Facts:
     if more := len(differing) - _MOST_DIFFERENCES:
         fact_lines += [FactLine("", f"{more} more: c compares them")] if more > 0 else []
     return Facts(heading=f"Against {comparison.a.id}", facts=tuple(fact_lines))
-
-
-def _ending_texts(run: RunRecord) -> Iterator[str]:
-    yield from filter(None, (run.figures.reason, run.figures.hint))

@@ -64,18 +64,20 @@ def steady_text(result: SteadyStateResult) -> str:
     """`steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window."""
     if result.rounds < result.window:
         return f"steady: round {result.rounds} of {result.window}"
-    text = f"steady: {'yes' if result.attained else 'no'}"
+    limits = _limits_text(result) or "no I/O"
+    return f"steady: {'yes' if result.attained else 'no'}, {limits} (round {result.rounds})"
+
+
+def _limits_text(result: SteadyStateResult) -> str:
+    """Return how far the rounds ranged and drifted; "" without I/O."""
     if result.range_share is None or result.slope_share is None:
-        return f"{text}, no I/O (round {result.rounds})"
-    limits = f"range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)}"
-    return f"{text}, {limits} (round {result.rounds})"
+        return ""
+    return f"range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)}"
 
 
 def outcome_text(result: SteadyStateResult) -> str:
     """How a finished run stood to the rule: a clause."""
-    limits = ""
-    if result.range_share is not None and result.slope_share is not None:
-        limits = f" (range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)})"
+    limits = f" ({_limits_text(result)})" if _limits_text(result) else ""
     text = "steady" if result.attained else "NOT STEADY"
     if result.ended_early:
         return f"{text}, so ended early{limits}"
@@ -182,7 +184,7 @@ def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
             for name in names
         ),
     )
-    both = {name: [_target(run, name) for run in (a, b)] for run in (a, b) for name in _targets(run)}
+    both = {name: [_target(run, name) for run in (a, b)] for run in (a, b) for name, _ in parts_of(run.figures)}
     rows = [
         Row(cells=(name, direction, *_pair(direction, sides)))
         for name, sides in both.items()
@@ -190,10 +192,6 @@ def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
         if any(side is not None and side.side(direction) is not None for side in sides)
     ]
     return Table(columns=columns, rows=tuple(rows))
-
-
-def _targets(run: RunRecord) -> Iterator[str]:
-    return (name for name, _ in parts_of(run.figures))
 
 
 def _target(run: RunRecord, name: str) -> PartFigures | None:

@@ -87,7 +87,10 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
 
 def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
     """What every row would say of target and job, by the key of the column."""
-    fields = {"job": {job_name(run.record) for run in listed}, "target": {run.record.start.target for run in listed}}
+    fields = {
+        "job": {run.record.start.workload for run in listed},
+        "target": {run.record.start.target for run in listed},
+    }
     return {key: names.pop() for key, names in fields.items() if len(names) == 1}
 
 
@@ -95,11 +98,6 @@ def runs_title(listed: Sequence[ListedRun]) -> str:
     """`Runs: randread-4k, block:sda`: what no column says, as it is the same in all of them."""
     text = ", ".join(_alike(listed).values())
     return f"Runs: {text}" if text else "Runs"
-
-
-def job_name(run: RunRecord) -> str:
-    """What was measured, in a word."""
-    return run.start.profile or run.start.title
 
 
 def _direction_column(direction: str, key: str, title: str, priority: int) -> Column:
@@ -128,7 +126,7 @@ def _listed_row(
             experiment_place_text(run),
             units.moment(run.start.at)[:16] if whole else units.clock(run.start.at),
             where if whole or len(where) <= _LONGEST_TARGET else f"…{where[1 - _LONGEST_TARGET :]}",
-            job_name(run),
+            run.start.workload,
             *figures[0],
             Cell(listed.spark, Tone.DIM),
             repeats_mean_text(run, listed.repeats),
@@ -159,14 +157,11 @@ def experiment_place_text(run: RunRecord) -> str:
     return "" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}"
 
 
-def _first_direction(run: RunRecord) -> str:
-    return next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
-
-
 def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
     """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
     alike = replicates.of(run)
-    mean = spread_of(alike, _first_direction(run), FIGURES[0]) if len(alike) > 1 else None
+    direction = next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
+    mean = spread_of(alike, direction, FIGURES[0]) if len(alike) > 1 else None
     return "" if mean is None else f"{mean_text(mean, units.iops)} ({mean.n})"
 
 

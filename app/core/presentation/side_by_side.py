@@ -12,7 +12,6 @@ from app.core.presentation.labels import key_name, key_value
 from app.core.presentation.percent import between_text
 from app.core.presentation.table import Tone
 from app.core.presentation.verdict_text import judgement_word, reason_text
-from app.core.session.state import RunRecord
 from backends.values import dataclass
 
 _MOST_NAMED = 2
@@ -74,12 +73,8 @@ def comparison_title(comparison: Comparison, a: str, b: str) -> str:
     if more := len(differing) - len(lines):
         lines.append(f"{more} more")
     started, other = comparison.a.start, comparison.b.start
-    shared = [x for x, y in ((started.target, other.target), (_job(comparison.a), _job(comparison.b))) if x == y]
+    shared = [x for x, y in ((started.target, other.target), (started.workload, other.workload)) if x == y]
     return f"{b} against {a}: {', '.join((*lines, *shared)) or 'another target and another job'}"
-
-
-def _job(run: RunRecord) -> str:
-    return run.start.profile or run.start.title
 
 
 def verdict_parts(comparison: Comparison) -> tuple[VerdictWords, ...]:

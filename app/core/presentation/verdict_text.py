@@ -199,8 +199,4 @@ def _blocking_text(caveat: Caveat) -> str:
 
 
 def _runs_text(caveat: Caveat) -> str:
-    if caveat.all_runs:
-        return "all runs"
-    shown = ", ".join(caveat.runs[:_MOST_NAMED])
-    more = len(caveat.runs) - _MOST_NAMED
-    return shown if more <= 0 else f"{shown} and {more} more"
+    return "all runs" if caveat.all_runs else units.first_of(caveat.runs, _MOST_NAMED)

@@ -130,7 +130,7 @@ def _row(baseline: Baseline) -> Row:
         cells=(
             baseline.name,
             start.target,
-            start.profile or start.title,
+            start.workload,
             f"{mean_text(seen, formatter_for(about))} {figure_name(about, direction)}",
             str(len(baseline.runs)),
             units.moment(baseline.at)[:16],

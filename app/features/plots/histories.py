@@ -73,8 +73,9 @@ def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:
     epoches = []
     for settings, points in groups.items():
         lines = [setting_text(key, dict(settings).get(key)) for key in keys]
-        name = ", ".join(lines[:2]) + (f" and {len(lines) - 2} more" if len(lines) > 2 else "")
-        epoches.append(HistoryEpoch(name=name, points=tuple(_dated(point, scale) for point in points)))
+        epoches.append(
+            HistoryEpoch(name=units.first_of(lines, 2), points=tuple(_dated(point, scale) for point in points))
+        )
     return tuple(epoches)
 
 

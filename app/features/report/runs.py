@@ -159,8 +159,7 @@ def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
 
 def named(ids: Sequence[str]) -> str:
     """Some runs by name: the first few and how many more."""
-    shown = ", ".join(ids[:6])
-    return shown if len(ids) <= 6 else f"{shown} and {len(ids) - 6} more"
+    return units.first_of(ids, 6)
 
 
 def jobs(session: Session, raw: Raw) -> tuple[Code, ...]:

@@ -27,6 +27,7 @@ from backends.protocol import CachedReadings
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.text_field import TextField
+from widgets.text_utils import units
 
 if TYPE_CHECKING:
     from app.core.presentation.attention_list import AttentionItem
@@ -158,8 +159,7 @@ class DevicesScreen(ListDetailScreen):
         """Who has not answered the look that is under way: until then a card's volumes are the kernel's disks."""
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return f"waiting for {', '.join(names[:3])}{more} ..." if names else ""
+        return f"waiting for {units.first_of(names, 3)} ..." if names else ""
 
     def _read_tuning(self) -> None:
         work = partial(self._tuning, self._inventory or Inventory())

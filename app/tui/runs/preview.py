@@ -12,7 +12,6 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from app.core.presentation.preview import PREVIEWED, preview_facts
 from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figures_table
-from app.core.presentation.run_list import job_name
 from app.core.presentation.table import with_titles, without_empty_columns
 from app.core.session.state import ExperimentRecord, RunRecord
 from app.tui.bench.curves import Curves, ramp_of
@@ -81,7 +80,7 @@ class RunPreview(Pane):
         if run is None:
             self._shown = None
             return
-        self.title = f"{name}: {job_name(run)} on {run.start.target}, {units.moment(run.start.at)[:16]}"
+        self.title = f"{name}: {run.start.workload} on {run.start.target}, {units.moment(run.start.at)[:16]}"
         # The rows of several targets or sections have their names in this column.
         named = ("Run",) if run.figures.targets or run.figures.sections else ()
         shown = with_titles(without_empty_columns(figures_table((run,))), (*named, *PREVIEWED))

@@ -129,7 +129,7 @@ def _past(record: RunRecord, session: str, inventory: Inventory, host: str, trie
         simulated=start.simulated,
         thing=device_id_of_run(start, inventory, host),
         target=start.target,
-        workload=start.profile or start.title,
+        workload=start.workload,
         profile=start.profile,
         job=job_text(start.work),
         settings=start.settings,
