@@ -120,11 +120,6 @@ class WriteLimit:
         return replace(figures, reason=reason, hint=WAY_ROUND)
 
 
-def write_limits_of(ready: RunPlan, inventory: Inventory) -> tuple[int | None, ...]:
-    """Of each target in turn the bytes after which a job is ended, see `write_limit_of`."""
-    return tuple(write_limit_of(ready, site, inventory) for site in ready.sites)
-
-
 def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -> int | None:
     """Bytes to one target after which a job is ended; None where that was agreed to, or nothing wears.
 

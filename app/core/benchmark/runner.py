@@ -41,11 +41,25 @@ from app.core.session.results import Phase, RunResult, RunStatus
 from backends.errors import RaidbenchError, RefusedError
 from backends.sizes import size_words
 from backends.topology.thin_capacity import WHOLE, AllocatedRange, ThinCapacity, WriteRange, refusals
+from backends.values import dataclass
 
 __all__ = ["BenchmarkRequest", "BenchmarkRunner", "Emit", "RunPlan", "Until"]
 
 Emit = Callable[[AnyEvent], None]
 Until = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ActiveRun:
+    """A run under way, and what it is done with."""
+
+    id: str
+    ready: RunPlan
+    targets: Sequence[JobTarget]
+    workdir: Path
+    stop: asyncio.Event
+    watch: LiveAdvisor | None
+    until: Until | None
 
 
 class BenchmarkRunner:
@@ -303,7 +317,11 @@ class BenchmarkRunner:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=AdviceGiven(advice=watch.first())))
         figures = RunResult(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
-            figures = await self._watched(run_id, ready, targets, workdir, stop, watch, until)
+            figures = await self._watched(
+                _ActiveRun(
+                    id=run_id, ready=ready, targets=targets, workdir=workdir, stop=stop, watch=watch, until=until
+                )
+            )
             moved = [target.moved() for target in held]
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
             if watch is not None:  # the figures are safe already, should this be cut short
@@ -315,18 +333,10 @@ class BenchmarkRunner:
             self._emit(RunEnded(at=time.time(), id=run_id, figures=figures, folder=str(folder)))
         return figures
 
-    async def _watched(
-        self,
-        run_id: str,
-        ready: RunPlan,
-        targets: Sequence[JobTarget],
-        workdir: Path,
-        stop: asyncio.Event,
-        watch: LiveAdvisor | None,
-        until: Until | None,
-    ) -> RunResult:
+    async def _watched(self, run: _ActiveRun) -> RunResult:
         """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
-        look = None if self._heat is None or not ready.disks else partial(self._warm, self._heat, ready.disks)
+        ready, stop = run.ready, run.stop
+        look = None if self._heat is None or not ready.disks else partial(_warm_drives, self._heat, ready.disks)
         cap = WriteLimit(self._caps(ready), stop)
         footing = None if self._footing is None else self._footing(ready, stop)
         async with (
@@ -334,46 +344,34 @@ class BenchmarkRunner:
             AbortMonitor(ROOM, self._room(ready), stop) as room,
             footing or nullcontext(),
         ):
-            figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap, until)
+            figures = await self._run(run, cap)
         figures = cap.tell(room.tell(heat.tell(figures)))
         return figures if footing is None else footing.tell(figures)
 
-    async def _warm(self, heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([name for disk in disks for name in await heat(disk)]))
-
-    async def _run(
-        self,
-        run_id: str,
-        ready: RunPlan,
-        targets: Sequence[JobTarget],
-        workdir: Path,
-        stop: asyncio.Event,
-        watch: LiveAdvisor | None,
-        cap: WriteLimit,
-        until: Until | None,
-    ) -> RunResult:
+    async def _run(self, run: _ActiveRun, cap: WriteLimit) -> RunResult:
+        ready, stop = run.ready, run.stop
         meter = None if self._members is None else await self._members(ready.disks, ready.files)
         witness = None if self._witness is None else await self._witness(ready.disks)
         below = () if meter is None else meter.members
         course = None if self._course is None else await self._course(ready.disks, below, float(ready.job.ramp))
-        following = RunMonitor(run_id, self._emit, meter=meter, watch=watch, course=course, heard=cap.hear)
+        following = RunMonitor(run.id, self._emit, meter=meter, watch=run.watch, course=course, heard=cap.hear)
         layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
-        for target, layout in zip(targets, layouts, strict=True):
-            if layout and (failed := await self._lay_out(following, target, workdir, stop)) is not None:
+        for target, layout in zip(run.targets, layouts, strict=True):
+            if layout and (failed := await self._lay_out(following, target, run)) is not None:
                 return failed
         filled = 0
         if ready.request.fills:
-            done = await self._fill(run_id, following, ready, targets[0], workdir, stop, layout=layouts[0])
+            done = await self._fill(following, run, layout=layouts[0])
             if done.status is not RunStatus.OK:
                 return done
             filled = done.filled_bytes
-        if until is not None and not stop.is_set():
-            await until()
+        if run.until is not None and not stop.is_set():
+            await run.until()
         started = time.time()
         clock = time.monotonic()
         if meter is not None:
             await meter.open()
-        running = self._load.run(ready.job, targets, workdir, stop, steady=ready.request.steady)
+        running = self._load.run(ready.job, run.targets, run.workdir, stop, steady=ready.request.steady)
         lengths = {Phase.MEASURING: float(ready.job.runtime)} if ready.job.runtime else {}
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
@@ -385,16 +383,14 @@ class BenchmarkRunner:
             figures = with_background_events(figures, await course.end())
         if witness is not None:
             figures = await witness.tell(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
-        self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run_id}/fio.out")
+        self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run.id}/fio.out")
         return figures
 
-    async def _lay_out(
-        self, following: RunMonitor, target: JobTarget, workdir: Path, stop: asyncio.Event
-    ) -> RunResult | None:
+    async def _lay_out(self, following: RunMonitor, target: JobTarget, run: _ActiveRun) -> RunResult | None:
         """Make the scratch file; figures only if that did not come to its end."""
-        folder = workdir / "layout"
+        folder = run.workdir / "layout"
         folder.mkdir(mode=0o700, exist_ok=True)
-        figures = await following.follow(self._load.layout(target, folder, stop))
+        figures = await following.follow(self._load.layout(target, folder, run.stop))
         if figures.status is RunStatus.OK:
             return None
         outcome = "stopped" if figures.status is RunStatus.STOPPED else "failed"
@@ -402,18 +398,9 @@ class BenchmarkRunner:
             status=figures.status, reason=f"Laying out the file {outcome}: {figures.reason or 'no reason given'}"
         )
 
-    async def _fill(
-        self,
-        run_id: str,
-        following: RunMonitor,
-        ready: RunPlan,
-        target: JobTarget,
-        workdir: Path,
-        stop: asyncio.Event,
-        *,
-        layout: bool,
-    ) -> RunResult:
+    async def _fill(self, following: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
         """Write all of the target as often as was asked for; laying out its file was once."""
+        ready, target = run.ready, run.targets[0]
         written = target.size if layout else 0
         loops = ready.request.fills - layout
         if not loops:
@@ -421,9 +408,9 @@ class BenchmarkRunner:
         started = time.time()
         clock = time.monotonic()
         block = ready.request.fill_block
-        fill = self._load.fill(target, workdir, stop, loops=loops, engine=ready.job.ioengine, block=block)
+        fill = self._load.fill(target, run.workdir, run.stop, loops=loops, engine=ready.job.ioengine, block=block)
         done = await following.follow(fill)
-        output = f"runs/{run_id}/fill.out"
+        output = f"runs/{run.id}/fill.out"
         self._log(started, clock, ready.fill_command, done, mutates=ready.destructive, output=output)
         written += done.write.total_bytes if done.write is not None else 0
         if done.status is RunStatus.OK:
@@ -447,6 +434,10 @@ class BenchmarkRunner:
                 output_file=output,
             )
         )
+
+
+async def _warm_drives(heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([name for disk in disks for name in await heat(disk)]))
 
 
 def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:

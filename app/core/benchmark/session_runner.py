@@ -65,7 +65,7 @@ class SessionBenchmarks:
         return scratching_on(self._record.host)
 
     def _measurer(self, folder: Path) -> BenchmarkRunner:
-        from app.core.benchmark.abort_conditions import make_capacity_monitor, write_limits_of
+        from app.core.benchmark.abort_conditions import make_capacity_monitor, write_limit_of
         from app.core.benchmark.background_events import open_event_watch
         from app.core.benchmark.conditions.collector import too_warm
         from app.core.benchmark.device_access import DeviceAccess
@@ -92,7 +92,7 @@ class SessionBenchmarks:
             room=partial(make_capacity_monitor, self._record.host),
             footing=partial(footing_watch, self._record.host),
             lying=self._left.on,
-            caps=lambda ready: write_limits_of(ready, self._record.session.inventory),
+            caps=lambda ready: [write_limit_of(ready, site, self._record.session.inventory) for site in ready.sites],
             simulated=self._record.simulated,
         )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.benchmark.abort_conditions import WriteLimit, write_limits_of
+from app.core.benchmark.abort_conditions import WriteLimit, write_limit_of
 from app.core.benchmark.device_access import DeviceGuardResult
 from app.core.benchmark.endurance import wear_texts
 from app.core.benchmark.run_plan import BenchmarkRequest, ResolvedTarget, RunPlan
@@ -177,25 +177,29 @@ def test_a_job_that_only_reads_costs_nothing() -> None:
 DEFAULT = Job.from_fields({"rw": "randwrite"})
 
 
+def _limits(plan: RunPlan, inventory: Inventory) -> tuple[int | None, ...]:
+    return tuple(write_limit_of(plan, site, inventory) for site in plan.sites)
+
+
 @pytest.mark.parametrize("media", [Media.SSD, Media.NVME, Media.UNKNOWN])
 def test_a_job_of_no_length_of_its_own_writes_a_tenth_of_what_may_wear(media: Media) -> None:
-    assert write_limits_of(ready(DEFAULT), known(media)) == (10 << 30,)
+    assert _limits(ready(DEFAULT), known(media)) == (10 << 30,)
 
 
 def test_a_drive_that_nobody_knows_may_wear() -> None:
-    assert write_limits_of(ready(DEFAULT), Inventory()) == (10 << 30,)
+    assert _limits(ready(DEFAULT), Inventory()) == (10 << 30,)
 
 
 @pytest.mark.parametrize("media", [Media.HDD, Media.VIRTUAL, Media.RAM])
 def test_what_does_not_wear_is_written_to_at_will(media: Media) -> None:
-    assert write_limits_of(ready(DEFAULT), known(media)) == (None,)
+    assert _limits(ready(DEFAULT), known(media)) == (None,)
 
 
 def test_the_members_of_an_array_are_what_wears() -> None:
     disks = known(Media.SSD).drives[0], replace(known(Media.HDD).drives[0], device="/dev/sdb")
     array = Array(target=Target(backend="md", address="md0"), device="/dev/sda", members=(disks[1].target,))
     below = Inventory(arrays=(array,), drives=(replace(disks[1], target=disks[1].target),))
-    assert write_limits_of(ready(DEFAULT), below) == (None,)
+    assert _limits(ready(DEFAULT), below) == (None,)
 
 
 AGREED = {
@@ -212,7 +216,7 @@ AGREED = {
 
 @pytest.mark.parametrize("how", AGREED)
 def test_what_was_asked_for_is_not_cut_short(how: str) -> None:
-    assert write_limits_of(AGREED[how], known(Media.SSD)) == (None,)
+    assert _limits(AGREED[how], known(Media.SSD)) == (None,)
 
 
 @loop_over("profile", PROFILES.values(), ids=tuple(PROFILES))

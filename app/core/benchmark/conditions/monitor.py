@@ -116,19 +116,18 @@ class LiveAdvisor:
             return self._advisor(self._facts)
         device = await self._since()
         slowed = 0 if self._throttles is None else await throttles(self._host) - self._throttles
-        reads, writes, trims = figures.read, figures.write, figures.trim
         measured = replace(
             self._measured,
             ended=True,
             settled=figures.steady is not None and figures.steady.attained,
             seconds=figures.seconds,
             left=0.0,
-            reads=0 if reads is None else reads.total_ios,
-            writes=0 if writes is None else writes.total_ios,
-            read_bytes=self._moved(reads, self._measured.read_bytes),
-            written_bytes=self._moved(writes, self._measured.written_bytes),
-            trims=0 if trims is None else trims.total_ios,
-            trimmed_bytes=self._moved(trims, self._measured.trimmed_bytes),
+            reads=_ios(figures.read),
+            writes=_ios(figures.write),
+            read_bytes=self._moved(figures.read, self._measured.read_bytes),
+            written_bytes=self._moved(figures.write, self._measured.written_bytes),
+            trims=_ios(figures.trim),
+            trimmed_bytes=self._moved(figures.trim, self._measured.trimmed_bytes),
             in_flight=in_flight(figures),
             sections=tuple(map(_of_section, figures.sections)),
             rounds=self._rounds(),
@@ -195,17 +194,20 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _of_section(figures: SectionFigures) -> MeasuredSoFar:
     """What a section measured by itself."""
-    reads, writes = figures.read, figures.write
     return MeasuredSoFar(
         ended=True,
         seconds=figures.seconds,
         left=0.0,
-        reads=0 if reads is None else reads.total_ios,
-        writes=0 if writes is None else writes.total_ios,
-        read_bytes=0 if reads is None else reads.total_bytes,
-        written_bytes=0 if writes is None else writes.total_bytes,
+        reads=_ios(figures.read),
+        writes=_ios(figures.write),
+        read_bytes=0 if figures.read is None else figures.read.total_bytes,
+        written_bytes=0 if figures.write is None else figures.write.total_bytes,
         in_flight=in_flight(figures),
     )
+
+
+def _ios(side: DirectionStats | None) -> int:
+    return 0 if side is None else side.total_ios
 
 
 def in_flight(figures: RunResult | SectionFigures) -> float | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, replace
+from operator import add
 
 from app.core.benchmark.device_stats.caches import CacheDevice, CacheMeter
 from app.core.benchmark.device_stats.diskstats import SECTOR, DiskCounters, parse, since
@@ -151,13 +153,11 @@ def figures_of(
     member: Member, role: str, done: DiskCounters | None, together: DiskCounters | None, seconds: float
 ) -> MemberStats:
     """The figures of what a member did in `seconds`; None for what is not known of it. Pure."""
+    uncounted = MemberStats(device=member.device, label=member.label, role=role, depth=member.depth)
     if done is None:
-        return MemberStats(device=member.device, label=member.label, role=role, depth=member.depth)
-    return MemberStats(
-        device=member.device,
-        label=member.label,
-        role=role,
-        depth=member.depth,
+        return uncounted
+    return replace(
+        uncounted,
         read_iops=done.reads / seconds,
         write_iops=done.writes / seconds,
         read_bytes_per_second=done.sectors_read * SECTOR / seconds,
@@ -174,14 +174,7 @@ def _share(own: int, all_of_them: int) -> float | None:
 
 
 def _added(first: DiskCounters, second: DiskCounters) -> DiskCounters:
-    return DiskCounters(
-        first.reads + second.reads,
-        first.sectors_read + second.sectors_read,
-        first.writes + second.writes,
-        first.sectors_written + second.sectors_written,
-        first.busy_ms + second.busy_ms,
-        first.waited_ms + second.waited_ms,
-    )
+    return DiskCounters(*map(add, astuple(first), astuple(second)))
 
 
 async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] = ()) -> MemberSampler:
