@@ -1,7 +1,7 @@
 """What was said of the runs of a comparison while they were measured: which of it forbids a verdict, which weakens one.
 
 Background work, a battery that learns or write-back that is not in force make figures of two states of the
-array, and the interval between runs does not tell them from an effect of the settings. Pure.
+array, and the interval between runs does not tell them from an effect of the settings. No I/O.
 """
 
 from __future__ import annotations

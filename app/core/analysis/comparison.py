@@ -1,4 +1,4 @@
-"""Two sides next to each other: figures, differences with their intervals, and what they show. Pure."""
+"""Two sides next to each other: figures, differences with their intervals, and what they show. No I/O."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.core.analysis.sample_groups import (
     silent_side,
     without_silent_runs,
 )
-from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval, geometric_mean
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, MeanInterval, geometric_mean
 from app.core.analysis.verdict import (
     BESIDE,
     BETWEEN_LEVEL,
@@ -73,6 +73,11 @@ class MetricComparison:
             return None
         return (self.b - self.a) / self.a * 100
 
+    @property
+    def interval(self) -> ConfidenceInterval | None:
+        """The interval of the difference; None without a judgement, or where its runs give none."""
+        return None if self.judgement is None else self.judgement.interval
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -118,8 +123,7 @@ class Comparison:
     @property
     def level(self) -> float:
         """What its intervals leave out: 0.05 for those of 95 %."""
-        row = self.headline
-        interval = None if row is None or row.judgement is None else row.judgement.interval
+        interval = None if self.headline is None else self.headline.interval
         return LEVEL if interval is None else interval.level
 
 
@@ -450,7 +454,7 @@ def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
         return None
     wanted = (SYNC,) if about is not None and about.direction == SYNC else DIRECTIONS
     tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
-    judged = [row for row in tails if row.judgement and row.judgement.interval]
+    judged = [row for row in tails if row.interval is not None]
     return max(judged, key=lambda row: row.a or 0.0, default=None)
 
 

@@ -1,4 +1,4 @@
-"""Nights of the same measurement since a baseline: whether a loss began, one alarm an episode. Pure.
+"""Nights of the same measurement since a baseline: whether a loss began, one alarm an episode. No I/O.
 
 A self-starting CUSUM (Hawkins, "Self-starting CUSUM charts for location and scale", The Statistician 36, 1987). Each
 night is held against all nights before it that were not alarmed, by Student's t of their number, as the score of a

@@ -1,4 +1,4 @@
-"""What runs in time show beside an effect: an order, a trend, a period, a move to another level. Pure."""
+"""What runs in time show beside an effect: an order, a trend, a period, a move to another level. No I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a throughput-latency curve bends: the load at which throughput by latency is the greatest. Pure.
+"""Where a throughput-latency curve bends: the load at which throughput by latency is the greatest. No I/O.
 
 The rule is Kleinrock's power ("Power and deterministic rules of thumb for probabilistic problems in computer
 communications", ICC 1979): below the knee 1 % more load costs less than 1 % of latency, beyond it more. A single server

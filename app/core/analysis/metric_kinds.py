@@ -1,4 +1,4 @@
-"""The kinds of figures that runs have, and which of them a job is about. Pure."""
+"""The kinds of figures that runs have, and which of them a job is about. No I/O."""
 
 from __future__ import annotations
 

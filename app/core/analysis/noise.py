@@ -1,4 +1,4 @@
-"""How far runs of the same lie apart, and so what pairs of them can show, before anything is set. Pure."""
+"""How far runs of the same lie apart, and so what pairs of them can show, before anything is set. No I/O."""
 
 from __future__ import annotations
 

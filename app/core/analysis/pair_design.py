@@ -1,4 +1,4 @@
-"""The design of a comparison in pairs: the order of its runs, and when it is looked at. Pure."""
+"""The design of a comparison in pairs: the order of its runs, and when it is looked at. No I/O."""
 
 from __future__ import annotations
 

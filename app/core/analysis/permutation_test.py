@@ -1,4 +1,4 @@
-"""Many set-ups measured in rounds: what could have come of the same values, had the order been drawn otherwise. Pure.
+"""Many set-ups measured in rounds: what could have come of the same values, had the order been drawn otherwise. No I/O.
 
 Each round visits all set-ups in an order of its own. If nothing differs, any other order would have met the same
 values; so the labels are drawn anew within each round, again and again, and a contrast counts as different where it is

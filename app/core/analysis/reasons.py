@@ -1,4 +1,4 @@
-"""Why a verdict is that and not more, in codes and numbers: `view` alone words them. Pure."""
+"""Why a verdict is that and not more, in codes and numbers: `view` alone words them. No I/O."""
 
 from __future__ import annotations
 

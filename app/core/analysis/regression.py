@@ -1,4 +1,4 @@
-"""What a later session shows against an earlier one of the same: worse by a threshold, or not. Pure.
+"""What a later session shows against an earlier one of the same: worse by a threshold, or not. No I/O.
 
 Nothing was measured in turn, so the interval between the two groups of runs holds only if sessions of the same do not
 lie apart. How far they do is taken from other sessions where there are enough of them, and the interval is never

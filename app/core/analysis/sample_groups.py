@@ -1,4 +1,4 @@
-"""Which runs stand on which side of a comparison, and whether they were measured in turn. Pure."""
+"""Which runs stand on which side of a comparison, and whether they were measured in turn. No I/O."""
 
 from __future__ import annotations
 

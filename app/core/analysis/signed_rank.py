@@ -1,4 +1,4 @@
-"""Pairs by their signed ranks: Wilcoxon's exact test and the interval of Hodges and Lehmann that belongs to it. Pure.
+"""Pairs by their signed ranks: Wilcoxon's exact test and the interval of Hodges and Lehmann that belongs to it. No I/O.
 
 A run that took ten times as long moves a mean and blows up its scatter, so that more pairs made verdicts rarer; among
 ranks it is one value that is the largest. Where all is normal they find two points of a hundred less than Student's t.

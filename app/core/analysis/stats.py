@@ -1,4 +1,4 @@
-"""Intervals of log-ratios from Student's t, and what else is needed to tell a difference from chance. Pure."""
+"""Intervals of log-ratios from Student's t, and what else is needed to tell a difference from chance. No I/O."""
 
 from __future__ import annotations
 

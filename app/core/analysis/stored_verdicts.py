@@ -1,4 +1,4 @@
-"""The verdicts of an experiment as they are kept, and as they are found again, whatever the rule is by now. Pure."""
+"""The verdicts of an experiment as they are kept, and as they are found again, whatever the rule is by now. No I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict on two settings: faster, slower, no difference, not decided, or refused. Pure.
+"""The verdict on two settings: faster, slower, no difference, not decided, or refused. No I/O.
 
 The interval against the threshold, and nothing else: all of it inside is no difference, also where it excludes 0; else
 one that excludes 0 is faster or slower (of a latency lower or higher); else nothing is decided. More pairs make the

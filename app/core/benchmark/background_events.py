@@ -86,7 +86,7 @@ class BackgroundEventWatch:
 
 
 def _events_between(disk: str, name: str, before: str, now: str, at: float) -> Iterator[RunEvent]:
-    """What it means that a file reads another than before. Pure."""
+    """What it means that a file reads another than before. No I/O."""
     old, new = clean(before, 40).strip(), clean(now, 40).strip()
     if name == _CACHE:
         yield RunEvent(at=at, device=disk, kind="write-cache", before=old, after=new)
@@ -107,7 +107,7 @@ def event_text(event: RunEvent) -> str:
 
 
 def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:
-    """The figures of a run in whose course this happened. Pure."""
+    """The figures of a run in whose course this happened. No I/O."""
     if not events:
         return figures
     return replace(figures, happened=events, warnings=(*figures.warnings, *map(event_text, events)))

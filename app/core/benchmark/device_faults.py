@@ -133,7 +133,7 @@ async def read_final_health(host: Host, before: DeviceHealth, figures: RunResult
 def with_device_faults(
     figures: RunResult, before: DeviceHealth, after: DeviceHealth, roles: Mapping[str, str] | None = None
 ) -> RunResult:
-    """The figures with what befell the device and its members. Pure.
+    """The figures with what befell the device and its members. No I/O.
 
     `roles`: of the members when the run began.
     """
@@ -196,7 +196,7 @@ def _member_warnings(lost_members_now: Sequence[MemberStats], after: DeviceHealt
 def with_standstill(
     figures: RunResult, samples: Sequence[Sample], *, measured_from: float = 0.0, idle_s: float = 0.0
 ) -> RunResult:
-    """The figures with the longest standstill; a run in which the device stood still did not go well. Pure."""
+    """The figures with the longest standstill; a run in which the device stood still did not go well. No I/O."""
     sentence = standstill_text(samples, measured_from)
     if sentence is None:
         return figures

@@ -1,4 +1,4 @@
-"""What a job that writes will cost a drive, before it is agreed to: bytes at most, and its endurance. Pure."""
+"""What a job that writes will cost a drive, before it is agreed to: bytes at most, and its endurance. No I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a machine wants a look, the gravest first. Pure."""
+"""What of a machine wants a look, the gravest first. No I/O."""
 
 from __future__ import annotations
 

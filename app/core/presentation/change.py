@@ -1,4 +1,4 @@
-"""Changes as they are shown: planned, made, in force, taken back. Pure."""
+"""Changes as they are shown: planned, made, in force, taken back. No I/O."""
 
 from __future__ import annotations
 

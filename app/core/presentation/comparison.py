@@ -1,4 +1,4 @@
-"""What is told of two sides of a comparison, and of an experiment that measured them in pairs. Pure."""
+"""What is told of two sides of a comparison, and of an experiment that measured them in pairs. No I/O."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
     was shown. `a`, `b`: headings.
     """
     rows = [row for row in comparison.rows if not row.same_as]
-    judged = any(row.judgement is not None and row.judgement.interval is not None for row in rows)
+    judged = any(row.interval is not None for row in rows)
     columns = (
         Column(title="Figure", key="figure"),
         Column(title=a, key="a", align=Align.RIGHT),
@@ -77,7 +77,7 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
 def _figure_row(row: MetricComparison, judged: bool, level: float) -> Row:
     """`level` is that of the heading: an interval of another one says which."""
     judgement, tone = row.judgement, verdict_tone(row.judgement)
-    own = level if judgement is None or judgement.interval is None else judgement.interval.level
+    own = level if row.interval is None else row.interval.level
     difference = f"{row_difference(row)}{f' ({covers_text(own)})' if own != level else ''}"
     text = further_text(judgement) if judgement is not None and (judged or judgement.decided) else ""
     return Row(

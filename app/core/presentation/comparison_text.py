@@ -1,4 +1,4 @@
-"""What two sides of a comparison show, in sentences: the one place for screen, command line and report. Pure."""
+"""What two sides of a comparison show, in sentences: the one place for screen, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -71,16 +71,14 @@ def row_name(row: MetricComparison) -> str:
 
 def row_percent(row: MetricComparison) -> str:
     """The difference alone: `-18.4 %`."""
-    interval = None if row.judgement is None else row.judgement.interval
-    return difference_text(row.a, row.b) if interval is None else percent_text(interval.percent)
+    return difference_text(row.a, row.b) if row.interval is None else percent_text(row.interval.percent)
 
 
 def row_difference(row: MetricComparison) -> str:
     """The difference with its interval, if there is one."""
-    interval = None if row.judgement is None else row.judgement.interval
     if row.judgement is not None and row.judgement.verdict is Verdict.STOPPED_ANSWERING:
         return units.NOTHING
-    return difference_text(row.a, row.b) if interval is None else interval_text(interval)
+    return difference_text(row.a, row.b) if row.interval is None else interval_text(row.interval)
 
 
 def count_text(sides: ComparisonSides) -> str:
@@ -169,7 +167,7 @@ def _tail_sentences(comparison: Comparison, headline: MetricComparison) -> Itera
         return
     if tail.judgement.verdict is not Verdict.REFUSED:
         name = row_name(tail)
-        level = tail.judgement.interval.level if tail.judgement.interval is not None else comparison.level
+        level = comparison.level if tail.interval is None else tail.interval.level
         covers = f" ({covers_text(level)})" if level != comparison.level else ""
         yield f"{name[:1].upper()}{name[1:]} {row_difference(tail)}{covers}: {judgement_word(tail.judgement)}."
 
@@ -303,10 +301,8 @@ def experiment_end_text(event: ExperimentEnded) -> str:
     if event.sentence or first is None:
         return event.sentence
     word = first.verdict.replace("-", " ")
-    interval, figure = (
-        interval_of(first),
-        next((figure for figure in FIGURES if figure.key == first.figure), None),
-    )
+    interval = interval_of(first)
+    figure = next((figure for figure in FIGURES if figure.key == first.figure), None)
     if interval is None or figure is None:
         return word
     return f"{word}, {figure_name(figure, first.direction)} {interval_text(interval)}"
@@ -321,15 +317,14 @@ def interim_text(session: Session, experiment_id: str) -> str:
     if not sides.a:
         return ""
     row = compare_headline(sides)  # this alone: it is drawn again with every sample of a run
-    interval = None if row is None or row.judgement is None else row.judgement.interval
-    if row is None or row.judgement is None or interval is None:
+    if row is None or row.judgement is None or row.interval is None:
         return ""
     pairs = len(sides.a)
     if due_look(sides.looks, pairs) is None:
-        return f"{row_name(row)} {interval_text(interval)}, not yet decided"
+        return f"{row_name(row)} {interval_text(row.interval)}, not yet decided"
     if row.judgement.decided or pairs >= sides.looks[-1].pairs:
         return ""
-    return f"{row_name(row)} {interval_text(interval)}, not decided after {units.plural(pairs, 'pair')}"
+    return f"{row_name(row)} {interval_text(row.interval)}, not decided after {units.plural(pairs, 'pair')}"
 
 
 # -- what is behind it ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Controllers, arrays and drives in words: what they are, how they are, and all that is known of one. Pure."""
+"""Controllers, arrays and drives in words: what they are, how they are, and all that is known of one. No I/O."""
 
 from __future__ import annotations
 

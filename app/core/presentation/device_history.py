@@ -1,4 +1,4 @@
-"""What was done with one device in a session: its changes and its runs, the newest first. Pure."""
+"""What was done with one device in a session: its changes and its runs, the newest first. No I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that was found as a table: what is there, is it well, how is it tuned. Screen, command line and report. Pure."""
+"""The table of devices: what is there, is it well, how is it tuned. For screen, command line and report. No I/O."""
 
 from __future__ import annotations
 

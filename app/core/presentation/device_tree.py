@@ -1,4 +1,4 @@
-"""How what was found belongs together: each thing once, members under their arrays, in the order of addresses. Pure."""
+"""The tree of devices: each once, members under their arrays, in the order of addresses. No I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened, in words: events of a session, those of a sweep among them. Pure."""
+"""What happened, in words: events of a session, those of a sweep among them. No I/O."""
 
 from __future__ import annotations
 

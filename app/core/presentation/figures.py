@@ -1,4 +1,4 @@
-"""Figures of runs as people read them: what each kind is called, and how its values are written. Pure."""
+"""Figures of runs as people read them: what each kind is called, and how its values are written. No I/O."""
 
 from __future__ import annotations
 

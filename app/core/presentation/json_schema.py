@@ -1,4 +1,4 @@
-"""Our values as the JSON of the command line: `"schema": 1`, fields are only ever added. Pure."""
+"""Our values as the JSON of the command line: `"schema": 1`, fields are only ever added. No I/O."""
 
 from __future__ import annotations
 

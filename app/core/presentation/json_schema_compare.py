@@ -1,4 +1,4 @@
-"""Experiments, comparisons and repeats as the JSON of the command line. Pure."""
+"""Experiments, comparisons and repeats as the JSON of the command line. No I/O."""
 
 from __future__ import annotations
 
@@ -59,8 +59,7 @@ def _silent_runs(compared: Comparison) -> Json:
 
 def figure(row: MetricComparison) -> Json:
     """One figure of both sides, with what its repeats show."""
-    judgement = row.judgement
-    interval = None if judgement is None else judgement.interval
+    judgement, interval = row.judgement, row.interval
     return {
         "direction": row.direction,
         "figure": row.figure.key,

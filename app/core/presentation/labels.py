@@ -1,4 +1,4 @@
-"""What settings, fields of a job and facts beneath a run are called, wherever a recorded one is told of. Pure."""
+"""What settings, fields of a job and facts beneath a run are called, wherever a recorded one is told of. No I/O."""
 
 from __future__ import annotations
 

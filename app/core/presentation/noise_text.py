@@ -42,7 +42,7 @@ def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
 def null_texts(comparison: Comparison) -> Iterator[str]:
     """What came of the same against itself."""
     row = comparison.headline
-    interval = None if row is None or row.judgement is None else row.judgement.interval
+    interval = None if row is None else row.interval
     noise = None if interval is None else noise_of_pairs(interval)
     if noise is None:
         yield "Too few pairs to know how far runs of the same lie apart."

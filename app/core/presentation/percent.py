@@ -1,4 +1,4 @@
-"""Differences in percent, as they are written and read: with intervals, capped where a figure says nothing. Pure."""
+"""Differences in percent, as they are written and read: with intervals, capped where a figure says nothing. No I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change does, in the words of screen, command line and report: when, for how long, at what risk. Pure."""
+"""What a change does, in the words of screen, command line and report: when, for how long, at what risk. No I/O."""
 
 from __future__ import annotations
 

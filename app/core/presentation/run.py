@@ -1,4 +1,4 @@
-"""What is told of runs: how they stand to the steady state, stalls, the list of them, every figure of one. Pure."""
+"""What is told of runs: how they stand to the steady state, stalls, the list of them, every figure of one. No I/O."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from app.core.analysis.metric_kinds import FIGURES, SYNC, TRIM, MetricKind
 from app.core.analysis.sample_groups import spread_of
 from app.core.fio.stalls import IoStallDetector
-from app.core.presentation.caches import cache_facts
 from app.core.presentation.figures import figure_label, figure_value_text, formatter_for, mean_text
+from app.core.presentation.members import cache_facts
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from app.core.presentation.verdict_text import advice_text
 from app.core.session.results import (

@@ -1,4 +1,4 @@
-"""The list of runs: a row each, with the columns in which they differ. Pure."""
+"""The list of runs: a row each, with the columns in which they differ. No I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings as they are shown: what they are now, what they may be, what that does. Pure."""
+"""Settings as they are shown: what they are now, what they may be, what that does. No I/O."""
 
 from __future__ import annotations
 

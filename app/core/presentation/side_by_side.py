@@ -1,4 +1,4 @@
-"""What stands over the figures of a comparison: its title, its verdicts in pieces, its interval to be drawn. Pure."""
+"""What stands over the figures of a comparison: its title, its verdicts in pieces, its interval to be drawn. No I/O."""
 
 from __future__ import annotations
 
@@ -84,16 +84,13 @@ def verdict_parts(comparison: Comparison) -> tuple[VerdictWords, ...]:
 
 
 def _verdict_words(comparison: Comparison, row: MetricComparison) -> VerdictWords:
-    judgement = row.judgement
-    interval = None if judgement is None else judgement.interval
-    between = "" if interval is None else between_text(interval)
-    alike = comparison.sides.alike
+    judgement, alike = row.judgement, comparison.sides.alike
     return VerdictWords(
         sign=verdict_sign(judgement),
         word="repeat" if alike else judgement_word(judgement),
         figure=row_name(row),
         difference=row_percent(row),
-        between=between,
+        between="" if row.interval is None else between_text(row.interval),
         reason="" if alike or judgement is None or judgement.decided else reason_text(judgement),
         tone=verdict_tone(judgement),
     )
@@ -104,7 +101,7 @@ def drawn_difference(comparison: Comparison) -> DrawnDifference | None:
     row = comparison.headline
     if row is None or row.percent is None:
         return None
-    interval = None if row.judgement is None else row.judgement.interval
+    interval = row.interval
     return DrawnDifference(
         middle=row.percent if interval is None else interval.percent,
         low=None if interval is None else interval.percent_low,

@@ -1,4 +1,4 @@
-"""What is shown, before anybody draws it: tables, facts and lines of text with a tone. Pure.
+"""What is shown, before anybody draws it: tables, facts and lines of text with a tone. No I/O.
 
 Screen, command line and report render the same values. Texts stand here as devices and tools gave them; whoever draws
 them cleans them.

@@ -1,4 +1,4 @@
-"""Verdicts, what they rest on and what weakens them, in words, for screen, command line and report. Pure."""
+"""Verdicts, what they rest on and what weakens them, in words, for screen, command line and report. No I/O."""
 
 from __future__ import annotations
 

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from app.core.analysis.comparison import varying_keys
 from app.core.analysis.metric_kinds import FIGURES, MetricKind
 from app.core.analysis.sample_groups import Replicates, repeats, spread_of
-from app.core.presentation.caches import COLUMNS as CACHE_COLUMNS
-from app.core.presentation.caches import cache_cells
 from app.core.presentation.device import run_setting_cell, settings_in_force
 from app.core.presentation.figures import formatter_for, mean_text
 from app.core.presentation.labels import key_heading, key_name, key_value
-from app.core.presentation.members import COLUMNS, member_cells, member_paths
+from app.core.presentation.members import CACHE_COLUMNS, COLUMNS, cache_cells, member_cells, member_paths
 from app.core.presentation.raw_data import Raw
 from app.core.presentation.run import figures_table, measured_directions, outcome_text
 from app.core.presentation.run_list import ListedRun, runs_table

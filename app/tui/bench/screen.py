@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from app.core.benchmark.conditions.facts import join_texts
-from app.core.presentation.caches import cache_line
 from app.core.presentation.device import settings_in_force, values_in_force
+from app.core.presentation.members import cache_line
 from app.core.presentation.run import cpu_line, silence_text, stall_text
 from app.core.session.events import RunTarget
 from app.core.session.results import Advice, MemberStats, Phase

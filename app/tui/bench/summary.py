@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from app.core.analysis.sample_groups import condition
 from app.core.analysis.stored_verdicts import stored_comparison
-from app.core.presentation.caches import cache_line
 from app.core.presentation.comparison import ab_progress, experiment_brief, experiment_lines
 from app.core.presentation.comparison_text import interim_text
 from app.core.presentation.events import run_end_texts
+from app.core.presentation.members import cache_line
 from app.core.presentation.run import result_line
 from app.core.session.results import RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session

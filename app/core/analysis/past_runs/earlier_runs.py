@@ -1,4 +1,4 @@
-"""A run of any session as the history has it: what was measured on which thing, and its headline. Pure."""
+"""A run of any session as the history has it: what was measured on which thing, and its headline. No I/O."""
 
 from __future__ import annotations
 

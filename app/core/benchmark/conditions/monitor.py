@@ -211,7 +211,7 @@ def _ios(side: DirectionStats | None) -> int:
 
 
 def in_flight(figures: RunResult | SectionFigures) -> float | None:
-    """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
+    """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. No I/O."""
     transfers = figures.transfers
     if any(side.completion_ns is None for side in transfers):
         return None
@@ -223,7 +223,7 @@ def in_flight(figures: RunResult | SectionFigures) -> float | None:
 
 
 def mean_members(readings: Sequence[tuple[MemberStats, ...]]) -> tuple[MemberStats, ...]:
-    """Means of several intervals by device, in the order of the last. Pure."""
+    """Means of several intervals by device, in the order of the last. No I/O."""
     readings_by_device: dict[str, list[MemberStats]] = {}
     for reading in readings:
         for member in reading:

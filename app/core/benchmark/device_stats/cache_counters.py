@@ -1,4 +1,4 @@
-"""What caches count of their hits: dm-cache, writecache, bcache, ZFS's ARC and L2ARC. Pure."""
+"""What caches count of their hits: dm-cache, writecache, bcache, ZFS's ARC and L2ARC. No I/O."""
 
 from __future__ import annotations
 

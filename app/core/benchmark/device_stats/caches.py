@@ -43,7 +43,7 @@ class CacheDevice:
 def caches_of(
     tree: Tree, names: Iterable[str], bcache: Mapping[str, str], *, zfs: bool = False
 ) -> tuple[CacheDevice, ...]:
-    """The caches among these devices, each once; `zfs`: whether anything lies in a pool. Pure.
+    """The caches among these devices, each once; `zfs`: whether anything lies in a pool. No I/O.
 
     `bcache`: what bcache has as `cache` or `backing` device.
     """

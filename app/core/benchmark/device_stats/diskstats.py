@@ -1,4 +1,4 @@
-"""/proc/diskstats: the kernel's running totals of block devices, and what lies between two of them. Pure.
+"""/proc/diskstats: the kernel's running totals of block devices, and what lies between two of them. No I/O.
 
 Fields as in the kernel's Documentation/admin-guide/iostats.rst; those after the eleventh (discards, flushes) are not
 needed here.

@@ -154,7 +154,7 @@ class LocatedDevice:
 
 
 def below(tree: Tree, disk: str) -> Iterator[LocatedDevice]:
-    """The devices below a disk, deepest after what they are below; each once. Pure."""
+    """The devices below a disk, deepest after what they are below; each once. No I/O."""
     visited = {disk}
 
     def walk(above: str, depth: int) -> Iterator[LocatedDevice]:

@@ -152,7 +152,7 @@ class MemberSampler:
 def figures_of(
     member: Member, role: str, done: DiskCounters | None, together: DiskCounters | None, seconds: float
 ) -> MemberStats:
-    """The figures of what a member did in `seconds`; None for what is not known of it. Pure."""
+    """The figures of what a member did in `seconds`; None for what is not known of it. No I/O."""
     uncounted = MemberStats(device=member.device, label=member.label, role=role, depth=member.depth)
     if done is None:
         return uncounted
