@@ -116,8 +116,8 @@ def night_chart(
     if not nights or not all(nights):
         raise ValueError("no nights")
     chart = _Chart(nights[0], earlier, higher_is_better, threshold, judged_early=judged_early)
-    for place, values in enumerate(nights[1:], 1):
-        chart.add(place, values)
+    for night, values in enumerate(nights[1:], 1):
+        chart.add(night, values)
     return chart.told(len(nights))
 
 
@@ -148,17 +148,17 @@ class _Chart:
         self._standing = RegressionVerdict.NOT_DECIDED
         self._judged: Callable[[], RegressionResult] = partial(RegressionResult, standing=self._standing, interval=None)
 
-    def add(self, place: int, values: Sequence[float]) -> None:
+    def add(self, night: int, values: Sequence[float]) -> None:
         """The next night."""
         learning = len(self._known) < LEARNING
         self._against = 1 if learning else len(self._known)
-        worse = self._early(values) if learning else self._charted(place, values)
+        worse = self._early(values) if learning else self._charted(night, values)
         if not worse:
             self._begun = None
         elif self._begun is None:
-            self._begun = place
-            self._since = place if self._since is None else self._since
-            self._episodes.append(place)
+            self._begun = night
+            self._since = night if self._since is None else self._since
+            self._episodes.append(night)
             self._standing = RegressionVerdict.WORSE
         else:
             self._standing = RegressionVerdict.STILL_WORSE
@@ -193,7 +193,7 @@ class _Chart:
         self._known += [*self._waiting, level]
         self._waiting, self._since = [], None
 
-    def _charted(self, place: int, values: Sequence[float]) -> bool:
+    def _charted(self, night: int, values: Sequence[float]) -> bool:
         level = _level(values)
         mean, single = _moments(self._known)
         single = max(single, self._loss / 10)
@@ -213,7 +213,7 @@ class _Chart:
             self._recover(level, recurs=len(self._episodes) > 1)
             return False
         self._waiting.append(level)
-        self._since = place if self._since is None else self._since
+        self._since = night if self._since is None else self._since
         worse = self._begun is not None or self._sum >= LIMIT
         if worse:
             self._sum = min(self._sum, LIMIT)
@@ -228,12 +228,12 @@ class _Chart:
         """How the last one stands."""
         number = len(self._known)
         mean_sd = _moments(self._known) if number > 1 else None
-        seen = None
+        detectable_percent = None
         if mean_sd is not None and number >= LEARNING:
             sd = max(mean_sd[1], self._loss / 10) * _inflation(self._known)
             wanted = self._allowance(sd, number) + LIMIT / (SIGHT - 1)
             loss = quantile(_NORMAL.cdf(wanted), number - 1) * sd * sqrt(1 + 1 / number)
-            seen = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
+            detectable_percent = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
         return ControlChart(
             judgement=replace(self._judged(), standing=self._standing),
             nights=nights,
@@ -243,7 +243,7 @@ class _Chart:
             since=self._since,
             begun=self._begun,
             episodes=tuple(self._episodes),
-            seen_percent=seen,
+            seen_percent=detectable_percent,
         )
 
 

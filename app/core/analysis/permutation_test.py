@@ -150,8 +150,8 @@ def _intervals(
     for label in range(1, results.setups):
         middle = median(row[label] - row[0] for row in by_label)
         size = abs(contrasts.means[label] - contrasts.means[0]) / contrasts.error
-        place = others.index(contrasts.means[label])
-        remaining = others[:place] + others[place + 1 :]
+        rank = others.index(contrasts.means[label])
+        remaining = others[:rank] + others[rank + 1 :]
         alone = abs(contrasts.means[label] - median(remaining)) / contrasts.error if remaining else size
         sd = contrasts.error * sqrt(len(by_label))
         low, high = middle - critical * contrasts.error, middle + critical * contrasts.error
@@ -171,10 +171,10 @@ def _without_outliers(results: RoundResults) -> list[list[float]]:
     most = CLIP * _NORMAL * median(abs(value) for row in centred for value in row)
     if most:
         centred = [[min(most, max(-most, value)) for value in row] for row in centred]
-    places = [place - (results.setups - 1) / 2 for place in range(results.setups)]
-    squares = len(centred) * fsum(place * place for place in places)
-    rise = fsum(place * value for row in centred for place, value in zip(places, row, strict=True)) / squares
-    flat = [[value - rise * place for place, value in zip(places, row, strict=True)] for row in centred]
+    offsets = [offset - (results.setups - 1) / 2 for offset in range(results.setups)]
+    squares = len(centred) * fsum(offset * offset for offset in offsets)
+    rise = fsum(offset * value for row in centred for offset, value in zip(offsets, row, strict=True)) / squares
+    flat = [[value - rise * offset for offset, value in zip(offsets, row, strict=True)] for row in centred]
     return [[value - mean for value in row] for row in flat for mean in [fmean(row)]]
 
 

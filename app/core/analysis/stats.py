@@ -243,8 +243,8 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
     """
     remaining, taken, outlier_count = [*range(len(values))], list[int](), 0
     for _ in range(len(values) // 4):
-        place, far = _farthest([values[at] for at in remaining])
-        taken.append(remaining.pop(place))
+        farthest, far = _farthest([values[at] for at in remaining])
+        taken.append(remaining.pop(farthest))
         if far:
             outlier_count = len(taken)
     return tuple(sorted(taken[:outlier_count]))
@@ -258,13 +258,13 @@ def _farthest(values: Sequence[float]) -> tuple[int, bool]:
     """
     n = len(values)
     mean, variance = moments(values)
-    place = max(range(n), key=lambda at: abs(values[at] - mean))
+    index = max(range(n), key=lambda at: abs(values[at] - mean))
     if not variance:
-        return place, False
-    residual = values[place] - mean
+        return index, False
+    residual = values[index] - mean
     rest = (variance * (n - 1) - residual**2 * n / (n - 1)) / (n - 2)
     studentised = abs(residual) / sqrt(rest * (1 - 1 / n)) if rest > 0 else inf
-    return place, studentised > max(3.5, quantile(1 - LEVEL / (2 * n), n - 2))
+    return index, studentised > max(3.5, quantile(1 - LEVEL / (2 * n), n - 2))
 
 
 def geometric_mean(values: Sequence[float]) -> float:

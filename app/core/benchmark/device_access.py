@@ -173,7 +173,7 @@ class DeviceAccess:
             require_confirmed_content(verdict, judgement.verdict.found)
             yield OpenTarget(path=judgement.device)
             return
-        found = judgement.verdict.found
+        content = judgement.verdict.found
         helper = self._host.root_side
         if helper is not None:
             helper_device = HelperDevice(
@@ -182,11 +182,11 @@ class DeviceAccess:
                 writing=judgement.intent is Intent.WRITE,
                 typed=typed,
                 meant=judgement.identity,
-                shown=found,
+                shown=content,
             )
             async with helper_device:
                 yield OpenTarget(path=helper_device.path, root=helper_device.root)
             return
         identity, area = judgement.identity, judgement.area
-        async with secure(self._host, judgement.device, judgement.intent, typed, identity, found, area) as hold:
+        async with secure(self._host, judgement.device, judgement.intent, typed, identity, content, area) as hold:
             yield OpenTarget(path=hold.path)

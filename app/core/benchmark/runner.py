@@ -84,7 +84,7 @@ class BenchmarkRunner:
         footing: Callable[[RunPlan, asyncio.Event], FootingWatch] | None = None,
         lying: Callable[[str], tuple[AllocatedRange, ...]] = lambda path: (),
         caps: Callable[[RunPlan], Sequence[int | None]] = lambda ready: (),
-        found: Callable[[], Awaitable[object]] | None = None,
+        find_fio: Callable[[], Awaitable[object]] | None = None,
         simulated: bool = False,
     ) -> None:
         """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
@@ -112,13 +112,13 @@ class BenchmarkRunner:
         self._lying = lying
         self._caps = caps
         self._simulated = simulated
-        self._found = found
+        self._find_fio = find_fio
 
     async def why_not(self) -> RaidbenchError | None:
         """Why nothing can be measured here, with what to do: no fio, or one too old; None where it can."""
         try:
-            if self._found is not None:
-                await self._found()
+            if self._find_fio is not None:
+                await self._find_fio()
         except RaidbenchError as error:
             return error
         return None

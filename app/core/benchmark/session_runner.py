@@ -79,7 +79,7 @@ class SessionBenchmarks:
         return BenchmarkRunner(
             load=FioLoad(self._record.host),
             preflight=partial(preflight, self._record.host),
-            found=partial(known_fio, self._record.host),
+            find_fio=partial(known_fio, self._record.host),
             gate=DeviceAccess(self._record.host, self._disks),
             locks=self._record.locks,
             folder=folder,
@@ -129,25 +129,25 @@ class SessionBenchmarks:
         measurer = self._measurer(self._record.folder or Path())
         alone = [replace(request, where=target.where, name=target.name, beside=()) for target in request.targets]
         try:
-            places = [await measurer.survey(target) for target in alone]
+            locations = [await measurer.survey(target) for target in alone]
         except (RaidbenchError, OSError):
             return ()
-        return self.advisor(combine_facts([await self._facts(self._sized(place)) for place in places]))
+        return self.advisor(combine_facts([await self._facts(self._sized(location)) for location in locations]))
 
-    def _sized(self, place: JobLocation) -> JobLocation:
+    def _sized(self, location: JobLocation) -> JobLocation:
         """The place with no more of a device than there is."""
-        device = self._record.session.inventory.find(place.device) if place.device is not None else None
-        if place.scratch or not place.whole_disk or isinstance(device, Controller | None):
-            return place
-        return replace(place, area_bytes=min(filter(None, (place.area_bytes, device.size_bytes)), default=None))
+        device = self._record.session.inventory.find(location.device) if location.device is not None else None
+        if location.scratch or not location.whole_disk or isinstance(device, Controller | None):
+            return location
+        return replace(location, area_bytes=min(filter(None, (location.area_bytes, device.size_bytes)), default=None))
 
-    async def _facts(self, place: JobLocation) -> RunFacts:
+    async def _facts(self, location: JobLocation) -> RunFacts:
         """What is known beforehand; that a device was written may be remembered of earlier sessions."""
         from app.core.benchmark.conditions.collector import gather
 
-        facts = await gather(self._record.host, place, self._record.session)
-        if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
-            things = self._record.session.inventory.at(place.device or "")
+        facts = await gather(self._record.host, location, self._record.session)
+        if facts.written is None and not location.scratch and location.whole_disk and facts.area_bytes:
+            things = self._record.session.inventory.at(location.device or "")
             identity = next((device.identity for device in things if device.identity is not None), None)
             last_write = None if identity is None else self.memory.last_written(identity)
             if last_write is not None and last_write.filled_bytes >= facts.area_bytes:
@@ -287,8 +287,8 @@ class SessionBenchmarks:
         from app.core.benchmark.conditions.monitor import LiveAdvisor
 
         async def condition(readings: Sequence[_Readings], otherwise: tuple[Task, ...]) -> Condition:
-            known = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
-            tasks = {task.kind: task for tasks in known for task in (otherwise if tasks is None else tasks)}
+            tasks_of_sites = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
+            tasks = {task.kind: task for tasks in tasks_of_sites for task in (otherwise if tasks is None else tasks)}
             return Condition(tasks=tuple(tasks.values()), policies=common_policies(readings))
 
         async def after() -> Condition:

@@ -399,10 +399,10 @@ def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[s
     if name.startswith("/") and not name.startswith("/dev/"):
         return (f"file {name}", *((f"on {node}",) if node else ()))
     things = inventory.at(device) if device is not None else ()
-    thing = next((device for device in things if isinstance(device, Array)), next(iter(things), None))
-    if thing is None:
+    item = next((device for device in things if isinstance(device, Array)), next(iter(things), None))
+    if item is None:
         return (name,)
-    if not isinstance(thing, Array):
-        return (name, kind_text(thing), *((node,) if node else ()))
+    if not isinstance(item, Array):
+        return (name, kind_text(item), *((node,) if node else ()))
     # An array with a name of its own in /dev is called by it already: the node says nothing more.
-    return tuple(filter(None, (thing.name or name, kind_text(thing), "" if thing.called else node)))
+    return tuple(filter(None, (item.name or name, kind_text(item), "" if item.called else node)))

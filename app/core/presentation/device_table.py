@@ -105,8 +105,8 @@ def search_texts(inventory: Inventory, tuned: Mapping[Target, TuningCells]) -> d
 
 def matching_keys(texts: Mapping[str, str], query: str) -> frozenset[str]:
     """Keys of what holds every word, large or small."""
-    words = query.lower().split()
-    return frozenset(key for key, text in texts.items() if all(word in text for word in words))
+    wanted = query.lower().split()
+    return frozenset(key for key, text in texts.items() if all(word in text for word in wanted))
 
 
 def keys_by_name(inventory: Inventory, keys: Collection[str], text: str) -> frozenset[str]:
@@ -167,9 +167,9 @@ class _Listing:
             yield from self._branch(branch, 0, None, wanted=False)
         inventory = self._inventory
         things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-        known = {str(device.target) for device in things} if self._inventory.problems else set()
+        known_addresses = {str(device.target) for device in things} if self._inventory.problems else set()
         problems = {problem.where: problem for problem in reversed(self._inventory.problems)}
-        yield from (_problem_row(problems[where]) for where in sorted(problems) if where not in known)
+        yield from (_problem_row(problems[where]) for where in sorted(problems) if where not in known_addresses)
 
     def _branch(
         self, branch: DeviceTreeNode, depth: int, above: DeviceTreeNode | None, *, wanted: bool

@@ -166,9 +166,9 @@ RECORDED = tuple(each for each in EventChoice if each is not EventChoice.NOTICES
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
     """The event in words; `session`: what it belongs to, which knows the units of values."""
     kind, head, body, tone = _words(event)
-    if isinstance(event, ChangeEnded) and session is not None and (known := session.change(event.id)) is not None:
-        head = f"{event.id} {event.result}: now {value_text(known.change, event.now)}"
-        body = [*([event.message] if event.message else []), *moved_texts(event, known.change.key)]
+    if isinstance(event, ChangeEnded) and session is not None and (record := session.change(event.id)) is not None:
+        head = f"{event.id} {event.result}: now {value_text(record.change, event.now)}"
+        body = [*([event.message] if event.message else []), *moved_texts(event, record.change.key)]
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 
 
@@ -309,7 +309,7 @@ def _experiment_ended(event: ExperimentEnded) -> _Words:
     summary = "; ".join(filter(None, (cut, shown))) or "all runs done"
     head = f"{summary}; the old value is back" if event.restored else f"THE OLD VALUE IS NOT BACK; {summary}"
     body = [text] if text else []
-    body += [f"{key} moved along: {what}" for key, what in event.moved.items()]
+    body += [f"{key} moved along: {movement}" for key, movement in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD
 
 

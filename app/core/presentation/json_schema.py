@@ -290,12 +290,12 @@ def run(record: RunRecord, *, session: str) -> Json:
         ]
         or None,
         "cpu": pick(figures.cpu, "fio_percent_of_core", "host_percent"),
-        "members": [member(each) for each in figures.members],
-        "caches": [cache(each) for each in figures.caches],
+        "members": [member(item) for item in figures.members],
+        "caches": [cache(item) for item in figures.caches],
         "settings": dict(start.settings),
         "provenance": record.provenance,
         "advice": [
-            *(advice(each) for each in figures.advice),
+            *(advice(item) for item in figures.advice),
             *({"key": "note", "message": sentence, "do": None, "about": []} for sentence in figures.warnings),
         ],
         "session": session,
@@ -321,13 +321,13 @@ def sample(taken: Sample, members: Sequence[MemberStats] = ()) -> Json:
     """One line of `bench --stream`; with what the members did in the same interval, where there are some."""
     line: Json = {"at": round(taken.at, 3), **_intervals(taken)}
     if taken.targets:
-        line["targets"] = [{"target": each.target, **_intervals(each)} for each in taken.targets]
+        line["targets"] = [{"target": item.target, **_intervals(item)} for item in taken.targets]
     if taken.sections:
         line["sections"] = [
-            {"name": each.name, "phase": None if each.phase is None else each.phase.value, **_intervals(each)}
-            for each in taken.sections
+            {"name": item.name, "phase": None if item.phase is None else item.phase.value, **_intervals(item)}
+            for item in taken.sections
         ]
-    return line | {"members": [member(each) for each in members]} if members else line
+    return line | {"members": [member(item) for item in members]} if members else line
 
 
 def _intervals(taken: Sample | PartSample) -> Json:

@@ -62,8 +62,10 @@ def key_name(key: str) -> str:
 @cache
 def _kernel_setting_keys() -> frozenset[str]:
     """Settings of the kernel's queue that are called as those of a card are: both are told of one device."""
-    places = (place for vendor in find_vendors().vendors if vendor.name == KERNEL for place in vendor.declares)
-    keys = {setting.key for place in places for setting in at_place(place)}
+    places = (
+        declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
+    )
+    keys = {setting.key for declaration in places for setting in at_place(declaration)}
     labels = Counter(setting.label for setting in declared().values())
     return frozenset(key for key in keys if labels[declared()[key].label] > 1)
 

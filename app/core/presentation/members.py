@@ -34,7 +34,7 @@ def member_table(members: Sequence[MemberStats], heading: str = "") -> Table:
     )
     return Table(
         columns=columns,
-        rows=tuple(Row(cells=member_cells(each, each.device), depth=each.depth) for each in members),
+        rows=tuple(Row(cells=member_cells(member, member.device), depth=member.depth) for member in members),
         heading=heading,
     )
 

@@ -47,27 +47,27 @@ _TRIMS = ("trim", "randtrim")
 """Patterns that leave blocks unwritten; those of trimwrite write each block again."""
 
 
-async def gather(host: Host, place: JobLocation, session: Session) -> RunFacts:
+async def gather(host: Host, location: JobLocation, session: Session) -> RunFacts:
     """All that can be known beforehand; of the condition what the last look at the devices has told."""
     inventory = session.inventory
-    things = inventory.at(place.device) if place.device is not None else ()
+    things = inventory.at(location.device) if location.device is not None else ()
     arrays = [device for device in things if isinstance(device, Array)]
     drives = [device for device in things if isinstance(device, Drive)]
     array = arrays[0] if arrays else None
     members = _members(inventory, array)
     controller = _controller(inventory, things)
-    takes, why = await _queue_limit(host, place.device, place.job)
-    disk = None if place.device is None else kernel_name(place.device)
-    on_zfs = place.scratch and disk is None and inventory.holding(place.name) is not None
+    takes, why = await _queue_limit(host, location.device, location.job)
+    disk = None if location.device is None else kernel_name(location.device)
+    on_zfs = location.scratch and disk is None and inventory.holding(location.name) is not None
     front = await upstream_cache_of(host, disk, on_zfs=on_zfs)
     card = None if front is not None else controller
     return RunFacts(
-        job=place.job,
-        name=place.name,
-        scratch=place.scratch,
-        area_bytes=place.area_bytes,
-        written=_written(session, place, things),
-        content=not place.whole_disk or not things or any(_has_content(device) for device in things),
+        job=location.job,
+        name=location.name,
+        scratch=location.scratch,
+        area_bytes=location.area_bytes,
+        written=_written(session, location, things),
+        content=not location.whole_disk or not things or any(_has_content(device) for device in things),
         media=_media(drives, members),
         physical_block=max((drive.physical_block or 0 for drive in (*drives, *members)), default=0) or None,
         array=None if array is None else geometry(array),
@@ -206,15 +206,15 @@ async def _arc(host: Host) -> UpstreamCache:
     return UpstreamCache(kind=ARC, size_bytes=most, passed_by=version_numbers >= _DIRECT_SINCE)
 
 
-def _written(session: Session, place: JobLocation, things: Sequence[Array | Drive]) -> bool | None:
+def _written(session: Session, location: JobLocation, things: Sequence[Array | Drive]) -> bool | None:
     """Return whether the area holds data, None if the session does not know: others may have written.
 
     True after a sequential write over the whole area, False after a trim, a format or the creation of the array.
     """
-    if place.scratch:
-        return not place.holes
-    device, area = place.device, place.area_bytes
-    if device is None or not place.whole_disk or not area:
+    if location.scratch:
+        return not location.holes
+    device, area = location.device, location.area_bytes
+    if device is None or not location.whole_disk or not area:
         return None
     targets = [device.target for device in things]
     is_written: bool | None = None
