@@ -146,7 +146,7 @@ def bench_command(options: BenchOptions) -> int:
             profile=asked.profile,
             keep=options.keep,
             steady=options.steady,
-            told=asked.told,
+            length_agreed=asked.told,
         )
         if options.dry_run:
             return await _show(bench, request, options)

@@ -66,10 +66,10 @@ def detectable_effect(noise: RunNoise, pairs: int, *, level: float = LEVEL) -> f
     return expm1(_needed(pairs, level) * noise.conservative_sd) * 100
 
 
-def pairs_for(noise: RunNoise, percent: float, most: int, *, level: float = LEVEL) -> int | None:
+def pairs_for(noise: RunNoise, percent: float, most: int) -> int | None:
     """The fewest pairs that show an effect of so many percent four times of five; None where `most` do not."""
     effect = log1p(percent / 100)
-    return next((n for n in range(FEWEST_PAIRS, most + 1) if _needed(n, level) * noise.conservative_sd <= effect), None)
+    return next((n for n in range(FEWEST_PAIRS, most + 1) if _needed(n, LEVEL) * noise.conservative_sd <= effect), None)
 
 
 def sd_upper_bound(dof: int, sure: float = CAUTION) -> float:

@@ -42,9 +42,9 @@ def letters_of(order: Sequence[str]) -> tuple[Letter, ...]:
     return tuple("A" if letter == "A" else "B" for letter in order)
 
 
-def switches(letters: Sequence[Letter], *, start: Letter = "A") -> int:
-    """How often the setting changes on the way through the letters, from `start` and back to it."""
-    return sum(letter != other for letter, other in pairwise((start, *letters, start)))
+def switches(letters: Sequence[Letter]) -> int:
+    """Return how often the setting changes on the way through the letters, from A and back to it."""
+    return sum(letter != other for letter, other in pairwise(("A", *letters, "A")))
 
 
 # -- when a comparison in pairs is looked at, and how sure each look has to be ----------------------------------------

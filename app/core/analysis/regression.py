@@ -76,7 +76,6 @@ def judge_later(
     between: MeanInterval | None,
     higher_is_better: bool = True,
     threshold: float = LATER_THRESHOLD_PERCENT,
-    level: float = LEVEL,
     least: float = 0.0,
 ) -> RegressionResult:
     """How the later runs stand to the saved ones; `threshold` in percent, `between` as `apart` has it.
@@ -87,11 +86,11 @@ def judge_later(
     """
     if min(len(saved), len(now)) < FEWEST_RUNS:
         return RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
-    interval = welch_interval(saved, now, level=level)
+    interval = welch_interval(saved, now)
     half = least
     if between is not None and between.sd is not None:
         # Steps overlap and a median wastes some: with half as many degrees of freedom the interval keeps its level.
-        half = max(half, quantile(1 - level / 2, (between.n - 1) / 2) * between.sd * sqrt(2))
+        half = max(half, quantile(1 - LEVEL / 2, (between.n - 1) / 2) * between.sd * sqrt(2))
     of_sessions = half > interval.high - interval.mean
     if of_sessions:
         interval = replace(interval, low=interval.mean - half, high=interval.mean + half)

@@ -284,11 +284,6 @@ class Replicates:
         records = self._groups.get(condition(run), ())
         return records if run in records else ()
 
-    @property
-    def any(self) -> bool:
-        """Whether anything was measured more than once."""
-        return any(len(group) > 1 for group in self._groups.values())
-
 
 def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> MeanInterval | None:
     """Mean and 95 % interval of one figure; None where a run has none, or there is no run."""

@@ -130,7 +130,7 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
     is_named = ready.request.steady is not None or all(
         part.runtime != default_runtime or part.size is not None for part in ready.job.parts
     )
-    is_agreed = is_named or ready.request.told or ready.request.fills > 0
+    is_agreed = is_named or ready.request.length_agreed or ready.request.fills > 0
     if not ready.destructive or site.judgement is None or is_agreed:
         return None
     return round(SHARE * site.size) if wears_out(inventory, site.disk or site.judgement.device) else None

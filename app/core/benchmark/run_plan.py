@@ -63,7 +63,7 @@ class BenchmarkRequest:
     fill_block: int = FILL_BLOCK
     """Bytes written at once by that: the full stripe of an array whose parity it is to make right."""
 
-    told: bool = False
+    length_agreed: bool = False
     """Whether its length was named, or all that it writes told with a plan of many runs, and agreed to."""
     beside: tuple[NamedTarget, ...] = ()
     """Others that the same job is done on at the same time."""

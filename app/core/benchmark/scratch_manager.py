@@ -126,7 +126,7 @@ class SimulatedScratchManager:
             )
         wanted = size or (stat.size if stat is not None else 0) or DEFAULT_SIZE
         fill = stat is None or stat.size < wanted
-        return ScratchPlan(path=Path(path), size=wanted, exists=stat is not None, own=True, fill=fill, free_after=None)
+        return ScratchPlan(path=Path(path), size=wanted, exists=stat is not None, own=True, fill=fill)
 
     async def require_free(self, plan: ScratchPlan) -> None:
         """Nothing uses files that nobody has."""

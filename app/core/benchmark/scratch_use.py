@@ -56,14 +56,14 @@ def end_lease(descriptor: int) -> None:
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
-async def require_unused(descriptor: int, path: Path, *, probe: bool = True, host: Host | None = None) -> None:
+async def require_unused(descriptor: int, path: Path, *, probe: bool = True) -> None:
     """Make sure that nothing uses an open scratch file of raidbench's, and keep others from opening it.
 
     `end_lease` lets others in again. `probe`: whether its content is examined as well, which takes reading it:
     raidbench writes random data or zeros, so a filesystem or another known signature is somebody's.
     Raises RefusedError with what uses the file, or what is in it.
     """
-    host = host or LocalHost()
+    host = LocalHost()
     shown = clean(str(path), 512)
     interrupted = is_interrupted(descriptor, path)
     await _require_no_user(host, descriptor, path, shown, interrupted=interrupted)

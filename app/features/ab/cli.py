@@ -205,7 +205,7 @@ async def _plan(
     where, shown = await resolve(bench, options.on or str(target))
     job = scratch_size(asked.job, [where], current().load_config(), given="size" in options.job.texts)
     request = BenchmarkRequest(
-        where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, told=True
+        where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, length_agreed=True
     )
     not_read_only(request)
     ready = await bench.jobs.prepare(request)

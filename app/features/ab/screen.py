@@ -197,7 +197,7 @@ class ExperimentController:
         where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
         job = Job.from_fields(begun.job)
         request = BenchmarkRequest(
-            where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, told=True
+            where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, length_agreed=True
         )
         ready = await bench.jobs.prepare(request)
         record, done = continued(bench.session, experiment, change, ready)
@@ -220,7 +220,7 @@ class ExperimentController:
                 hint="Open the job file again with o and choose one section.",
             )
         ready = await bench.jobs.prepare(
-            BenchmarkRequest(where=device.device, name=address, job=job, profile=name, told=True)
+            BenchmarkRequest(where=device.device, name=address, job=job, profile=name, length_agreed=True)
         )
         noise = known_noise(bench, ready)
         plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}

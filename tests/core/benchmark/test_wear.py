@@ -208,7 +208,7 @@ AGREED = {
     "until it is steady": replace(
         ready(DEFAULT), request=replace(ready(DEFAULT).request, steady=SteadyPlan(end_early=True))
     ),
-    "told with a plan": replace(ready(DEFAULT), request=replace(ready(DEFAULT).request, told=True)),
+    "told with a plan": replace(ready(DEFAULT), request=replace(ready(DEFAULT).request, length_agreed=True)),
     "a preconditioning": ready(DEFAULT, fills=2),
     "a job that only reads": ready(Job.from_fields({"rw": "randread"})),
 }

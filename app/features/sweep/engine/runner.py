@@ -303,7 +303,9 @@ class SweepRunner:
         wanted = {(setting.target, setting.key) for setting in cell.settings}
         declared = {target: self._bench.hardware.settings(target) for target, _ in wanted}
         anew = any(setting.new_data for target, key in wanted for setting in declared[target] if setting.key == key)
-        request = BenchmarkRequest(where=where, name=name, job=job, profile=cell.profile, again=not anew, told=True)
+        request = BenchmarkRequest(
+            where=where, name=name, job=job, profile=cell.profile, again=not anew, length_agreed=True
+        )
         ready = await self._bench.jobs.prepare(request)
         if ready.refused:
             raise RefusedError(" ".join(ready.refused), hint=ready.hint)
