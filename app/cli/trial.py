@@ -35,7 +35,7 @@ async def decide(bench: Workbench, seconds: float) -> bool:
     if answer.lower() in ("y", "yes"):
         kept = await bench.changes.keep_trials()
         if kept:
-            output = ", ".join(view.kept_text_of(trial.change, ended) for trial, ended in kept)
+            output = ", ".join(view.kept_setting_text(trial.change, ended) for trial, ended in kept)
             say(f"Kept: {clean(output, 1000)}.")
             return not any(ended.message for _, ended in kept)
         back = await bench.changes.end_trials()

@@ -181,7 +181,7 @@ class Trials:
         well = not any(ended.message for _, ended in kept)
         if kept:
             self._tell(
-                f"Kept: {', '.join(view.kept_text_of(trial.change, ended) for trial, ended in kept)}.", well=well
+                f"Kept: {', '.join(view.kept_setting_text(trial.change, ended) for trial, ended in kept)}.", well=well
             )
         return well
 

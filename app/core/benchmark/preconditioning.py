@@ -53,7 +53,7 @@ def written_by(record: RunRecord, ready: RunPlan, *, session: str) -> Preconditi
     has_workload = figures.read is not None or figures.write is not None
     return PreconditionWritten(
         at=time.time(),
-        device=ready.device or record.start.target,
+        device=ready.only.device or record.start.target,
         size_bytes=ready.size,
         filled_bytes=figures.filled_bytes,
         workload=record.start.workload if has_workload else "",

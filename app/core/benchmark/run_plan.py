@@ -185,26 +185,6 @@ class RunPlan:
         return site
 
     @property
-    def scratch(self) -> ScratchPlan | None:
-        """As of the only target."""
-        return self.only.scratch
-
-    @property
-    def judgement(self) -> DeviceGuardResult | None:
-        """As of the only target."""
-        return self.only.judgement
-
-    @property
-    def device(self) -> str | None:
-        """As of the only target."""
-        return self.only.device
-
-    @property
-    def disk(self) -> str | None:
-        """As of the only target."""
-        return self.only.disk
-
-    @property
     def name(self) -> str:
         """What is measured, in words; of several each, with commas between."""
         return ", ".join(site.name for site in self.sites)

@@ -206,7 +206,7 @@ class SessionBenchmarks:
         from app.core.benchmark.preconditioning import written_by
 
         written = written_by(record, ready, session=str(self._record.folder))
-        identity = None if ready.judgement is None else ready.judgement.identity
+        identity = None if ready.only.judgement is None else ready.only.judgement.identity
         remembered = identity is not None and self.memory.remember(identity, written)
         self._record.emit(
             PreconditionEnded(

@@ -253,7 +253,7 @@ def _moved_text(setting: MovedSetting, cause: str) -> str:
     return f"{move} (not a known side effect: another program changed it, so it is left alone)"
 
 
-def kept_text_of(change: Change, ended: ChangeEnded) -> str:
+def kept_setting_text(change: Change, ended: ChangeEnded) -> str:
     """Which setting stays from now on, and its value where that is not the one that was tried."""
     return f"{change.label} reads {end_text(change, ended)}" if ended.message else change.label
 

@@ -110,49 +110,25 @@ def settings_table(
     settings that it is held against. `brief`: says when a value takes effect only where that is not at once, and begins
     with what is in force.
     """
-    staged_values, ended_changes, wanted_values = staged or {}, outcomes or {}, wanted or {}
-    rows = (
-        _row(
-            setting,
-            readings[setting.key],
-            scope,
-            staged_values.get(setting.key),
-            ended_changes.get(setting.key),
-            wanted_values.get(setting.key),
-            brief=brief,
-        )
-        for setting in settings
-        if setting.key in readings
-    )
-    return Table(columns=COLUMNS, rows=tuple(rows), heading=heading)
-
-
-def _row(
-    setting: Setting,
-    reading: Reading,
-    scope: Scope,
-    staged: str | None,
-    outcome: Cell | None,
-    wanted: str | None,
-    *,
-    brief: bool,
-) -> Row:
-    at_once = setting.effect is Effect.AT_ONCE
-    return Row(
-        key=setting.key,
-        cells=(
+    staged, outcomes, wanted = staged or {}, outcomes or {}, wanted or {}
+    rows = []
+    for setting in settings:
+        key, reading = setting.key, readings.get(setting.key)
+        if reading is None:
+            continue
+        cells = (
             setting.label,
-            setting.key,
+            key,
             now_cell(setting, reading, brief=brief),
-            _wanted(setting, reading, wanted),
+            _wanted(setting, reading, wanted.get(key)),
             legal_text(setting, reading),
             # How it ended is told of the value that is staged, if it still is: another one takes it away.
-            outcome or _staged(setting, reading, staged),
-            "" if brief and at_once else effect_text(setting.effect, scope),
-            risk_cell(risk_of(setting, reading, staged)),
-        ),
-        dim=not reading.availability.available,
-    )
+            outcomes.get(key) or _staged(setting, reading, staged.get(key)),
+            "" if brief and setting.effect is Effect.AT_ONCE else effect_text(setting.effect, scope),
+            risk_cell(risk_of(setting, reading, staged.get(key))),
+        )
+        rows.append(Row(key=key, cells=cells, dim=not reading.availability.available))
+    return Table(columns=COLUMNS, rows=tuple(rows), heading=heading)
 
 
 def _wanted(setting: Setting, reading: Reading, value: str | None) -> Cell:

@@ -122,11 +122,9 @@ class Table:
     """Stands above it; "" for none."""
 
     def only(self, *keys: str) -> Table:
-        """The same rows with these columns, in this order."""
+        """Return the same rows with these columns, in this order."""
         places = {column.key: at for at, column in enumerate(self.columns)}
-        kept = [places[key] for key in keys]
-        rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in self.rows)
-        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
+        return _with_columns(self, [places[key] for key in keys])
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class AbExperiment:
             if number < 2 * plan.done:
                 continue
             await self._switch(letter)
-            quiet = await wait_until_idle(self._bench.host, plan.ready.device, plan.rests[number], self._stop)
+            quiet = await wait_until_idle(self._bench.host, plan.ready.only.device, plan.rests[number], self._stop)
             if self._stop.is_set():
                 return RunStatus.STOPPED, "it was stopped"
             cut_short = await self._run(number, letter, quiet=quiet)

@@ -71,8 +71,8 @@ def _wear(app: AppInterface, ready: RunPlan) -> tuple[str, ...]:
 
 def _precondition(app: AppInterface, ready: RunPlan) -> Confirmation:
     """The question before all of a device, or of a file, is written."""
-    fills, device = ready.request.fills, ready.device or ready.request.where
-    shown = device if ready.scratch is None else str(ready.scratch.path)
+    fills, device = ready.request.fills, ready.only.device or ready.request.where
+    shown = device if ready.only.scratch is None else str(ready.only.scratch.path)
     loss = " All data on it is lost. There is no undo." if ready.destructive else " The file stays."
     whole = size_words(fills * ready.size)
     all_of_it = f"writes all {size_words(ready.size)} of it {fills} times in order, {whole} in all"

@@ -140,8 +140,16 @@ def _open_index(file: Path) -> sqlite3.Connection:
             raise OSError(f"{file} is not a file")
     finally:
         os.close(descriptor)
-    base = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
+    return _with_tables(sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None))
+
+
+def _with_tables(base: sqlite3.Connection, copy_of: Path | None = None) -> sqlite3.Connection:
+    """Return the connection, once its tables are there; closed if they cannot be. Raises sqlite3.Error."""
     try:
+        if copy_of is not None:
+            address = f"file:{quote(str(copy_of))}?mode=ro"
+            with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE)) as source:
+                source.backup(base)
         _create_tables(base)
     except BaseException:
         base.close()
@@ -166,21 +174,11 @@ def _create_tables(base: sqlite3.Connection) -> None:
 
 def _copy_index(file: Path) -> sqlite3.Connection:
     """What the file holds, in memory. Raises sqlite3.Error, _UnreadableError."""
-    base = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, timeout=_PATIENCE)) as source:
-            source.backup(base)
-        _create_tables(base)
-    except BaseException:
-        base.close()
-        raise
-    return base
+    return _with_tables(sqlite3.connect(":memory:", isolation_level=None), copy_of=file)
 
 
 def _empty(_: Path) -> sqlite3.Connection:
-    base = sqlite3.connect(":memory:", isolation_level=None)
-    _create_tables(base)
-    return base
+    return _with_tables(sqlite3.connect(":memory:", isolation_level=None))
 
 
 def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list[PastRun]:

@@ -59,11 +59,13 @@ async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAs
         if ready.refused:
             refused += ready.refused
             hint = hint or ready.hint
-        elif ready.device is not None and all(destroy.device != ready.device for destroy in destroys):
+        elif ready.only.device is not None and all(destroy.device != ready.only.device for destroy in destroys):
             (plate,) = ready.plates  # it may be written to
             plates.append(plate)
-            called = plate.name if plate.name != ready.device else ""
-            destroys.append(OverwrittenDevice(device=ready.device, name=plate.word, found=ready.found, called=called))
+            called = plate.name if plate.name != ready.only.device else ""
+            destroys.append(
+                OverwrittenDevice(device=ready.only.device, name=plate.word, found=ready.found, called=called)
+            )
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
         plates.append(_plate(design.making))
@@ -120,12 +122,15 @@ def _noise(bench: Workbench, design: Design, known: TargetFacts) -> Iterator[tup
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
     """What the sweep costs the drives of a device; nothing where it is made anew without being written to."""
-    if not seconds or ready.device is None:
+    if not seconds or ready.only.device is None:
         return ()
     session = bench.session
-    called = session.inventory.lasting(ready.device)
-    amount = amount_text(ready.device, seconds, session.runs, called=called)
-    parts = (f"Written to {called}: {amount}", *endurance_texts(session.inventory, ready.disk or ready.device))
+    called = session.inventory.lasting(ready.only.device)
+    amount = amount_text(ready.only.device, seconds, session.runs, called=called)
+    parts = (
+        f"Written to {called}: {amount}",
+        *endurance_texts(session.inventory, ready.only.disk or ready.only.device),
+    )
     return tuple(f"{each}." for each in parts)
 
 
