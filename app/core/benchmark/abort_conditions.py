@@ -63,7 +63,7 @@ class AbortMonitor:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    def tell(self, figures: RunResult) -> RunResult:
+    def explain(self, figures: RunResult) -> RunResult:
         """The figures of a run that was stopped for it say so; one that was over or failed by itself keeps its own."""
         if not self._found or figures.status is not RunStatus.STOPPED:
             return figures
@@ -97,7 +97,7 @@ class WriteLimit:
         self._stop = stop
         self._written = [0.0] * len(self._limits)
 
-    def hear(self, sample: Sample) -> None:
+    def count(self, sample: Sample) -> None:
         """An interval of the run, whether it is measured or not."""
         writes = [part.write for part in sample.targets] or [sample.write]
         for number, write in enumerate(writes[: len(self._limits)]):
@@ -112,7 +112,7 @@ class WriteLimit:
         pairs = zip(self._written, self._limits, strict=True)
         return tuple(written for written, limit in pairs if limit is not None and written >= limit)
 
-    def tell(self, figures: RunResult) -> RunResult:
+    def explain(self, figures: RunResult) -> RunResult:
         """The figures of a run that was stopped for it say so."""
         if not self._reached or figures.status is not RunStatus.STOPPED:
             return figures

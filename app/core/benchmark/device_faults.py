@@ -73,7 +73,7 @@ class FaultDetector:
         self._before = [health for health in before if health is not None]
         self._samples = samples
 
-    async def tell(
+    async def explain(
         self, figures: RunResult, members: Sequence[Member] = (), *, ramp: float = 0.0, idle_s: float = 0.0
     ) -> RunResult:
         """The figures with what befell device and members.

@@ -235,7 +235,7 @@ class RunPlan:
         """All those words as they have to be typed, None if nothing has to be."""
         return confirm_token(self.plates) or None
 
-    def word_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
+    def token_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
         """What was typed for one of the targets: its own word where the words of all of them were."""
         if len(self.sites) == 1:
             return typed
@@ -245,7 +245,7 @@ class RunPlan:
         """Raises RefusedError unless the guard's word on each target, with what was typed, lets it go ahead."""
         for site in self.sites:
             if site.judgement is not None:
-                require(site.judgement.verdict, self.word_for(site, typed))
+                require(site.judgement.verdict, self.token_for(site, typed))
 
     @property
     def disks(self) -> tuple[str, ...]:

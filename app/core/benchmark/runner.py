@@ -291,7 +291,7 @@ class BenchmarkRunner:
                 yield held
         else:
             assert site.judgement is not None
-            async with self._gate.hold(site.judgement, ready.word_for(site, confirm)) as held:
+            async with self._gate.hold(site.judgement, ready.token_for(site, confirm)) as held:
                 yield held
 
     async def _record(
@@ -345,8 +345,8 @@ class BenchmarkRunner:
             footing or nullcontext(),
         ):
             figures = await self._run(run, cap)
-        figures = cap.tell(room.tell(heat.tell(figures)))
-        return figures if footing is None else footing.tell(figures)
+        figures = cap.explain(room.explain(heat.explain(figures)))
+        return figures if footing is None else footing.explain(figures)
 
     async def _run(self, run: _ActiveRun, cap: WriteLimit) -> RunResult:
         ready, stop = run.ready, run.stop
@@ -354,7 +354,7 @@ class BenchmarkRunner:
         witness = None if self._witness is None else await self._witness(ready.disks)
         below = () if meter is None else meter.members
         course = None if self._course is None else await self._course(ready.disks, below, float(ready.job.ramp))
-        following = RunMonitor(run.id, self._emit, meter=meter, watch=run.watch, course=course, heard=cap.hear)
+        following = RunMonitor(run.id, self._emit, meter=meter, watch=run.watch, course=course, on_sample=cap.count)
         layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
         for target, layout in zip(run.targets, layouts, strict=True):
             if layout and (failed := await self._lay_out(following, target, run)) is not None:
@@ -382,7 +382,7 @@ class BenchmarkRunner:
         if course is not None:
             figures = with_background_events(figures, await course.end())
         if witness is not None:
-            figures = await witness.tell(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
+            figures = await witness.explain(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
         self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run.id}/fio.out")
         return figures
 

@@ -232,7 +232,7 @@ class SessionBenchmarks:
         return replace(device, facts=(*device.facts, fact))
 
     @contextlib.contextmanager
-    def occupied(self, stop: Callable[[], None]) -> Iterator[None]:
+    def reserve(self, stop: Callable[[], None]) -> Iterator[None]:
         """Inside nothing is measured but what carries a mark; `stop` asks whoever is inside to end.
 
         Raises RefusedError when a job is running.

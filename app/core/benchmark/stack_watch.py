@@ -117,10 +117,10 @@ class FootingWatch:
             return self
         self._answered = self._clock()
         self._signs = frozenset(holder_signs(self._before))
-        await self._to_the_end(self._compare)
+        await self._run_watcher(self._compare)
         if not self._found:
             watchers = (self._watch_sysfs, self._watch_tables)
-            self._tasks = tuple(asyncio.create_task(self._to_the_end(work), name=FOOTING.name) for work in watchers)
+            self._tasks = tuple(asyncio.create_task(self._run_watcher(work), name=FOOTING.name) for work in watchers)
         return self
 
     async def __aexit__(
@@ -134,11 +134,11 @@ class FootingWatch:
         if kind is not None or not self._layers:
             return
         if not self._found:
-            await self._to_the_end(self._compare)
+            await self._run_watcher(self._compare)
         if self._found and self._writing:
-            await self._name()
+            await self._add_uses()
 
-    def tell(self, figures: RunResult) -> RunResult:
+    def explain(self, figures: RunResult) -> RunResult:
         """Return the figures of the run; those of a run whose devices changed say so, however it ended."""
         if not self._found:
             return figures
@@ -147,7 +147,7 @@ class FootingWatch:
         status = RunStatus.STOPPED if figures.status is RunStatus.OK else figures.status
         return replace(figures, status=status, reason=reason, hint=FOOTING.hint)
 
-    async def _to_the_end(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _run_watcher(self, work: Callable[[], Awaitable[None]]) -> None:
         """Watch until something is found; a watch that fails ends the run."""
         try:
             await work()
@@ -157,7 +157,7 @@ class FootingWatch:
     async def _watch_sysfs(self) -> None:
         while not self._found:
             await asyncio.sleep(FOOTING.every)
-            await self._quick()
+            await self._compare_sysfs()
 
     async def _watch_tables(self) -> None:
         last, signed = self._clock(), self._clock()
@@ -170,7 +170,7 @@ class FootingWatch:
             if since < _EVENT_SECONDS or (since < _TABLE_SECONDS and not new and events == self._events):
                 continue
             last, self._events = self._clock(), events
-            await self._until_answered()
+            await self._compare_tables()
             if not new:
                 signed = self._clock()
             elif await self._end_if_used():
@@ -179,10 +179,10 @@ class FootingWatch:
                 self._end((f"something was built on it, and for {self._blind_after:.0f} s it is not known what",))
 
     async def _compare(self) -> None:
-        await self._quick()
-        await self._until_answered()
+        await self._compare_sysfs()
+        await self._compare_tables()
 
-    async def _quick(self) -> None:
+    async def _compare_sysfs(self) -> None:
         """Compare what the kernel tells without a program: sysfs, and to root the tables."""
         self._end(changes(self._before, await read_quick(self._host, self._layers)))
         if self._mapped and self._host.is_root and self._host.capabilities.opens_devices:
@@ -197,7 +197,7 @@ class FootingWatch:
         known_tables = {layer: tables[number] for layer, number in numbers.items() if tables.get(number)}
         return {f"{layer} {TABLE}": table_text(rows) for layer, rows in known_tables.items()}
 
-    async def _until_answered(self) -> None:
+    async def _compare_tables(self) -> None:
         """Compare the tables, once dmsetup has told them; without an answer in time the run is over, if it writes."""
         while not self._found and self._mapped:
             begun = self._clock()
@@ -276,7 +276,7 @@ class FootingWatch:
             clauses += [use_clause(label if use.part is None else node_path(use.part), use) for use in new_uses]
         return tuple(clean(text, 400) for text in dict.fromkeys(clauses))
 
-    async def _name(self) -> None:
+    async def _add_uses(self) -> None:
         """Add what uses the devices now to what ended the run."""
         with suppress(Exception):  # the run is ended and says why, whatever cannot be named
             async with asyncio.timeout(_NAMING_SECONDS):

@@ -33,7 +33,7 @@ async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None 
     """
     bench.need_recording()
     experiment = AbExperiment(bench, plan, confirm=confirm)
-    with bench.jobs.occupied(experiment.stop):
+    with bench.jobs.reserve(experiment.stop):
         return await experiment.run()
 
 

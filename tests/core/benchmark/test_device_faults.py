@@ -102,14 +102,16 @@ async def test_a_witness_waits_for_a_disk_that_fails_first_and_goes_then() -> No
             return there if self.looks < 3 else {}
 
     host = Leaving({})
-    told = await FaultDetector(host, [await read_device_health(host, "/dev/sda")], tuple).tell(FULL, ())
+    told = await FaultDetector(host, [await read_device_health(host, "/dev/sda")], tuple).explain(FULL, ())
     assert "sda left the machine" in (told.reason or "")
 
 
 async def test_a_witness_compares_with_the_roles_at_the_beginning() -> None:
     host = FakeHost(disk("md0", md__level="raid5", md__raid_disks="3", md__degraded="1"))
     witness = FaultDetector(host, [await read_device_health(host, "/dev/md0")], tuple)
-    told = await witness.tell(replace(OK, members=FAULTY), (Member(device="sda"), Member(device="sdb", role="faulty")))
+    told = await witness.explain(
+        replace(OK, members=FAULTY), (Member(device="sda"), Member(device="sdb", role="faulty"))
+    )
     assert told.warnings == ()
 
 

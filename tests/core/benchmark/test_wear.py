@@ -244,22 +244,24 @@ def test_a_run_is_ended_when_it_has_written_its_share(mib: tuple[int, ...], ende
     stop = asyncio.Event()
     cap = WriteLimit([10 << 20], stop)
     for one in mib:
-        cap.hear(interval(one))
+        cap.count(interval(one))
     assert stop.is_set() is ended
 
 
 def test_a_run_that_was_ended_for_it_says_so() -> None:
     cap = WriteLimit([1], asyncio.Event())
-    cap.hear(interval(5))
-    assert cap.tell(RunResult(status=RunStatus.STOPPED)).reason == "Stopped: 5 MiB are written, a tenth of the drive."
+    cap.count(interval(5))
+    assert (
+        cap.explain(RunResult(status=RunStatus.STOPPED)).reason == "Stopped: 5 MiB are written, a tenth of the drive."
+    )
 
 
 @pytest.mark.parametrize("status", [RunStatus.OK, RunStatus.FAILED])
 def test_a_run_that_ended_otherwise_keeps_its_own_words(status: RunStatus) -> None:
     cap = WriteLimit([1], asyncio.Event())
-    cap.hear(interval(5))
-    assert cap.tell(RunResult(status=status, reason="its own")).reason == "its own"
+    cap.count(interval(5))
+    assert cap.explain(RunResult(status=status, reason="its own")).reason == "its own"
 
 
 def test_a_run_that_somebody_stopped_before_is_not_said_to_be_ended_for_it() -> None:
-    assert WriteLimit([1 << 40], asyncio.Event()).tell(RunResult(status=RunStatus.STOPPED)).reason is None
+    assert WriteLimit([1 << 40], asyncio.Event()).explain(RunResult(status=RunStatus.STOPPED)).reason is None

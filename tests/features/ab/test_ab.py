@@ -546,7 +546,7 @@ async def test_a_restless_device_is_in_the_warnings_of_the_run(table: Table, mon
     async def restless(*_: object) -> bool:
         return False
 
-    monkeypatch.setattr("app.features.ab.experiment.rest", restless)
+    monkeypatch.setattr("app.features.ab.experiment.wait_until_idle", restless)
     await run_experiment(table.bench, await planned(table))
     assert "not at rest" in " ".join(table.bench.session.runs[0].figures.warnings)
 
