@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import assert_never
 
@@ -134,32 +135,23 @@ class EventChoice(StrEnum):
     @property
     def words(self) -> str:
         """What is shown."""
-        return _TITLES[self]
+        return _CHOICES[self][0]
 
     def shows(self, kind: str) -> bool:
         """Whether events of that kind are among them."""
-        match self:
-            case EventChoice.ALL:
-                return True
-            case EventChoice.EVENTS:
-                return kind != READ
-            case EventChoice.CHANGES:
-                return kind in ("change", "write")
-            case EventChoice.RUNS:
-                return kind == "run"
-            case EventChoice.NOTICES:
-                return kind == NOTICE
+        return _CHOICES[self][1](kind)
 
 
-_TITLES = {
-    EventChoice.EVENTS: "what happened",
-    EventChoice.CHANGES: "changes",
-    EventChoice.RUNS: "runs",
-    EventChoice.NOTICES: "what was said",
-    EventChoice.ALL: "everything, with what was only read",
+_CHOICES: dict[EventChoice, tuple[str, Callable[[str], bool]]] = {
+    EventChoice.EVENTS: ("what happened", lambda kind: kind != READ),
+    EventChoice.CHANGES: ("changes", lambda kind: kind in ("change", "write")),
+    EventChoice.RUNS: ("runs", lambda kind: kind == "run"),
+    EventChoice.NOTICES: ("what was said", lambda kind: kind == NOTICE),
+    EventChoice.ALL: ("everything, with what was only read", lambda kind: True),
 }
+"""What each choice is called, and which kinds of events it shows."""
 
-RECORDED = tuple(each for each in EventChoice if each is not EventChoice.NOTICES)
+RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.NOTICES)
 """Choices among what stands in the log on disk."""
 
 

@@ -10,7 +10,7 @@ from app.core.fio.stalls import IoStallDetector
 from app.core.presentation.figures import figure_label, figure_value_text, formatter_for, mean_text
 from app.core.presentation.members import cache_facts
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
-from app.core.presentation.verdict_text import advice_text
+from app.core.presentation.verdict_text import WEAKENING_TEXTS
 from app.core.session.results import (
     SIDES,
     Advice,
@@ -250,7 +250,7 @@ def _direction_facts(name: str, direction: DirectionStats) -> Iterator[FactLine]
 
 def advice_heading(key: str) -> str:
     """`Blocks never written (unwritten-flash)`: in the words of a verdict, and as docs/advice.md names it."""
-    text = advice_text(key)
+    text = WEAKENING_TEXTS.get(key, "")
     heading = f"{text[:1].upper()}{text[1:]}"
     return key if not text else heading if text.replace(" ", "-") == key else f"{heading} ({key})"
 

@@ -33,7 +33,7 @@ _STATE = {
 }
 """Advice with which there is no verdict."""
 
-_WEAKENS = {
+WEAKENING_TEXTS = {
     "page-cache": "page cache",
     "unwritten-flash": "blocks never written",
     "device-busy": "others used the disk",
@@ -53,11 +53,6 @@ _WEAKENS = {
     "too-short": "too short",
 }
 """Advice that is named after a verdict."""
-
-
-def advice_text(key: str) -> str:
-    """In which words advice is named after a verdict; "" for what weakens none."""
-    return _WEAKENS.get(key, "")
 
 
 def verdict_word(verdict: Verdict) -> str:
@@ -188,7 +183,7 @@ def state_text(doubts: Iterable[Caveat]) -> str:
 
 def weakened_text(doubts: Iterable[Caveat]) -> str:
     """What weakens a verdict: `not steady in r1, frequency governor in all runs`; "" without."""
-    return ", ".join(f"{_WEAKENS[doubt.key]} in {_runs_text(doubt)}" for doubt in doubts)
+    return ", ".join(f"{WEAKENING_TEXTS[doubt.key]} in {_runs_text(doubt)}" for doubt in doubts)
 
 
 def _blocking_text(caveat: Caveat) -> str:
