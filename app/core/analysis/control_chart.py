@@ -71,6 +71,8 @@ class ControlChart:
     judgement: RegressionResult
     """What was shown: WORSE of the first night of an episode alone, STILL_WORSE of those after it. The interval is that
     of the nights that lie below, else of the last alone, against the reference; None where there is none."""
+    nights: int
+    """How many there are, that of the baseline included."""
     known: int
     """Of how many the reference is from here on."""
     against: int
@@ -116,7 +118,7 @@ def night_chart(
     chart = _Chart(nights[0], earlier, higher_is_better, threshold, judged_early=judged_early)
     for night, values in enumerate(nights[1:], 1):
         chart.add(night, values)
-    return chart.result()
+    return chart.result(len(nights))
 
 
 class _Chart:
@@ -222,7 +224,7 @@ class _Chart:
     def _allowance(self, sd: float, number: int) -> float:
         return max(ALLOWANCE, _score(self._loss / 2 / sd / sqrt(1 + 1 / number), number - 1))
 
-    def result(self) -> ControlChart:
+    def result(self, nights: int) -> ControlChart:
         """Return how the last night stands."""
         number = len(self._known)
         mean_sd = _moments(self._known) if number > 1 else None
@@ -234,6 +236,7 @@ class _Chart:
             detectable_percent = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
         return ControlChart(
             judgement=replace(self._judged(), standing=self._standing),
+            nights=nights,
             known=number,
             against=self._against,
             sd=None if mean_sd is None else mean_sd[1],
