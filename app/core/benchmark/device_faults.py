@@ -137,8 +137,8 @@ def with_device_faults(
 
     `roles`: of the members when the run began.
     """
-    lost_members_now = lost_members(figures.members, roles or {})
-    warnings = (*figures.warnings, *_member_warnings(lost_members_now, after))
+    lost = lost_members(figures.members, roles or {})
+    warnings = (*figures.warnings, *_member_warnings(lost, after))
     if figures.status is not RunStatus.FAILED:
         return replace(figures, warnings=warnings)
     reason, hint = _fault_reason(before, after) or (figures.reason, figures.hint)
@@ -181,15 +181,15 @@ def lost_text(member: MemberStats) -> str:
     return f"{member.device} {_LOST[member.role]}"
 
 
-def _member_warnings(lost_members_now: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
-    for member in lost_members_now:
+def _member_warnings(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
+    for member in lost:
         yield lost_text(member)
-    if lost_members_now and after.missing and not after.broken:
+    if lost and after.missing and not after.broken:
         yield (
             f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"
             " mixture. Replace the member, let the array rebuild, then measure again"
         )
-    elif lost_members_now and not after.broken:
+    elif lost and not after.broken:
         yield "The figures are a mixture of before and after: put it right, then measure again"
 
 
