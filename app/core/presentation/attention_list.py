@@ -1,4 +1,4 @@
-"""What of a machine wants a look, the gravest first. No I/O."""
+"""The devices of a machine that need attention, the gravest first. No I/O."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AttentionItem:
 
 
 def attention_items(inventory: Inventory) -> tuple[AttentionItem, ...]:
-    """Arrays and drives that are not well, cards without their battery, and what could not be looked at.
+    """Return arrays and drives with faults, controllers without a battery, and devices that could not be read.
 
     A member is not told beside its array, nor a problem of a card beside what else is wrong with it.
     """

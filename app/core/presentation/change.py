@@ -28,27 +28,27 @@ NO_WAY_BACK = "cannot be taken back"
 
 
 def value_text(change: Change, text: str | None) -> str:
-    """A value of a change as people write it."""
+    """Return a value of a change by its label, or with its unit."""
     return NOT_REPORTED if text is None else change.words.get(text) or in_unit(text, change.unit)
 
 
 def old_text(change: Change) -> str:
-    """What it was."""
+    """Return the value before the change."""
     return value_text(change, change.before)
 
 
 def new_text(change: Change) -> str:
-    """What it is to be."""
+    """Return the value that the change sets."""
     return value_text(change, change.after)
 
 
 def subject_text(change: Change) -> str:
-    """Which setting of what."""
+    """Return the setting and its target."""
     return f"{change.label} of {change.target}"
 
 
 def change_text(change: Change) -> str:
-    """Which setting of what, from where to where."""
+    """Return the setting, its target, the old and the new value."""
     return f"{subject_text(change)}: {old_text(change)} -> {new_text(change)}"
 
 
@@ -59,17 +59,17 @@ def change_clause(change: Change, names: Mapping[Target, str]) -> str:
 
 
 def end_value_text(record: ChangeRecord) -> str:
-    """What was read back at its end; what was wanted, where it has no end."""
+    """Return the value that was read at the end of a change; the wanted value of a change without an end."""
     return new_text(record.change) if record.end is None else value_text(record.change, record.end.now)
 
 
 def command_lines(change_steps: Iterable[ChangeStep]) -> tuple[str, ...]:
-    """The lines a person would type."""
+    """Return the steps as command lines."""
     return tuple(write.shown() for write in change_steps)
 
 
 def planned_table(changes: Sequence[Change]) -> Table:
-    """What changes would do."""
+    """Return the table of changes before they are applied."""
     columns = ("Target", "Setting", "Now", "New", "Takes effect", "Stays", "Risk")
     return Table(
         columns=tuple(Column(title=title) for title in columns),
@@ -117,7 +117,7 @@ def risk_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """A sentence for each change that may move other settings besides its own."""
+    """Return a sentence for each change that may also change other settings."""
     lines = [f"{change.label} may also change {', '.join(change.moves)}." for change in changes if change.moves]
     lines += [
         f"{change.label} may also change {', '.join(change.moves_disk)} of the kernel's disk."
@@ -151,7 +151,7 @@ def dependents_text(dependents: Sequence[str]) -> str:
 
 
 def undoable_table(records: Iterable[ChangeRecord]) -> Table:
-    """Changes that can be taken back, in the order given."""
+    """Return the table of changes that can be undone, in the order given."""
     return _changes_table(records, {"Set to": _wanted_value_text, "Back to": lambda record: old_text(record.change)})
 
 
@@ -161,7 +161,7 @@ def _wanted_value_text(record: ChangeRecord) -> str:
 
 
 def changes_table(records: Iterable[ChangeRecord]) -> Table:
-    """Changes of a session with how they ended."""
+    """Return the table of the changes of a session with their outcomes."""
     return _changes_table(
         records,
         {
@@ -195,7 +195,7 @@ def _changes_table(
 
 
 def change_facts(record: ChangeRecord) -> Facts:
-    """All that is known of a change that was made."""
+    """Return all facts of a change that was applied."""
     intent, change, end = record.intent, record.change, record.end
     fact_lines = [FactLine("Begun", units.moment(intent.at))]
     if end is None:
@@ -259,12 +259,12 @@ def kept_setting_text(change: Change, ended: ChangeEnded) -> str:
 
 
 def trial_end_text(all_back: bool) -> str:
-    """What became of values that nobody kept in time."""
+    """Return how a trial ended whose deadline passed."""
     return "the old values are back" if all_back else "not every old value is back; the log of the session says which"
 
 
 def in_force_text(record: ChangeRecord) -> str:
-    """What still stands of a change, in a sentence."""
+    """Return a sentence on a change that is still in force."""
     change = record.change
     was = f"{end_value_text(record)} (was {old_text(change)}), {kept_text(change.persistence)}"
     return f"{record.id}: {subject_text(change)} is {was}."

@@ -167,5 +167,5 @@ def tasks_text(array: Array) -> str:
 
 
 def severity_rank(state: State) -> int:
-    """Place of a state in TROUBLE, the gravest first; those without trouble come last."""
+    """Return the place of a state in TROUBLE, the gravest first; states without trouble come last."""
     return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE)
