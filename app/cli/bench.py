@@ -22,8 +22,8 @@ from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options, 
 from app.cli.output import BrokenPipeOutputError, document, lines, print_json, say, say_all
 from app.cli.session_context import begin_measuring, on_workbench
 from app.cli.steady_options import steady_options
-from app.core.analysis.replicates import spreads
-from app.core.benchmark.endurance import wear_words
+from app.core.analysis.sample_groups import spreads
+from app.core.benchmark.endurance import wear_texts
 from app.core.benchmark.run_plan import NamedTarget, require_reading, require_reading_job
 from app.core.benchmark.run_start import run_sections
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
@@ -146,7 +146,7 @@ def bench_command(options: BenchOptions) -> int:
             profile=asked.profile,
             keep=options.keep,
             steady=options.steady,
-            told=asked.told,
+            length_agreed=asked.told,
         )
         if options.dry_run:
             return await _show(bench, request, options)
@@ -352,7 +352,7 @@ async def wear_lines(bench: Workbench, ready: RunPlan, *, times: int = 1) -> tup
     if not ready.destructive:
         return ()
     inventory = await bench.hardware.probe() if bench.session.probing else bench.session.inventory
-    return wear_words(ready, bench.session.runs, inventory, times=times)
+    return wear_texts(ready, bench.session.runs, inventory, times=times)
 
 
 def _announce(ready: RunPlan) -> None:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from app.cli.output import BrokenPipeOutputError, can_redraw, document, lines, say, terminal_width
 from app.cli.render import fitted_lines, table_lines
 from app.core.presentation import json_schema
-from app.core.presentation.caches import cache_line
-from app.core.presentation.members import member_table
+from app.core.presentation.members import cache_line, member_table
 from app.core.presentation.run import cpu_line, figures_table, means_lines, outcome_text, steady_text
 from app.core.session.event_types import PhaseChanged, SampleTaken
 from app.core.session.events import AnyEvent, LiveEvent

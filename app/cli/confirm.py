@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.output import ask, can_ask, say
 from app.cli.render import marked, table_lines
 from app.core.presentation import change as view
-from app.core.presentation.risk_text import ConfirmationLevel, outcome_cell, tier
+from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level, outcome_cell
 from backends.change import Change, ChangeStep
 from backends.device_label import DeviceLabel, confirm_token
 from backends.errors import RaidbenchError, RefusedError
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 def review(changes: Sequence[Change]) -> list[str]:
     """The table, the exact commands, what else moves, the risks in words, the way back."""
-    moved = [f"  {clean(sentence, 400)}" for sentence in view.moves(changes)]
-    risks = [f"  {clean(sentence, 400)}" for sentence in view.risks(changes)]
+    moved = [f"  {clean(sentence, 400)}" for sentence in view.side_effect_texts(changes)]
+    risks = [f"  {clean(sentence, 400)}" for sentence in view.risk_texts(changes)]
     back = [step for change in reversed(changes) for step in change.undo]
     never = [f"{change.label} of {change.target}" for change in changes if not change.undo]
     nothing = f"Nothing takes back {clean(', '.join(never), 400)}." if back else "Nothing takes it back."
     return [
-        *table_lines(view.planned(changes)),
+        *table_lines(view.planned_table(changes)),
         *above_lines(changes),
         "",
         "What is run:",
@@ -45,16 +45,16 @@ def review(changes: Sequence[Change]) -> list[str]:
 
 def above_lines(changes: Iterable[Change]) -> list[str]:
     """What stands on what is changed."""
-    return [clean(sentence, 400) for sentence in view.above(changes)]
+    return [clean(sentence, 400) for sentence in view.dependents_texts(changes)]
 
 
 def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
     """Return what came of a step of a set: how its value is now, and what else has moved."""
     if not ended.was_set:  # it had nothing to do, or its value was lost since
         output = "already " if ended.result == "verified" else ""
-        now = clean(f"{output}{view.ended_text(change, ended)}", 1000)
+        now = clean(f"{output}{view.end_text(change, ended)}", 1000)
         return [f"{marked(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]
-    output = clean(f"{view.before(change)} -> {view.ended_text(change, ended)}", 1000)
+    output = clean(f"{view.old_text(change)} -> {view.end_text(change, ended)}", 1000)
     head = f"{marked(outcome_cell(ended.result))}  {ended.id}  {change.target} {change.key}"
     return [f"{head}: {output}", *moved_lines(change, ended)]
 
@@ -62,17 +62,17 @@ def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
 def tell_not_done(changes: Iterable[Change]) -> None:
     """Say which changes of a set were not made."""
     for change in changes:
-        say(f"Not done: {clean(view.what(change), 200)} is not set to {clean(view.after(change), 200)}.")
+        say(f"Not done: {clean(view.subject_text(change), 200)} is not set to {clean(view.new_text(change), 200)}.")
 
 
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
     """Return a line for each other setting that a change has moved, below the line of its outcome."""
-    return [f"   {clean(sentence, 400)}" for sentence in view.moved_words(ended, change.key)]
+    return [f"   {clean(sentence, 400)}" for sentence in view.moved_texts(ended, change.key)]
 
 
 def steps(writes: Iterable[ChangeStep]) -> list[str]:
     """The lines a person would type."""
-    return [f"  {clean(line, 400)}" for line in view.steps(writes)]
+    return [f"  {clean(line, 400)}" for line in view.command_lines(writes)]
 
 
 def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def confirmed(risk: Risk, plates: Sequence[DeviceLabel], *, yes: bool, typed: st
             f"--confirm says {clean(typed, 60)}, but {_sentences(plates)}",
             hint=f"Nothing was done. Mean it with {_option(word)}.",
         )
-    match tier(risk):
+    match confirmation_level(risk):
         case ConfirmationLevel.HARMLESS:
             confirm_harmless(what, yes=yes)
         case ConfirmationLevel.RISKY:

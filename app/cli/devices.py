@@ -150,7 +150,10 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
         body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
         shown = bench.jobs.remembered(device)
-        fields = {**json_schema.thing(shown, settings), **json_schema.also(bench.session.inventory, device)}
+        fields = {
+            **json_schema.thing(shown, settings),
+            **json_schema.names_and_addresses(bench.session.inventory, device),
+        }
         print_json(**body, target=fields, queue=shared)
         if not goes_on():
             return DONE

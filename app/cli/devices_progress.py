@@ -15,8 +15,8 @@ from app.cli.output import lines, say
 from app.cli.render import LineLayout
 from app.core.presentation import device
 from app.core.presentation.device_table import OTHERS
-from app.core.presentation.device_tree import DeviceTreeNode, Thing, arranged
-from app.core.presentation.setting import TuningCells, tuning
+from app.core.presentation.device_tree import DeviceTreeNode, Thing, build_device_tree
+from app.core.presentation.setting import TuningCells, tuning_cells
 from app.core.presentation.table import Row
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
@@ -81,7 +81,7 @@ class DevicesProgress:
             devices_table(inventory, self._head, self._tuned, self._columns, wide=self._wide)
         else:
             self._print(inventory, None)
-            say(" · ".join(device.counts(inventory)))
+            say(" · ".join(device.count_texts(inventory)))
         return inventory
 
     def _told(self, part: str, inventory: Inventory) -> None:
@@ -107,7 +107,7 @@ class DevicesProgress:
 
     async def _print_settled(self) -> None:
         known = await self._parts.so_far()
-        groups = {str(branch.thing.target): tuple(_things(branch)) for branch in arranged(known.inventory)}
+        groups = {str(branch.thing.target): tuple(_things(branch)) for branch in build_device_tree(known.inventory)}
         settled = {key: group for key, group in groups.items() if known.settled(group)}
         if not known.waited_for or settled.keys() <= self._printed:
             return
@@ -145,15 +145,15 @@ async def tunings(
 
     async def told(thing: Array | Drive) -> TuningCells | None:
         try:
-            return tuning(await machine.at_hand(thing, inventory))
+            return tuning_cells(await machine.at_hand(thing, inventory))
         except RaidbenchError:
             return None
 
     twins = inventory.twins
     blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
     things = [device for device in blocks if device.target not in twins and device.target not in besides]
-    tuning_cells = await asyncio.gather(*map(told, things))
-    return {device.target: how for device, how in zip(things, tuning_cells, strict=True) if how is not None}
+    cells = await asyncio.gather(*map(told, things))
+    return {device.target: how for device, how in zip(things, cells, strict=True) if how is not None}
 
 
 class WaitingStatusLine:

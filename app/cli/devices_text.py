@@ -40,7 +40,7 @@ def devices_table(
     wide: bool = False,
 ) -> None:
     """The list of the workbench, with the addresses that commands take; `wide`: all of it, members too."""
-    say(" · ".join([head, *device.counts(inventory)]))
+    say(" · ".join([head, *device.count_texts(inventory)]))
     rows = fitted_lines(device_table(inventory, tuned, columns, wide=wide), list_width(wide=wide))
     if rows:
         lines(rows)
@@ -81,7 +81,7 @@ Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
 
 def target_page(found: Thing, parts: Sequence[Page]) -> None:
     """Facts first, then settings, then why some are not in force or cannot be changed: its own, then its queue's."""
-    for at, group in enumerate(device.facts(found)):
+    for at, group in enumerate(device.device_facts(found)):
         lines([*([""] if at else []), *fact_lines(group)])
     shown = [part for part in parts if any(each.key in part[2] for each in part[1])]
     for heading, declared, readings in shown:
@@ -95,12 +95,13 @@ def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mappin
     lines(["", *table_lines(shown.only(*_SETTINGS), terminal_width())])
     fixed = (setting for setting in declared if setting.key in readings and not readings[setting.key].follows)
     tuples = (
-        (other_setting.key, setting.why_in_force(other_setting, readings[other_setting.key])) for other_setting in fixed
+        (other_setting.key, setting.effective_reason_text(other_setting, readings[other_setting.key]))
+        for other_setting in fixed
     )
     other = [f"{key}: {clean(why, 300)}" for key, why in tuples if why is not None]
     if other:
         lines(["", "Not in force as set:", *other])
-    reasons = setting.why_not(declared, readings)
+    reasons = setting.unavailable_reasons(declared, readings)
     if reasons:
         blocked = [f"{DIM_MARK} {', '.join(keys)}: {clean(reason, 300)}" for reason, keys in reasons]
         lines(["", "Cannot be changed:", *blocked])

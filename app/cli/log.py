@@ -14,7 +14,7 @@ from app.cli.output import data, lines, print_json, say
 from app.cli.render import listing
 from app.cli.session_context import loaded_session
 from app.core.presentation.events import RECORDED, EventChoice, EventWords, describe_event
-from app.core.presentation.run import both_directions, direction_line
+from app.core.presentation.run import direction_line, measured_directions
 from app.core.presentation.table import Align, Column
 from app.core.session import event_codec, folders, store
 from app.core.session.events import (
@@ -63,7 +63,7 @@ def _below(event: LoggedEvent, event_words: EventWords) -> list[str]:
 
 def figure_lines(figures: RunResult) -> list[str]:
     """A run's figures in a line each direction, its reason, and what speaks against the figures."""
-    rows = [direction_line(*each) for each in both_directions(figures)]
+    rows = [direction_line(*each) for each in measured_directions(figures)]
     rows += [text for text in (figures.reason, figures.hint) if text]
     rows += [" ".join(filter(None, (f"Advice: {each.message}", each.do))) for each in figures.advice]
     return [*rows, *(f"Note: {warning}" for warning in figures.warnings)]

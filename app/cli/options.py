@@ -74,10 +74,10 @@ class Percent(click.ParamType[float]):
 
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number. Fails as click does."""
-        from app.core.presentation.percent import threshold_of
+        from app.core.presentation.percent import parse_threshold
 
         try:
-            return threshold_of(str(value))
+            return parse_threshold(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
 

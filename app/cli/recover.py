@@ -277,7 +277,7 @@ async def _one_change(bench: Workbench, intent: UnresolvedChange, answer: str | 
                 say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
                 return FAILED
-            lines([f"{marked(outcome_cell('restored'))}  {name}: {view.before(intent.change)}"])
+            lines([f"{marked(outcome_cell('restored'))}  {name}: {view.old_text(intent.change)}"])
         case "k" | "keep":
             bench.changes.keep(intent)
             lines([f"kept  {name}"])

@@ -88,7 +88,7 @@ def sweep_rows(folder: Path) -> list[str]:
 async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     """What was left, what is to be done first about a thing that was taken apart, and what would put it back."""
     change = intent.change
-    lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}"]
+    lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.change_text(change), 300)}"]
     lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
     back = await _back(bench, change)
     if isinstance(back, RaidbenchError):
@@ -160,7 +160,7 @@ async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
         "id": intent.id,
         "session": intent.session,
         "at": intent.at,
-        **json_schema.picked(intent.change, "target", "key", "before", "after"),
+        **json_schema.pick(intent.change, "target", "key", "before", "after"),
         "on_trial": intent.until is not None,
         "still_running": still_running_text(intent) or None,
         "remains": await bench.changes.recovery_hint(intent.change),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from app.cli.output import paint
-from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone, picked, text_of
+from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone, text_of, with_titles
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils.text import shorten, width_of
@@ -45,7 +45,7 @@ def _fitted(shown: Table, width: int | None, *, growing: bool = False) -> Table:
     wanted = [min(wide, column.most or wide) for wide, column in zip(layout.widths, layout.columns, strict=True)]
     if width is None or not least.priority or _span(wanted) <= width:
         return shown
-    kept = picked(shown, [column.title for column in shown.columns if column is not least])
+    kept = with_titles(shown, [column.title for column in shown.columns if column is not least])
     return _fitted(kept, width, growing=growing)
 
 

@@ -10,7 +10,7 @@ from app.cli.async_runner import Interruption
 from app.cli.options import current
 from app.cli.output import say
 from app.cli.session_context import loaded_session, on_workbench
-from app.core.analysis.past_runs.earlier_runs import PastRun, known_as
+from app.core.analysis.past_runs.earlier_runs import PastRun, device_id_of_target
 from backends.errors import NotFoundError
 from backends.text import clean
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
     """Return every known run, and the session of the options, which may lie elsewhere; what is wrong is said."""
-    from app.core.analysis.past_runs.index import known_runs
+    from app.core.analysis.past_runs.index import load_past_runs
 
     also = () if current().session is None else (loaded_session(),)
-    known = known_runs(current().paths, also)
+    known = load_past_runs(current().paths, also)
     for note in known.notes:
         say(clean(note, 300))
     return known.runs, also
@@ -85,6 +85,6 @@ def _now(target: str) -> str | None:
             device = await bench.hardware.find(target)
         except NotFoundError:
             return None
-        return known_as(bench.session.inventory, str(device.target))
+        return device_id_of_target(bench.session.inventory, str(device.target))
 
     return on_workbench(find, quiet=True)

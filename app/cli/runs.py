@@ -14,12 +14,12 @@ from app.cli.output import goes_on, lines, paint, print_json, say, terminal_widt
 from app.cli.render import table_lines
 from app.cli.session_context import loaded_session
 from app.core.analysis.comparison import Comparison, compare, compare_sections
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.analysis.stored_verdicts import judged_again, stored_comparison
+from app.core.analysis.stored_verdicts import stored_comparison, without_stored_verdicts
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.presentation.comparison import NO_PAIR, ab_headings, comparison_table, experiment_lines, sides_table
-from app.core.presentation.comparison_text import caveats, sentence
+from app.core.presentation.comparison_text import caveat_texts, comparison_sentence
 from app.core.presentation.run import targets_table
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table
 from app.core.presentation.table import Cell
@@ -95,13 +95,13 @@ def _sessions() -> Iterator[LoadedSession]:
 
 def _earlier(run: RunRecord, *besides: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
     """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
-    from app.core.analysis.past_runs.earlier_runs import job_words
-    from app.core.analysis.past_runs.index import known_runs
+    from app.core.analysis.past_runs.earlier_runs import job_text
+    from app.core.analysis.past_runs.index import load_past_runs
 
-    job = job_words(run.start.job_texts)
+    job = job_text(run.start.job_texts)
     root = current().paths.sessions
     here = {loaded.folder.name for loaded in besides}
-    past = known_runs(current().paths).runs
+    past = load_past_runs(current().paths).runs
     names = dict.fromkeys(each.session for each in reversed(past) if each.job == job and each.session not in here)
     for name in list(names)[:_MOST_EARLIER]:
         with contextlib.suppress(RaidbenchError):
@@ -162,14 +162,18 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
         print_json(
             a=json_schema.run(run_a, session=where_a.place),
             b=json_schema.run(run_b, session=where_b.place),
-            sentence=sentence(comparison),
+            sentence=comparison_sentence(comparison),
             interleaved=comparison.sides.interleaved,
             threshold_percent=comparison.sides.threshold,
             runs_a=[run.id for run in comparison.sides.a],
             runs_b=[run.id for run in comparison.sides.b],
             figures=list(map(json_schema_compare.figure, comparison.rows)),
             sections=[
-                {"name": name, "sentence": sentence(each), "figures": list(map(json_schema_compare.figure, each.rows))}
+                {
+                    "name": name,
+                    "sentence": comparison_sentence(each),
+                    "figures": list(map(json_schema_compare.figure, each.rows)),
+                }
                 for name, each in sections
             ]
             or None,
@@ -178,7 +182,7 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
             provenance=_differences(comparison.provenance),
             two_sessions=comparison.sides.apart,
             between_sessions=json_schema_compare.between(comparison.between),
-            caveats=list(caveats(comparison)),
+            caveats=list(caveat_texts(comparison)),
         )
         return DONE
     return _side_by_side(comparison, a, b, sections)
@@ -192,7 +196,9 @@ def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     """One experiment, by the name that `raidbench ab` gave it."""
     session, slash, experiment_id = name.rpartition("/")
     loaded, record = found_experiment(session if slash else None, experiment_id)
-    comparison = stored_comparison(judged_again(loaded.session) if judge_again else loaded.session, record.id)
+    comparison = stored_comparison(
+        without_stored_verdicts(loaded.session) if judge_again else loaded.session, record.id
+    )
     if as_json:
         print_json(experiment=_experiment_json(loaded, record, comparison))
         return DONE
@@ -236,12 +242,12 @@ def found_run(name: str) -> tuple[LoadedSession, RunRecord]:
 
 
 def _side_by_side(comparison: Comparison, a: str, b: str, sections: Sequence[tuple[str, Comparison]] = ()) -> int:
-    lines([paint(clean(sentence(comparison), 1000), "bold")])
-    lines(clean(f"{name}: {sentence(each)}", 1000) for name, each in sections)
+    lines([paint(clean(comparison_sentence(comparison), 1000), "bold")])
+    lines(clean(f"{name}: {comparison_sentence(each)}", 1000) for name, each in sections)
     lines([""])
     lines([*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))])
     each = targets_table(comparison.a, comparison.b, (a, b))
     lines(["", *table_lines(each)] if each.rows else [])
-    for caveat in caveats(comparison):
+    for caveat in caveat_texts(comparison):
         say(clean(caveat, 600))
     return DONE

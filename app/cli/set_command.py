@@ -80,7 +80,7 @@ async def _set(
     changes = [*bench.hardware.required_changes(planned)]
     already = [change for change in planned if change not in changes]
     for change in already:
-        say(f"{clean(view.what(change), 200)} is {clean(view.after(change), 200)} already.")
+        say(f"{clean(view.subject_text(change), 200)} is {clean(view.new_text(change), 200)} already.")
     if options.dry_run:
         return _show_plan(changes, already, options.as_json)
     if not changes:
@@ -152,7 +152,9 @@ def _tell(
 
         print_json(
             dry_run=False,
-            changes=[{**json_schema.change(change), "outcome": json_schema.ended(ended)} for change, ended in done],
+            changes=[
+                {**json_schema.change(change), "outcome": json_schema.change_end(ended)} for change, ended in done
+            ],
             not_done=[json_schema.change(change) for change in left],
             already=[json_schema.change(change) for change in already],
             **confirm.ending_json(bench, trouble),

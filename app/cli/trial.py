@@ -35,11 +35,11 @@ async def decide(bench: Workbench, seconds: float) -> bool:
     if answer.lower() in ("y", "yes"):
         kept = await bench.changes.keep_trials()
         if kept:
-            output = ", ".join(view.kept(trial.change, ended) for trial, ended in kept)
+            output = ", ".join(view.kept_setting_text(trial.change, ended) for trial, ended in kept)
             say(f"Kept: {clean(output, 1000)}.")
             return not any(ended.message for _, ended in kept)
         back = await bench.changes.record_ended_trials()
-        say(f"Too late: {view.trial_over(back)}.")
+        say(f"Too late: {view.trial_end_text(back)}.")
         return back
     say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")
     return True
@@ -66,7 +66,7 @@ async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
         print_json(kept=[_shown(trial.change, ended) for trial, ended in kept])
     else:
         lines(
-            f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_text(trial.change, ended), 1000)}"
+            f"kept  {trial.change.target} {trial.change.key}: {clean(view.end_text(trial.change, ended), 1000)}"
             for trial, ended in kept
         )
     still_there = {(undecided.trial.session, undecided.trial.id) for undecided in bench.changes.undecided.refresh_now()}

@@ -73,7 +73,7 @@ def undo_command(options: _UndoOptions) -> int:
         return DONE
     if options.listing:
         say(f"Session {folder.name}, newest first:")
-        lines(table_lines(view.in_force(records)))
+        lines(table_lines(view.undoable_table(records)))
         return DONE
     chosen = _chosen(records, options)
     return on_workbench(_undo, folder, chosen, options, changes=True, dry=options.dry_run, rights=True)
@@ -95,13 +95,13 @@ def _chosen(records: tuple[ChangeRecord, ...], options: _UndoOptions) -> list[Ch
 async def _undo(
     bench: Workbench, interruption: Interruption, folder: Path, chosen: list[ChangeRecord], options: _UndoOptions
 ) -> int:
-    say_all((*table_lines(view.in_force(chosen)), *above_lines([record.change for record in chosen])))
+    say_all((*table_lines(view.undoable_table(chosen)), *above_lines([record.change for record in chosen])))
     say()
     await begin(bench, folder)
     plans = await _plans(bench, chosen)
     say("What is run:")
     say_all([line for plan in plans.values() for line in steps(plan.writes)])
-    say_all(view.not_understood(plans.values()))
+    say_all(view.unknown_value_texts(plans.values()))
     say()
     if options.dry_run:
         if options.as_json:
@@ -137,14 +137,14 @@ async def _take_back(
             except RaidbenchError as error:
                 if len(chosen) == 1:
                     raise
-                say(f"{record.id}, {view.what(record.change)}:")
+                say(f"{record.id}, {view.subject_text(record.change)}:")
                 report_error(error)
                 failed = error
                 told.append({**_shown(record, plan), "outcome": None, "error": error.message})
                 continue
-            told.append({**_shown(record, plan), "outcome": json_schema.ended(ended), "error": None})
+            told.append({**_shown(record, plan), "outcome": json_schema.change_end(ended), "error": None})
             if not options.as_json:
-                text = clean(view.ended_text(record.change, ended), 1000)
+                text = clean(view.end_text(record.change, ended), 1000)
                 sign = marked(outcome_cell(ended.result))
                 head = f"{sign}  {record.id}  {record.change.target} {record.change.key}: {text}"
                 lines([head, *moved_lines(record.change, ended)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.core.benchmark.background_events import event_words
+from app.core.benchmark.background_events import event_text
 from app.core.benchmark.device_faults import lost_members, lost_text
 from app.core.fio.stalls import IoStallDetector
 from app.core.presentation.run import silence_text, stall_text
@@ -52,7 +52,7 @@ class RunAlerts:
             yield text
 
     def _happenings(self, active: ActiveRun) -> Iterator[str]:
-        yield from (f"{event_words(event)}." for event in active.happened[self._happened :])
+        yield from (f"{event_text(event)}." for event in active.happened[self._happened :])
         self._happened = len(active.happened)
 
     def _members(self, active: ActiveRun) -> Iterator[str]:

@@ -69,7 +69,7 @@ class ExitDialogs:
 
     async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
         """Whether to go on leaving."""
-        listed = "\n".join(f"{record.id}  {view.move(record.change)}" for record in changes)
+        listed = "\n".join(f"{record.id}  {view.change_text(record.change)}" for record in changes)
         answer = await self._app.push_screen_wait(
             QuestionDialog(
                 f"{units.plural(len(changes), 'changed setting')} of this session in force.",
@@ -111,7 +111,8 @@ class ExitDialogs:
                         KeyedAnswer(key="k", label="Keep as it is", value="keep"),
                         KeyedAnswer(key="escape", label="Ask again later", value="later"),
                     ),
-                    f"{when}: {view.what(change)} was being set from {view.before(change)} to {view.after(change)}."
+                    f"{when}: {view.subject_text(change)} was being set from {view.old_text(change)} to "
+                    f"{view.new_text(change)}."
                     + "".join(f"\n{sentence}" for sentence in (still_running_text(intent),) if sentence),
                 )
             )
@@ -119,9 +120,9 @@ class ExitDialogs:
                 if answer == "restore":
                     result = await self._workbench.changes.recover(intent)
                     text = (
-                        f"{view.what(change)} is {view.before(change)} again."
+                        f"{view.subject_text(change)} is {view.old_text(change)} again."
                         if result == "restored"
-                        else f"{view.what(change)} is neither old nor new: nothing was touched."
+                        else f"{view.subject_text(change)} is neither old nor new: nothing was touched."
                     )
                     self._app.notify(text, markup=False)
                 elif answer == "keep":

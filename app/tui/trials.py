@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from app.core.changes.pending_trials import Undecided, trials_by_set
 from app.core.changes.revert import PendingValueState, pending_state
 from app.core.presentation import change as view
-from app.core.presentation.trials import whose
+from app.core.presentation.trials import decider_text
 from app.core.session.journal import OVERDUE, UnresolvedChange, boot_clock
 from backends.errors import RaidbenchError
 from backends.values import dataclass
@@ -93,7 +93,7 @@ class Trials:
             if undecided.seconds_left > -OVERDUE:
                 text = _set_words([other.trial.change for other in trials])
                 showns.append(
-                    _Shown(key, undecided.seconds_left, text, "" if undecided.is_decidable else whose(undecided))
+                    _Shown(key, undecided.seconds_left, text, "" if undecided.is_decidable else decider_text(undecided))
                 )
         return sorted(showns, key=lambda shown: (bool(shown.who), shown.left))
 
@@ -180,7 +180,9 @@ class Trials:
             self._deciding = False
         well = not any(ended.message for _, ended in kept)
         if kept:
-            self._tell(f"Kept: {', '.join(view.kept(trial.change, ended) for trial, ended in kept)}.", well=well)
+            self._tell(
+                f"Kept: {', '.join(view.kept_setting_text(trial.change, ended) for trial, ended in kept)}.", well=well
+            )
         return well
 
     async def _restore(self, chosen: Sequence[_Shown]) -> None:
@@ -192,12 +194,13 @@ class Trials:
                     changed = await bench.changes.restore_trials(trials)
                     await self._app.rescan_after_change(tuple(undecided.trial.change for undecided in trials))
                     failed = [
-                        f"{view.what(change.change)} was not taken back: it is another value now" for change in changed
+                        f"{view.subject_text(change.change)} was not taken back: it is another value now"
+                        for change in changed
                     ]
                 else:
                     ends = [(trial.trial, await bench.changes.undo(trial.trial.id)) for trial in trials]
                     failed = [
-                        f"{view.what(trial.change)} was not taken back: {ended.message}"
+                        f"{view.subject_text(trial.change)} was not taken back: {ended.message}"
                         for trial, ended in ends
                         if not ended.is_reverted
                     ]
@@ -235,14 +238,16 @@ class Trials:
             try:
                 reading = (await self._workbench.hardware.read(change.target)).get(change.key)
             except RaidbenchError as error:
-                lines.append(f"{view.what(change)} cannot be read: {error.message.rstrip('.')}")
+                lines.append(f"{view.subject_text(change)} cannot be read: {error.message.rstrip('.')}")
                 continue
             now = None if reading is None else reading.now
             state = {
                 PendingValueState.BEFORE: "the old value is back",
                 PendingValueState.OURS: "the new value was kept",
             }
-            lines.append(f"{view.what(change)}: {state.get(pending_state(change, now), 'it has another value now')}")
+            lines.append(
+                f"{view.subject_text(change)}: {state.get(pending_state(change, now), 'it has another value now')}"
+            )
         self._tell(f"The trial is over. {'; '.join(lines)}.", well=True)
         await self._app.rescan_after_change(tuple(trial.trial.change for trial in trials))
 
@@ -258,7 +263,7 @@ class Trials:
         except RaidbenchError as error:
             self._app.tell(error, title="The trial")
             return
-        self._tell(f"The trial is over: {view.trial_over(back)}.", well=back)
+        self._tell(f"The trial is over: {view.trial_end_text(back)}.", well=back)
 
     def _tell(self, message: str, *, well: bool) -> None:
         self._app.notify(message, severity="information" if well else "error")
@@ -269,4 +274,4 @@ class Trials:
 
 
 def _set_words(changes: Sequence[Change]) -> str:
-    return view.move(changes[0]) if len(changes) == 1 else units.plural(len(changes), "change")
+    return view.change_text(changes[0]) if len(changes) == 1 else units.plural(len(changes), "change")

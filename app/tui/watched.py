@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from app.core.presentation.attention_list import AttentionItem, troubles
+from app.core.presentation.attention_list import AttentionItem, attention_items
 from backends.model import Inventory, Target
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class CheckTracker:
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
         """Return what wants a look, the gravest first."""
-        return troubles(inventory)
+        return attention_items(inventory)
 
 
 class FileDifference(Protocol):

@@ -8,9 +8,9 @@ import pytest
 
 from app.core.benchmark.device_access import DeviceAccess
 from app.core.presentation import json_schema
-from app.core.presentation.device import counts, facts
+from app.core.presentation.device import count_texts, device_facts
 from app.core.presentation.device_table import devices_table
-from app.core.presentation.device_tree import arranged
+from app.core.presentation.device_tree import build_device_tree
 from app.core.presentation.table import text_of
 from backends.change import Change
 from backends.merge_inventory import joined
@@ -51,11 +51,11 @@ async def test_the_paths_are_in_the_order_of_their_names() -> None:
 
 
 async def test_it_counts_as_one_drive() -> None:
-    assert counts(await seen(one_disk())) == ("1 drive",)
+    assert count_texts(await seen(one_disk())) == ("1 drive",)
 
 
 async def test_disks_of_their_own_have_a_row_each() -> None:
-    assert counts(await seen(two_paths(first={"serial": "S1"}, second={"serial": "S2"}))) == ("2 drives",)
+    assert count_texts(await seen(two_paths(first={"serial": "S1"}, second={"serial": "S2"}))) == ("2 drives",)
 
 
 async def test_the_document_has_it_once_with_the_nodes_of_its_paths() -> None:
@@ -68,7 +68,7 @@ async def test_the_document_has_it_once_with_the_nodes_of_its_paths() -> None:
 async def test_the_other_path_is_an_address_of_it_and_its_facts_name_both(address: str) -> None:
     found = (await seen(one_disk())).find(address)
     assert found is not None
-    assert ("Paths", "sdk, sdl") in [(line.label, line.value) for line in facts(found)[0].facts]
+    assert ("Paths", "sdk, sdl") in [(line.label, line.value) for line in device_facts(found)[0].facts]
 
 
 async def test_use_of_one_path_is_shown_in_its_only_row() -> None:
@@ -84,7 +84,7 @@ async def test_an_array_over_the_other_path_has_the_disk_as_its_member() -> None
         members=(member,),
         facts=(Fact(label="Member", value="/dev/sdl, in sync"),),
     )
-    (top,) = arranged(joined((await seen(one_disk())).merge(Inventory(arrays=(array,)))))
+    (top,) = build_device_tree(joined((await seen(one_disk())).merge(Inventory(arrays=(array,)))))
     assert [(str(below.thing.target), below.role) for below in top.below] == [("scsi:sdk", "in sync")]
 
 

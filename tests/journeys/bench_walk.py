@@ -64,7 +64,7 @@ def station(pilot: Pilot[int], more: object = None) -> Station:
         session=app_of(pilot).session,
         job=None if bench is None else bench.job,
         profile=None if bench is None else bench.profile,
-        named_runtime=None if bench is None else bench.request().told,
+        named_runtime=None if bench is None else bench.request().length_agreed,
         more=more,
     )
     pilot.app.clear_notifications()

@@ -94,7 +94,7 @@ def paced(table: Table) -> Iterator[PacedLoad]:
 
     table.bench.jobs._measurer = scripted  # type: ignore[method-assign, assignment]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.features.ab.experiment.rest", at_rest)
+        patch.setattr("app.features.ab.experiment.wait_until_idle", at_rest)
         patch.setattr("app.features.ab.plan.Random", SteadyRandom)
         yield load
 

@@ -37,21 +37,21 @@ _JUDGE = "app.core.analysis."
 BREAKS: Sequence[Break] = (
     Break(
         what="Student's t judges however many pairs there are",
-        where=f"{_JUDGE}signed_rank:by_ranks",
+        where=f"{_JUDGE}signed_rank:uses_ranks",
         old="pairs >= RANKS_FROM and",
         new="False and",
         noticed_by=("hidden",),
     ),
     Break(
         what="of t and ranks whichever shows more judges",
-        where=f"{_JUDGE}signed_rank:of_pairs",
+        where=f"{_JUDGE}signed_rank:pair_interval",
         old="return signed_ranks(ratios, level=level)",
-        new="return min(signed_ranks(ratios, level=level), of_ratios(ratios, level=level), key=lambda one: one.p)",
+        new="return min(signed_ranks(ratios, level=level), ratio_interval(ratios, level=level), key=lambda one: one.p)",
         noticed_by=("tails", "false"),
     ),
     Break(
         what="no far pair is named",
-        where=f"{_JUDGE}verdict:_far_off",
+        where=f"{_JUDGE}verdict:_outlier_pairs",
         old="outliers(ratios)",
         new="()",
         noticed_by=("named",),
@@ -65,7 +65,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="the order is ABBA, repeated",
-        where=f"{_JUDGE}pair_design:order",
+        where=f"{_JUDGE}pair_design:draw_order",
         old="[random.random() < 0.5 for _ in range(last)]",
         new="[at % 2 == 0 for at in range(last)]",
         noticed_by=("periods", "false"),
@@ -93,13 +93,13 @@ BREAKS: Sequence[Break] = (
     Break(
         what="pairs are judged between two looks, too",
         where=f"{_JUDGE}comparison:_judged",
-        old="if look is not None or ahead is None:",
+        old="if reached_look is not None or ahead is None:",
         new="if True:",
         noticed_by=("looked",),
     ),
     Break(
         what="one run without I/O is a verdict",
-        where=f"{_JUDGE}comparison:_stopped",
+        where=f"{_JUDGE}comparison:_has_stopped",
         old="<= level",
         new="<= 1.0",
         noticed_by=("faults",),
@@ -126,8 +126,8 @@ BREAKS: Sequence[Break] = (
     Break(
         what="no carry-over is told",
         where=f"{_JUDGE}drift:carry_over",
-        old="lost = _mean(without) - _mean(with_switch)",
-        new="lost = 0.0",
+        old="difference = fmean(without) - fmean(with_switch)",
+        new="difference = 0.0",
         noticed_by=("faults",),
     ),
     Break(
@@ -139,7 +139,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="a forecast takes effect and scatter as seen for the truth",
-        where=f"{_JUDGE}forecast:CAUTION",
+        where=f"{_JUDGE}noise:FORECAST_CAUTION",
         new="0.5",
         noticed_by=("forecasts",),
     ),
@@ -152,7 +152,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="what was asked before is asked again at twice the level",
-        where=f"{_JUDGE}pair_design:asked_again",
+        where=f"{_JUDGE}pair_design:repeated_looks",
         old="look.level * share",
         new="look.level * 2",
         noticed_by=("again",),
@@ -160,7 +160,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="of many figures each is judged as if it were alone",
-        where=f"{_JUDGE}multiplicity:_held",
+        where=f"{_JUDGE}verdict:_corrected",
         old="if p <= level:",
         new="if True:",
         noticed_by=("figures",),

@@ -7,7 +7,7 @@ from math import exp, log
 from random import Random
 
 from app.core.analysis import pair_design
-from app.core.analysis.comparison import headline_beside
+from app.core.analysis.comparison import compare_headline
 from app.core.analysis.sample_groups import ComparisonSides, RunOrder
 from app.core.analysis.verdict import VerdictResult
 from app.core.session.state import RunRecord
@@ -61,7 +61,7 @@ def _at(runs: dict[str, list[RunRecord]], number: int) -> VerdictResult:
         experiment="e1",
         looks=pair_design.STANDARD,
     )
-    row = headline_beside(sides)
+    row = compare_headline(sides)
     if row is None or row.judgement is None:
         raise ValueError("nothing was judged")
     return row.judgement

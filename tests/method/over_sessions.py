@@ -8,7 +8,7 @@ from random import Random
 from types import MappingProxyType
 
 from app.core.analysis.drift import shifts
-from app.core.analysis.regression import RegressionVerdict, apart, judge_later
+from app.core.analysis.regression import RegressionVerdict, judge_later, session_scatter
 from tests.method.line import Line, at_least, at_most, percent, source
 from tests.method.simulated import Noise, gauss, heavy
 
@@ -100,4 +100,4 @@ def _check(random: Random, sessions: float, others: int, effect: float = 0.0) ->
         return [exp(here + random.gauss(0, 0.01)) for _ in range(3)]
 
     known = [exp(sum(map(log, session())) / 3) for _ in range(others)]
-    return judge_later(session(), session(effect), between=apart(known)).standing
+    return judge_later(session(), session(effect), between=session_scatter(known)).standing

@@ -12,7 +12,7 @@ from random import Random
 from types import MappingProxyType
 
 from app.core.analysis import pair_design
-from app.core.analysis.comparison import headline_beside
+from app.core.analysis.comparison import compare_headline
 from app.core.analysis.drift import carry_over
 from app.core.analysis.sample_groups import ComparisonSides, RunOrder
 from app.core.analysis.verdict import Verdict, VerdictResult
@@ -40,7 +40,7 @@ Figures = Callable[[Random, Sequence[str]], list[float]]
 
 def drawn(random: Random, figures: Figures, looks: Sequence[InterimAnalysis], *, held: bool = False) -> ComparisonSides:
     """All runs of an experiment up to its last look."""
-    letters = pair_design.order(looks, random)
+    letters = pair_design.draw_order(looks, random)
     sides: dict[str, list[RunRecord]] = {"A": [], "B": []}
     for at, (letter, value) in enumerate(zip(letters, figures(random, letters), strict=True)):
         made = run(f"r{at + 1}", IOPS if held else value, p99=round(value) if held else 1_000_000)
@@ -67,7 +67,7 @@ def first(sides: ComparisonSides, count: int) -> ComparisonSides:
 def ended(sides: ComparisonSides) -> VerdictResult | None:
     """The judgement of the look that ended it; None of an experiment without any I/O."""
     for look in sides.looks:
-        row = headline_beside(first(sides, look.pairs))
+        row = compare_headline(first(sides, look.pairs))
         judgement = None if row is None else row.judgement
         if look is sides.looks[-1] or (judgement is not None and judgement.decided):
             return judgement
@@ -185,7 +185,7 @@ def steps_covered(seed: int, draws: int, scatter: float, effect: float = 0.03) -
             times = (middle * (1 + effect * (one == "B")) * exp(random.gauss(0, scatter)) for one in letters)
             return [float(value_of(bucket_of(round(time)))) for time in times]
 
-        row = headline_beside(drawn(random, figures, pair_design.one_look(6), held=True))
+        row = compare_headline(drawn(random, figures, pair_design.one_look(6), held=True))
         interval = None if row is None or row.judgement is None else row.judgement.interval
         covered += interval is not None and interval.low <= log(1 + effect) <= interval.high
     return covered / draws

@@ -7,7 +7,7 @@ from math import exp, log
 from random import Random
 
 from app.core.analysis.noise import noise_of, pairs_for
-from app.core.analysis.pair_design import STANDARD, asked_again
+from app.core.analysis.pair_design import STANDARD, repeated_looks
 from app.core.analysis.verdict import VerdictResult, judge
 from app.core.session.event_types import InterimAnalysis
 from tests.method.line import Bound, Line, at_least, at_most, percent, source
@@ -122,7 +122,7 @@ def _false_in(random: Random, scatter: float, times: int) -> int:
     a: list[float] = []
     b: list[float] = []
     for time in range(times):
-        looks = asked_again(STANDARD, time, len(a))
+        looks = repeated_looks(STANDARD, time, len(a))
         a, b = (side + _values(random, scatter, STANDARD[-1].pairs) for side in (a, b))
         for look in looks:
             if _judged(a, b, look).differs:

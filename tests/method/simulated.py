@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import exp, log, sqrt
 from random import Random
 
-from app.core.analysis.pair_design import STANDARD, one_look, order
+from app.core.analysis.pair_design import STANDARD, draw_order, one_look
 from app.core.analysis.verdict import Verdict, VerdictResult, judge, judge_between
 from app.core.session.event_types import InterimAnalysis
 from tests.method.disturbances import Level, moments, nothing
@@ -57,7 +57,7 @@ def experiment(
     looks: Sequence[InterimAnalysis] = STANDARD,
 ) -> Outcome:
     """One experiment, ended by the first look that decides it; `effect` as a share."""
-    letters = order(looks, random)
+    letters = draw_order(looks, random)
     disturbed = level(random, moments(random, len(letters)))
     sides: dict[str, list[float]] = {"A": [], "B": []}
     for letter, added in zip(letters, disturbed, strict=True):

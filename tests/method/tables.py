@@ -9,9 +9,8 @@ from random import Random
 from types import MappingProxyType
 from zlib import crc32
 
-from app.core.analysis.multiplicity import BESIDE, corrected
 from app.core.analysis.pair_design import QUICK, STANDARD, UNTIL
-from app.core.analysis.verdict import Verdict, VerdictResult, judge
+from app.core.analysis.verdict import BESIDE, Verdict, VerdictResult, correct_for_multiplicity, judge
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.sweep_steps import Saturation
 from app.features.sweep.engine.load_curve import curve_knee
@@ -125,7 +124,7 @@ def _many_figures(count: int) -> Iterator[Line]:
         random, wrong = source(9), 0
         for _ in range(count):
             rows = [_figure(random, common) for common in [_common(random, alike)] for _ in range(12)]
-            beside = corrected(rows[1:], share=BESIDE)
+            beside = correct_for_multiplicity(rows[1:], share=BESIDE)
             wrong += rows[0].differs or any(one is not None and one.differs for one in beside)
         share = wrong / count
         yield Line(cells=(f"{alike:g}", percent(share)), bounds=(at_most(share, count),))

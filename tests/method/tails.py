@@ -57,8 +57,7 @@ def named_far(count: int) -> Iterator[Line]:
             places = random.sample(range(12), far)
             a = [100.0 * (0.1 if at in places else 1.0) * 2.0 ** random.gauss(0, 0.02 / log(2)) for at in range(12)]
             b = [100.0 * 2.0 ** random.gauss(0, 0.02 / log(2)) for _ in range(12)]
-            told = judge(a, b, interleaved=True).far
-            seen = {one.pair - 1 for one in told.pairs} if told is not None else set[int]()
+            seen = {outlier.pair - 1 for outlier in judge(a, b, interleaved=True).outliers}
             named += set(places) <= seen
             others += bool(seen - set(places))
         bounds = at_least(named / count, count, 0.95), at_most(others / count, count, OTHERS)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.analysis.pair_design import RULE
-from app.core.presentation.events import after_words
+from app.core.presentation.events import run_end_texts
 from app.core.presentation.run import advice_facts, figure_facts, result_line, stall_text
 from app.core.session.event_types import SteadyPlan
 from app.core.session.events import ChangeEnded, ChangeIntended, ExperimentMark, ExperimentStarted, RunEnded, RunStarted
@@ -240,11 +240,11 @@ def test_a_stopped_run_keeps_its_figures() -> None:
 
 def test_after_a_failure_comes_what_to_do_and_what_else_happened() -> None:
     run = RunResult(status=RunStatus.FAILED, reason="It is gone.", hint="Plug it in.", warnings=("sdb went away",))
-    assert after_words(run) == ("Plug it in.", "sdb went away")
+    assert run_end_texts(run) == ("Plug it in.", "sdb went away")
 
 
 def test_after_a_good_run_nothing_else_is_said() -> None:
-    assert after_words(RunResult(status=RunStatus.OK)) == ()
+    assert run_end_texts(RunResult(status=RunStatus.OK)) == ()
 
 
 def test_all_figures_have_their_group() -> None:

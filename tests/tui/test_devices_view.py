@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from app.core.presentation import table as view
-from app.core.presentation.attention_list import troubles
-from app.core.presentation.device_table import WHOLE, DeviceListOptions, devices_table, matching, searchable
+from app.core.presentation.attention_list import attention_items
+from app.core.presentation.device_table import WHOLE, DeviceListOptions, devices_table, matching_keys, search_texts
 from app.core.presentation.setting import TuningCells, settings_table
 from app.tui import render
 from app.tui.devices.device_list import SHOWN, next_value
@@ -75,7 +75,7 @@ def cell(key: str, of: Inventory, listing: DeviceListOptions = WHOLE) -> str:
 
 def found(words: str, of: Inventory | None = None, **listing: object) -> DeviceListOptions:
     """A list of what a filter wants."""
-    return DeviceListOptions(found=matching(searchable(of or rack(), {}), words), **listing)  # type: ignore[arg-type]
+    return DeviceListOptions(found=matching_keys(search_texts(of or rack(), {}), words), **listing)  # type: ignore[arg-type]
 
 
 def test_arrays_that_are_well_are_closed_and_one_in_trouble_shows_what_is_bad() -> None:
@@ -152,8 +152,8 @@ def test_a_filter_looks_at_every_fact(words: str) -> None:
 
 def test_a_filter_looks_at_how_a_device_is_tuned() -> None:
     volume = array("v0")
-    texts = searchable(Inventory(arrays=(volume,)), {volume.target: TuningCells(read_ahead=view.Cell("adaptive"))})
-    assert matching(texts, "adaptive") == {"mega:v0"}
+    texts = search_texts(Inventory(arrays=(volume,)), {volume.target: TuningCells(read_ahead=view.Cell("adaptive"))})
+    assert matching_keys(texts, "adaptive") == {"mega:v0"}
 
 
 def test_where_a_disk_is_mounted_stands_in_its_row() -> None:
@@ -175,7 +175,7 @@ def test_a_problem_of_a_card_that_is_in_the_list_has_none() -> None:
 
 def test_the_gravest_trouble_comes_first_and_a_member_is_not_told_beside_its_array() -> None:
     machine = replace(rack(), drives=(*rack().drives, drive("f", State.FOREIGN)))
-    assert [trouble.key for trouble in troubles(machine)] == ["mega:bad", "mega:f"]
+    assert [trouble.key for trouble in attention_items(machine)] == ["mega:bad", "mega:f"]
 
 
 @pytest.mark.parametrize(
@@ -183,18 +183,18 @@ def test_the_gravest_trouble_comes_first_and_a_member_is_not_told_beside_its_arr
 )
 def test_a_battery_that_failed_is_trouble_and_none_at_all_is_not(kind: str, state: str, count: int) -> None:
     card = Controller(target=CONTROLLER, vendor="mega", protection=Protection(kind=kind, state=state))
-    assert len(troubles(Inventory(controllers=(card,)))) == count
+    assert len(attention_items(Inventory(controllers=(card,)))) == count
 
 
 def test_what_backends_say_is_trouble_once_for_each_thing() -> None:
     said = tuple(
         Problem(where=where, message=words) for where, words in (("mega:bad", "x"), ("acme", "y"), ("acme", "z"))
     )
-    assert [one.key for one in troubles(replace(rack(), problems=said))] == ["mega:bad", "acme"]
+    assert [one.key for one in attention_items(replace(rack(), problems=said))] == ["mega:bad", "acme"]
 
 
 def test_what_is_well_is_no_trouble() -> None:
-    assert troubles(Inventory(arrays=(array("good"),))) == ()
+    assert attention_items(Inventory(arrays=(array("good"),))) == ()
 
 
 @pytest.mark.parametrize(
@@ -370,5 +370,5 @@ def test_a_name_of_three_hundred_characters_costs_no_column_and_cuts_no_other(wi
 
 
 def test_a_filter_that_only_members_match_takes_the_array_for_no_match() -> None:
-    found = matching(searchable(rack(), {}), "mega:d0")
+    found = matching_keys(search_texts(rack(), {}), "mega:d0")
     assert found == {"mega:d0"}

@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 
 from app.core.analysis.pair_design import RULE
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.presentation.events import EventChoice
 from app.core.presentation.run_list import ListedRun, runs_table
-from app.core.presentation.table import filled, text_of
+from app.core.presentation.table import text_of, without_empty_columns
 from app.core.session.event_types import PreconditionWritten
 from app.core.session.events import (
     BaselineMarked,
@@ -222,7 +222,7 @@ def listed(*runs: RunRecord, baseline: bool = False, active: bool = False) -> li
     """The list of runs, by heading."""
     known = Replicates(runs)
     rows = [ListedRun(record=run, name=run.id, repeats=known, baseline=baseline, active=active) for run in runs]
-    shown = filled(runs_table(rows, whole=False))
+    shown = without_empty_columns(runs_table(rows, whole=False))
     names = [column.title for column in shown.columns]
     return [dict(zip(names, map(text_of, row.cells), strict=True)) for row in shown.rows]
 

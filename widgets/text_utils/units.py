@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 
 NOTHING = "-"
 """What stands where there is no figure."""
@@ -119,6 +120,12 @@ def moment(at: float) -> str:
         return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(at))
     except (OverflowError, ValueError, OSError):
         return NOTHING
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return the first names, and how many more there are: `sda, sdb and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def plural(count: int, name: str, many: str = "") -> str:

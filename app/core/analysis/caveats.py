@@ -1,7 +1,7 @@
 """What was said of the runs of a comparison while they were measured: which of it forbids a verdict, which weakens one.
 
 Background work, a battery that learns or write-back that is not in force make figures of two states of the
-array, and the interval between runs does not tell them from an effect of the settings. Pure.
+array, and the interval between runs does not tell them from an effect of the settings. No I/O.
 """
 
 from __future__ import annotations
@@ -21,24 +21,16 @@ LOST_WRITE_BACK = ("write_cache", "write-through")
 """What advice of write-back that is set and not in force is about."""
 
 
-def _always(_: Advice) -> bool:
-    return True
-
-
-def _not_write_back(advice: Advice) -> bool:
-    """Write-back that is not there yet; cached I/O that makes write-through cache is what was set and no mishap."""
-    return advice.about == LOST_WRITE_BACK
-
-
-FORBIDS: Mapping[str, Callable[[Advice], bool]] = MappingProxyType(
+FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
     {
-        "background-task": _always,
-        "policy-changed": _always,
-        "battery-learning": _always,
-        "policy-not-in-force": _not_write_back,
+        "background-task": None,
+        "policy-changed": None,
+        "battery-learning": None,
+        # Cached I/O that makes write-through of write-back was asked for: only write-back that is lost is a mishap.
+        "policy-not-in-force": LOST_WRITE_BACK,
     }
 )
-"""Advice with which there is no verdict, and whether it forbids one of a run; keys of docs/advice.md."""
+"""Advice with which there is no verdict: keys of docs/advice.md, and what it has to be about, None for anything."""
 
 WEAKENS = frozenset(
     {
@@ -72,51 +64,51 @@ def apply_caveats(judgement: VerdictResult, runs: Iterable[RunRecord]) -> Verdic
     runs = tuple(runs)
     if len({engine_of(run) for run in runs}) > 1:
         return replace(judgement, verdict=Verdict.REFUSED, reason=Reason.ENGINES, further_pairs=None)
-    doubts = forbidden(runs)
+    doubts = blocking_caveats(runs)
     if not doubts:
         return judgement
     return replace(judgement, verdict=Verdict.REFUSED, reason=Reason.STATE, doubts=doubts, further_pairs=None)
 
 
-def forbidden(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
+def blocking_caveats(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
     """Why these runs carry no verdict; none if they may."""
-    return _listed(runs, _forbidding)
+    return _grouped_caveats(runs, _blocking_keys)
 
 
-def weakened(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
+def weakening_caveats(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
     """What weakens a verdict on these runs."""
-    return _listed(runs, _weakening)
+    return _grouped_caveats(runs, _weakening_keys)
 
 
 _Key = tuple[str, tuple[str, ...]]
 
 
-def _listed(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_Key]]) -> tuple[Caveat, ...]:
+def _grouped_caveats(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_Key]]) -> tuple[Caveat, ...]:
     runs = tuple(sorted(runs, key=lambda run: run.start.at))
-    matches: dict[_Key, list[str]] = {}
+    ids_by_key: dict[_Key, list[str]] = {}
     for run in runs:
         for key in dict.fromkeys(keys_of(run)):
-            matches.setdefault(key, []).append(run.id)
+            ids_by_key.setdefault(key, []).append(run.id)
     return tuple(
         Caveat(key=key, about=about, runs=tuple(ids), all_runs=len(ids) == len(runs) > 2)
-        for (key, about), ids in matches.items()
+        for (key, about), ids in ids_by_key.items()
     )
 
 
-def _forbidding(run: RunRecord) -> Iterator[_Key]:
+def _blocking_keys(run: RunRecord) -> Iterator[_Key]:
     for advice in run.figures.advice:
-        if _forbids(advice):
+        if _is_blocking(advice):
             tasks = advice.key == "background-task"
             yield advice.key, tuple(kind for kind in advice.about if kind in TASKS) if tasks else ()
 
 
-def _weakening(run: RunRecord) -> Iterator[_Key]:
+def _weakening_keys(run: RunRecord) -> Iterator[_Key]:
     for advice in run.figures.advice:
-        if advice.key in WEAKENS and not _forbids(advice):
+        if advice.key in WEAKENS and not _is_blocking(advice):
             yield advice.key, ()
     if run.figures.steady is not None and not run.figures.steady.attained:
         yield "not-steady", ()
 
 
-def _forbids(advice: Advice) -> bool:
-    return advice.key in FORBIDS and FORBIDS[advice.key](advice)
+def _is_blocking(advice: Advice) -> bool:
+    return advice.key in FORBIDS and FORBIDS[advice.key] in (None, advice.about)

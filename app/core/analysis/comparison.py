@@ -1,4 +1,4 @@
-"""Two sides next to each other: figures, differences with their intervals, and what they show. Pure."""
+"""Two sides next to each other: figures, differences with their intervals, and what they show. No I/O."""
 
 from __future__ import annotations
 
@@ -6,40 +6,45 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from app.core.analysis.caveats import apply_caveats, weakened
+from app.core.analysis.caveats import apply_caveats, weakening_caveats
 from app.core.analysis.drift import DriftPattern, carry_over, disturbances
 from app.core.analysis.metric_kinds import FIGURES, SYNC, MetricKind, half_step, headline, value_of, values_of
-from app.core.analysis.multiplicity import BESIDE, corrected
-from app.core.analysis.pair_design import LEVEL, reached, upcoming
-from app.core.analysis.provenance import Differences, between_sessions, differences
+from app.core.analysis.pair_design import LEVEL, due_look, next_look
 from app.core.analysis.reasons import Caveat, Reason
+from app.core.analysis.regression import session_scatter
 from app.core.analysis.sample_groups import (
+    SUBJECT,
     ComparisonSides,
     RunOrder,
-    answering,
+    condition,
     filled_fields,
+    is_silent,
     pairs_of,
+    repeats,
     sides_of,
-    silent,
     silent_side,
+    without_silent_runs,
 )
-from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval, geometric_mean
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, MeanInterval, geometric_mean
 from app.core.analysis.verdict import (
+    BESIDE,
     BETWEEN_LEVEL,
     FEWEST_SLOW,
     Verdict,
     VerdictResult,
     chance_of_silence,
+    correct_for_multiplicity,
     judge,
     judge_between,
-    stopped_answering,
-    unanswered,
 )
 from app.core.session.events import ExperimentStarted
 from app.core.session.results import DIRECTIONS, SIDES
 from app.core.session.section_runs import runs_of_section, shared_sections
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
+
+Differences = tuple[tuple[str, str | None, str | None], ...]
+"""What differs between two sides: key, value of the first, of the second; None where it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +73,11 @@ class MetricComparison:
             return None
         return (self.b - self.a) / self.a * 100
 
+    @property
+    def interval(self) -> ConfidenceInterval | None:
+        """The interval of the difference; None without a judgement, or where its runs give none."""
+        return None if self.judgement is None else self.judgement.interval
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -81,9 +91,9 @@ class Comparison:
     """All runs of both."""
     rows: tuple[MetricComparison, ...]
     """Figures that at least one of them has."""
-    settings: tuple[tuple[str, str | None, str | None], ...]
+    settings: Differences
     """Settings that differ: key, value in a, value in b; None where it was not recorded."""
-    job: tuple[tuple[str, str | None, str | None], ...]
+    job: Differences
     """Fields of the job that differ."""
     provenance: Differences
     """What else differs, as for settings."""
@@ -101,7 +111,7 @@ class Comparison:
     """The number of the rule that judged it when it ended; None where it is judged now."""
 
     @property
-    def differing(self) -> tuple[tuple[str, str | None, str | None], ...]:
+    def differing(self) -> Differences:
         """Settings, fields of the job, and what else differs."""
         return (*self.settings, *self.job, *self.provenance)
 
@@ -113,8 +123,7 @@ class Comparison:
     @property
     def level(self) -> float:
         """What its intervals leave out: 0.05 for those of 95 %."""
-        row = self.headline
-        interval = None if row is None or row.judgement is None else row.judgement.interval
+        interval = None if self.headline is None else self.headline.interval
         return LEVEL if interval is None else interval.level
 
 
@@ -136,7 +145,7 @@ def compare(
     the plan of one that both are of.
     """
     sides = sides_of(a, b, a_session, b_session, experiments)
-    start = next((each.start for each in experiments if each.id == sides.experiment), None)
+    start = next((record.start for record in experiments if record.id == sides.experiment), None)
     if start is not None and a.start.mark is not None and a.start.mark.letter == "B":
         start = replace(start, a=start.b, b=start.a)
     planned = None if start is None else start.threshold_percent
@@ -189,7 +198,7 @@ def _compare(
     earlier: Sequence[Sequence[RunRecord]] = (),
     experiment: ExperimentStarted | None = None,
 ) -> Comparison:
-    about, direction = _about(sides)
+    about, direction = _headline_kind(sides)
 
     def value(run: RunRecord) -> float | None:
         return value_of(run.figures, direction, about)
@@ -200,12 +209,12 @@ def _compare(
         b=b,
         sides=sides,
         rows=tuple(_compared_figures(sides)),
-        settings=differing(a.start.settings, b.start.settings),
-        job=differing(filled_fields(a.start.job_texts), filled_fields(b.start.job_texts)),
+        settings=differing_values(a.start.settings, b.start.settings),
+        job=differing_values(filled_fields(a.start.job_texts), filled_fields(b.start.job_texts)),
         provenance=differences(sides),
         between=between,
-        disturbances=tuple(_disturbances(answering(sides), experiment, value)),
-        weakened=weakened((*sides.a, *sides.b)),
+        disturbances=tuple(_disturbances(without_silent_runs(sides), experiment, value)),
+        weakened=weakening_caveats((*sides.a, *sides.b)),
         experiment=experiment,
         names=names,
     )
@@ -220,26 +229,26 @@ def _disturbances(
         yield from carry_over(sides, value)
 
 
-def _about(sides: ComparisonSides) -> tuple[MetricKind, str]:
+def _headline_kind(sides: ComparisonSides) -> tuple[MetricKind, str]:
     """What the job is about, by runs that did any I/O."""
-    return headline(sorted((*sides.a, *sides.b), key=silent))
+    return headline(sorted((*sides.a, *sides.b), key=is_silent))
 
 
-def differing(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str, str | None, str | None], ...]:
+def differing_values(a: Mapping[str, str], b: Mapping[str, str]) -> Differences:
     """What the two mappings do not agree on."""
     keys = dict.fromkeys((*a, *b))
     return tuple((key, a.get(key), b.get(key)) for key in keys if a.get(key) != b.get(key))
 
 
-def varying(mappings: list[Mapping[str, str]]) -> list[str]:
+def varying_keys(mappings: list[Mapping[str, str]]) -> list[str]:
     """Keys whose values are not the same in all of them: the columns worth showing."""
     keys = dict.fromkeys(key for mapping in mappings for key in mapping)
     return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
 
 
-def headline_beside(sides: ComparisonSides) -> MetricComparison | None:
+def compare_headline(sides: ComparisonSides) -> MetricComparison | None:
     """The figure that the job is about, alone: quick where there are many to be told of."""
-    about, direction = _about(sides)
+    about, direction = _headline_kind(sides)
     return _compared_figure(direction, about, sides, headline=True)
 
 
@@ -248,29 +257,31 @@ def _compared_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
 
     Where all I/Os are of one size, bytes are I/Os once more: they are judged as those are, and not counted twice.
     """
-    (about, direction), left = _about(sides), _left(sides)
+    (about, direction), left = _headline_kind(sides), _with_io(sides)
     first = _compared_figure(direction, about, sides, headline=True)
     if first is not None:
         yield first
-    again = _OTHER_RATE.get(about.key, "bytes_per_second") if _one_block_size(sides) else ""
+    repeated_key = _OTHER_RATE.get(about.key, "bytes_per_second") if _one_block_size(sides) else ""
     others = [
         (side, figure)
         for side in SIDES
         for figure in FIGURES
         if (side, figure) != (direction, about) and figure.of(side)
     ]
-    told_twice = {(side, figure) for side, figure in others if figure.key == again and side != SYNC}
-    counted = [each for each in others if each not in told_twice and _judged_values(*each, left) is not None]
+    repeated = {(side, figure) for side, figure in others if figure.key == repeated_key and side != SYNC}
+    counted = [kind for kind in others if kind not in repeated and _judged_values(*kind, left) is not None]
     share = BESIDE / max(1, len(counted))
-    rest = [row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None]
-    family = [row for row in rest if (row.direction, row.figure) not in told_twice]
-    judgements = corrected([row.judgement for row in family], share=BESIDE)
-    held = [replace(row, judgement=judgement) for row, judgement in zip(family, judgements, strict=True)]
-    known = {(row.direction, row.figure.key): row for row in (*([first] if first else []), *held)}
-    for row in rest:
-        if (kept := known.get((row.direction, row.figure.key))) is not None:
-            yield kept
-        elif (twin := known.get((row.direction, _OTHER_RATE[again]))) is not None:
+    other_rows = [
+        row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None
+    ]
+    family = [row for row in other_rows if (row.direction, row.figure) not in repeated]
+    judgements = correct_for_multiplicity([row.judgement for row in family], share=BESIDE)
+    judged = [replace(row, judgement=judgement) for row, judgement in zip(family, judgements, strict=True)]
+    judged_rows = {(row.direction, row.figure.key): row for row in (*([first] if first else []), *judged)}
+    for row in other_rows:
+        if (judged_row := judged_rows.get((row.direction, row.figure.key))) is not None:
+            yield judged_row
+        elif (twin := judged_rows.get((row.direction, _OTHER_RATE[repeated_key]))) is not None:
             yield replace(row, judgement=twin.judgement, same_as=twin.figure.key)
         else:
             yield row
@@ -290,31 +301,41 @@ def _compared_figure(
     direction: str, figure: MetricKind, sides: ComparisonSides, *, headline: bool = False, share: float = 1.0
 ) -> MetricComparison | None:
     """`share` of the level: what the first of several figures has to reach."""
-    left = _left(sides)
+    left = _with_io(sides)
     a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
-    mute = len({silent(run) for run in (*sides.a, *sides.b)}) == 2
-    if all(value is None for value in (*a, *b)) and not (mute and headline):
+    one_is_silent = len({is_silent(run) for run in (*sides.a, *sides.b)}) == 2
+    if all(value is None for value in (*a, *b)) and not (one_is_silent and headline):
         return None
-    judgement = None
-    if _stopped(sides):
-        judgement = stopped_answering(threshold=sides.threshold) if headline else None
-    elif mute and left is sides:
-        judgement = unanswered(interleaved=sides.interleaved, threshold=sides.threshold) if headline else None
+    judgement, stopped = None, _has_stopped(sides)
+    if stopped or (one_is_silent and left is sides):
+        if headline:
+            judgement = VerdictResult(
+                verdict=Verdict.STOPPED_ANSWERING if stopped else Verdict.NOT_DECIDED,
+                interval=None,
+                interleaved=sides.interleaved and not stopped,
+                reason=Reason.NO_IO,
+                threshold=sides.threshold,
+            )
     elif (values := _judged_values(direction, figure, left)) is not None:
-        verdict_result = _judged(*values, sides, left, (direction, figure), share)
-        judgement = apply_caveats(_beside_silence(verdict_result, sides), (*sides.a, *sides.b))
+        decided = _judged(*values, sides, left, (direction, figure), share)
+        judgement = apply_caveats(_without_silent_choice(decided, sides), (*sides.a, *sides.b))
     return MetricComparison(
-        direction=direction, figure=figure, a=_mean(_all(a)), b=_mean(_all(b)), judgement=judgement, headline=headline
+        direction=direction,
+        figure=figure,
+        a=_mean(_all_known(a)),
+        b=_mean(_all_known(b)),
+        judgement=judgement,
+        headline=headline,
     )
 
 
-def _left(sides: ComparisonSides) -> ComparisonSides:
+def _with_io(sides: ComparisonSides) -> ComparisonSides:
     """The runs that figures are taken from: those with I/O, as long as both sides have one."""
-    left = answering(sides)
+    left = without_silent_runs(sides)
     return left if left.a and left.b else sides
 
 
-def _stopped(sides: ComparisonSides) -> bool:
+def _has_stopped(sides: ComparisonSides) -> bool:
     """Whether it is the verdict that one side stopped answering: chance does not put its silent runs on that side.
 
     Only an order that was drawn, or a first side that answers again afterwards, excludes a device that just died.
@@ -322,7 +343,7 @@ def _stopped(sides: ComparisonSides) -> bool:
     letter = silent_side(sides)
     if not letter:
         return False
-    look, ahead = reached(sides.looks, len(sides.a)), upcoming(sides.looks, len(sides.a))
+    look, ahead = due_look(sides.looks, len(sides.a)), next_look(sides.looks, len(sides.a))
     if sides.after:
         level = BETWEEN_LEVEL
     elif sides.order is RunOrder.EXPERIMENT and sides.known and (look is not None or ahead is None):
@@ -330,15 +351,15 @@ def _stopped(sides: ComparisonSides) -> bool:
     else:
         return False
     runs = sides.a if letter == "A" else sides.b
-    return chance_of_silence(sum(map(silent, runs)), len(runs), len(sides.a) + len(sides.b)) <= level
+    return chance_of_silence(sum(map(is_silent, runs)), len(runs), len(sides.a) + len(sides.b)) <= level
 
 
-def _beside_silence(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
+def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
     """The judgement of the runs with I/O; none where several more of one side than of the other are silent or slow.
 
     The runs that did answer are no reason to choose a side that often did not.
     """
-    more_on_b = sum(map(silent, sides.b)) - sum(map(silent, sides.a))
+    more_on_b = sum(map(is_silent, sides.b)) - sum(map(is_silent, sides.a))
     if not more_on_b or not judgement.decided:
         return judgement
     slow = judgement.slow if judgement.verdict is Verdict.NO_DIFFERENCE else None
@@ -352,15 +373,15 @@ def _judged_values(
     direction: str, figure: MetricKind, sides: ComparisonSides
 ) -> tuple[list[float], list[float]] | None:
     """The figures of both sides; None where they are not to be judged."""
-    a, b = (_all(values_of(side, direction, figure)) for side in (sides.a, sides.b))
+    a, b = (_all_known(values_of(side, direction, figure)) for side in (sides.a, sides.b))
     alike = not figure.is_latency or direction == SYNC or len(latency_kinds(sides)) == 1
     return (a, b) if figure.judged and alike and a and b and min(*a, *b) > 0 else None
 
 
 def latency_kinds(sides: ComparisonSides) -> set[bool]:
     """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
-    both = (direction_stats for run in (*sides.a, *sides.b) for direction_stats in run.figures.transfers)
-    return {direction_stats.completion_ns is not None for direction_stats in both}
+    both = (side for run in (*sides.a, *sides.b) for side in run.figures.transfers)
+    return {side.completion_ns is not None for side in both}
 
 
 def _judged(
@@ -382,8 +403,8 @@ def _judged(
         before, after = a[: -left.after], a[-left.after :]
         return judge_between(before, b, after, higher_is_better=higher_is_better, threshold=sides.threshold, step=step)
     pairs, silent_pairs = len(sides.a), len(sides.a) - len(a)
-    look, ahead = reached(sides.looks, pairs), upcoming(sides.looks, pairs)
-    planned = look or ahead
+    reached_look, ahead = due_look(sides.looks, pairs), next_look(sides.looks, pairs)
+    planned = reached_look or ahead
     level = LEVEL if planned is None else planned.level
     judgement = judge(
         a,
@@ -400,7 +421,7 @@ def _judged(
     if sides.order is RunOrder.IN_TURN or not sides.known:
         reason = Reason.NOT_DRAWN if sides.known else Reason.OF_EXPERIMENT
         return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None)
-    if look is not None or ahead is None:
+    if reached_look is not None or ahead is None:
         return judgement
     return replace(
         judgement,
@@ -411,10 +432,10 @@ def _judged(
     )
 
 
-def _all(values: Sequence[float | None]) -> list[float]:
+def _all_known(values: Sequence[float | None]) -> list[float]:
     """The values, none if one is missing: what too few I/Os carry in one run is not carried by the others."""
-    there = [value for value in values if value is not None]
-    return there if len(there) == len(values) else []
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else []
 
 
 def _mean(values: list[float]) -> float | None:
@@ -423,7 +444,7 @@ def _mean(values: list[float]) -> float | None:
     return geometric_mean(values)
 
 
-def tail_of(rows: Sequence[MetricComparison]) -> MetricComparison | None:
+def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
     """The 99th percentile beside every headline, that of the slower direction; None of single runs.
 
     Beside flushes it is theirs; it is not said twice.
@@ -433,5 +454,42 @@ def tail_of(rows: Sequence[MetricComparison]) -> MetricComparison | None:
         return None
     wanted = (SYNC,) if about is not None and about.direction == SYNC else DIRECTIONS
     tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
-    comparisons = [row for row in tails if row.judgement and row.judgement.interval]
-    return max(comparisons, key=lambda row: row.a or 0.0, default=None)
+    judged = [row for row in tails if row.interval is not None]
+    return max(judged, key=lambda row: row.a or 0.0, default=None)
+
+
+# -- what the sides came from beside their settings, and how far sessions of the same lie apart -----------------------
+
+_OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
+"""Knobs of one scheduler: another one has others, which says no more than that it is another one."""
+
+
+def differences(sides: ComparisonSides) -> Differences:
+    """What is not the same on both: key, value of the first, of the second; what was measured first, the boot last.
+
+    A side whose runs disagree has several values.
+    """
+    provenances = [[run.provenance for run in runs] for runs in (sides.a, sides.b)]
+    keys = dict.fromkeys(key for side in provenances for run in side for key in run)
+    differing = []
+    for key in sorted(
+        keys, key=lambda key: SUBJECT.index(key) if key in SUBJECT else len(SUBJECT) + (key == "boot_id")
+    ):
+        a, b = ({run.get(key) for run in side} for side in provenances)
+        name, other = _shown(a), _shown(b)
+        if a != b and not (key.startswith(_OF_SCHEDULER) and None in (name, other)):
+            differing.append((key, name, other))
+    return tuple(differing)
+
+
+def _shown(values: set[str | None]) -> str | None:
+    return " or ".join(sorted(filter(None, values))) or None
+
+
+def between_sessions(
+    run: RunRecord, sessions: Sequence[Sequence[RunRecord]], value: Callable[[RunRecord], float | None]
+) -> MeanInterval | None:
+    """How far sessions in which the same was measured lie apart, as logarithms of their means; None of too few."""
+    groups = (repeats(runs).get(condition(run), ()) for runs in sessions)
+    measured = [[measured_value for record in group if (measured_value := value(record))] for group in groups]
+    return session_scatter([geometric_mean(values) for values in measured if values and min(values) > 0])

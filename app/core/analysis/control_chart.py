@@ -1,4 +1,4 @@
-"""Nights of the same measurement since a baseline: whether a loss began, one alarm an episode. Pure.
+"""Nights of the same measurement since a baseline: whether a loss began, one alarm an episode. No I/O.
 
 A self-starting CUSUM (Hawkins, "Self-starting CUSUM charts for location and scale", The Statistician 36, 1987). Each
 night is held against all nights before it that were not alarmed, by Student's t of their number, as the score of a
@@ -29,8 +29,8 @@ from app.core.analysis.regression import (
     LATER_THRESHOLD_PERCENT,
     RegressionResult,
     RegressionVerdict,
-    apart,
     judge_later,
+    session_scatter,
 )
 from app.core.analysis.stats import ConfidenceInterval, quantile, tails
 from backends.values import dataclass
@@ -116,9 +116,9 @@ def night_chart(
     if not nights or not all(nights):
         raise ValueError("no nights")
     chart = _Chart(nights[0], earlier, higher_is_better, threshold, judged_early=judged_early)
-    for place, values in enumerate(nights[1:], 1):
-        chart.add(place, values)
-    return chart.told(len(nights))
+    for night, values in enumerate(nights[1:], 1):
+        chart.add(night, values)
+    return chart.result(len(nights))
 
 
 class _Chart:
@@ -148,31 +148,31 @@ class _Chart:
         self._standing = RegressionVerdict.NOT_DECIDED
         self._judged: Callable[[], RegressionResult] = partial(RegressionResult, standing=self._standing, interval=None)
 
-    def add(self, place: int, values: Sequence[float]) -> None:
+    def add(self, night: int, values: Sequence[float]) -> None:
         """The next night."""
         learning = len(self._known) < LEARNING
         self._against = 1 if learning else len(self._known)
-        worse = self._early(values) if learning else self._charted(place, values)
+        worse = self._early(values) if learning else self._charted(night, values)
         if not worse:
             self._begun = None
         elif self._begun is None:
-            self._begun = place
-            self._since = place if self._since is None else self._since
-            self._episodes.append(place)
+            self._begun = night
+            self._since = night if self._since is None else self._since
+            self._episodes.append(night)
             self._standing = RegressionVerdict.WORSE
         else:
             self._standing = RegressionVerdict.STILL_WORSE
 
     def _early(self, values: Sequence[float]) -> bool:
         """Against the baseline alone, by an interval no narrower than these nights lie apart."""
-        between = apart([*self._earlier, *map(exp, self._known[1:])])
+        between = session_scatter([*self._earlier, *map(exp, self._known[1:])])
         judged = judge_later(
             self._saved,
             values,
             between=between,
             higher_is_better=self._sign > 0,
             threshold=self._threshold,
-            least=_reach(self._known),
+            least=_chance_distance(self._known),
         )
         self._standing, self._judged = judged.standing, lambda: judged
         worse = self._judged_early and self._standing is RegressionVerdict.WORSE
@@ -193,7 +193,7 @@ class _Chart:
         self._known += [*self._waiting, level]
         self._waiting, self._since = [], None
 
-    def _charted(self, place: int, values: Sequence[float]) -> bool:
+    def _charted(self, night: int, values: Sequence[float]) -> bool:
         level = _level(values)
         mean, single = _moments(self._known)
         single = max(single, self._loss / 10)
@@ -206,31 +206,34 @@ class _Chart:
         if below / single / sqrt(1 + 1 / number) > FAR and below > self._loss:
             self._sum = LIMIT
         if not self._sum:
-            self._standing, self._judged = RegressionVerdict.NOT_WORSE, partial(_held, self._known[:], [level])
+            self._standing, self._judged = (
+                RegressionVerdict.NOT_WORSE,
+                partial(_compare_nights, self._known[:], [level]),
+            )
             self._recover(level, recurs=len(self._episodes) > 1)
             return False
         self._waiting.append(level)
-        self._since = place if self._since is None else self._since
+        self._since = night if self._since is None else self._since
         worse = self._begun is not None or self._sum >= LIMIT
         if worse:
             self._sum = min(self._sum, LIMIT)
         self._standing = RegressionVerdict.NOT_DECIDED if self._sum >= MOST else RegressionVerdict.NOT_WORSE
-        self._judged = partial(_held, self._known[:], self._waiting[:])
+        self._judged = partial(_compare_nights, self._known[:], self._waiting[:])
         return worse
 
     def _allowance(self, sd: float, number: int) -> float:
         return max(ALLOWANCE, _score(self._loss / 2 / sd / sqrt(1 + 1 / number), number - 1))
 
-    def told(self, nights: int) -> ControlChart:
-        """How the last one stands."""
+    def result(self, nights: int) -> ControlChart:
+        """Return how the last night stands."""
         number = len(self._known)
         mean_sd = _moments(self._known) if number > 1 else None
-        seen = None
+        detectable_percent = None
         if mean_sd is not None and number >= LEARNING:
             sd = max(mean_sd[1], self._loss / 10) * _inflation(self._known)
             wanted = self._allowance(sd, number) + LIMIT / (SIGHT - 1)
             loss = quantile(_NORMAL.cdf(wanted), number - 1) * sd * sqrt(1 + 1 / number)
-            seen = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
+            detectable_percent = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
         return ControlChart(
             judgement=replace(self._judged(), standing=self._standing),
             nights=nights,
@@ -240,7 +243,7 @@ class _Chart:
             since=self._since,
             begun=self._begun,
             episodes=tuple(self._episodes),
-            seen_percent=seen,
+            seen_percent=detectable_percent,
         )
 
 
@@ -266,7 +269,7 @@ def _inflation(logs: Sequence[float]) -> float:
     return sqrt((1 + last) / (1 - last))
 
 
-def _reach(logs: Sequence[float]) -> float:
+def _chance_distance(logs: Sequence[float]) -> float:
     """How far one night more may lie from the mean of these by chance; 0 where fewer than two are known."""
     if len(logs) < 2:
         return 0.0
@@ -279,12 +282,12 @@ def _score(t: float, dof: int) -> float:
     return score if t > 0 else -score
 
 
-def _held(known: Sequence[float], nights: Sequence[float]) -> RegressionResult:
+def _compare_nights(reference: Sequence[float], nights: Sequence[float]) -> RegressionResult:
     """Return the mean of these nights against that of the known ones, by how far those lie apart."""
-    mean, sd = _moments(known)
-    number = len(known)
+    mean, sd = _moments(reference)
+    number = len(reference)
     moved = fsum(nights) / len(nights) - mean
-    error = sd * _inflation(known) * sqrt(1 / len(nights) + 1 / number)
+    error = sd * _inflation(reference) * sqrt(1 / len(nights) + 1 / number)
     half = quantile(1 - LEVEL / 2, number - 1) * error
     p = tails(moved / error, number - 1) if error else float(moved == 0)
     interval = ConfidenceInterval(mean=moved, low=moved - half, high=moved + half, sd=sd, n=len(nights), p=p)

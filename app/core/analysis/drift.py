@@ -1,4 +1,4 @@
-"""What runs in time show beside an effect: an order, a trend, a period, a move to another level. Pure."""
+"""What runs in time show beside an effect: an order, a trend, a period, a move to another level. No I/O."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
 from math import cos, expm1, fsum, log, log2, pi, sin, sqrt
+from statistics import fmean
 
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.sample_groups import ComparisonSides, place_in_session
-from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, tails, unpaired
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, tails, welch_interval
 from app.core.session.state import RunRecord
 from backends.values import dataclass
 
@@ -61,7 +62,7 @@ def disturbances(sides: ComparisonSides, value: Callable[[RunRecord], float | No
     values = [value(run) for run in timed]
     logs = [log(value) for value in values if value is not None and value > 0]
     if len(logs) == len(timed):
-        yield from found([letters[run.id] for run in timed], logs)
+        yield from find_patterns([letters[run.id] for run in timed], logs)
 
 
 def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[DriftPattern]:
@@ -78,14 +79,14 @@ def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None
     counts = len(with_switch), len(without)
     if sum(counts) < FEWEST or min(counts) < FEWEST_OF_A_KIND:
         return
-    lost = _mean(without) - _mean(with_switch)
-    squares = fsum((value - _mean(kind)) ** 2 for kind in (with_switch, without) for value in kind)
+    difference = fmean(without) - fmean(with_switch)
+    squares = fsum((value - fmean(kind)) ** 2 for kind in (with_switch, without) for value in kind)
     dof = sum(counts) - 2
     error = sqrt(squares / dof * (1 / counts[0] + 1 / counts[1]))
-    same_way = lost * _mean(without) > 0
-    if same_way and error and tails(lost / error, dof) / 2 < SURE:
+    same_way = difference * fmean(without) > 0
+    if same_way and error and tails(difference / error, dof) / 2 < SURE:
         yield DriftPattern(
-            pattern=RunPattern.CARRY_OVER, size=_percent(_mean(with_switch)), others=_percent(_mean(without))
+            pattern=RunPattern.CARRY_OVER, size=_percent(fmean(with_switch)), others=_percent(fmean(without))
         )
 
 
@@ -94,32 +95,33 @@ def _by_switch(sides: ComparisonSides, value: Callable[[RunRecord], float | None
 
     An experiment begins with A in force. A pair is left out where the one before it does not count.
     """
-    second: dict[tuple[str, int], str] = {}
+    last_letters: dict[tuple[str, int], str] = {}
     pairs = sorted(zip(sides.a, sides.b, strict=True), key=lambda pair: place_in_session(pair[0]))
     for a, b in pairs:
-        mark, one, other = a.start.mark, value(a), value(b)
-        if mark is None or not one or not other or min(one, other) <= 0:
+        mark, a_value, b_value = a.start.mark, value(a), value(b)
+        if mark is None or not a_value or not b_value or min(a_value, b_value) <= 0:
             continue
         first, last = sorted((a, b), key=place_in_session)
-        second[mark.experiment, mark.pair] = _letter(last)
-        before = "A" if mark.pair == 1 else second.get((mark.experiment, mark.pair - 1))
+        last_letters[mark.experiment, mark.pair] = _letter(last)
+        before = "A" if mark.pair == 1 else last_letters.get((mark.experiment, mark.pair - 1))
         if before is not None:
-            yield before != _letter(first), log(other / one)
+            yield before != _letter(first), log(b_value / a_value)
 
 
 def _letter(run: RunRecord) -> str:
     return "" if run.start.mark is None else run.start.mark.letter
 
 
-def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
+def find_patterns(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
     """Order, trend and period in logarithms of the runs in time, each with the letter of its side."""
     centre = {
-        letter: _mean([value for each, value in zip(letters, logs, strict=True) if each == letter]) for letter in "AB"
+        letter: fmean([value for run_letter, value in zip(letters, logs, strict=True) if run_letter == letter])
+        for letter in "AB"
     }
     residuals = [value - centre[letter] for letter, value in zip(letters, logs, strict=True)]
     seconds = [second - first for first, second in zip(residuals[::2], residuals[1::2], strict=True)]
     if _p_of_mean(seconds) < SURE:
-        yield DriftPattern(pattern=RunPattern.ORDER, size=_percent(_mean(seconds)))
+        yield DriftPattern(pattern=RunPattern.ORDER, size=_percent(fmean(seconds)))
     slope, p = _trend(residuals)
     if p < SURE:
         yield DriftPattern(pattern=RunPattern.TREND, size=_percent(slope * (len(residuals) - 1)))
@@ -130,13 +132,9 @@ def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPatter
         yield DriftPattern(pattern=RunPattern.PERIOD, size=period)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)
-
-
 def _p_of_mean(values: Sequence[float]) -> float:
     """Two-sided p of a mean of 0, after Student."""
-    mean, n = _mean(values), len(values)
+    mean, n = fmean(values), len(values)
     error = sqrt(fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
     return tails(mean / error, n - 1) if error else 1.0
 
@@ -144,16 +142,16 @@ def _p_of_mean(values: Sequence[float]) -> float:
 def _trend(values: Sequence[float]) -> tuple[float, float]:
     """Slope a run of the line through them, and the p of none."""
     n = len(values)
-    middle, mean = (n - 1) / 2, _mean(values)
+    middle, mean = (n - 1) / 2, fmean(values)
     squares = fsum((at - middle) ** 2 for at in range(n))
     slope = fsum((at - middle) * (value - mean) for at, value in enumerate(values)) / squares
-    rest = fsum((value - mean - slope * (at - middle)) ** 2 for at, value in enumerate(values)) / (n - 2)
-    return slope, tails(slope / sqrt(rest / squares), n - 2) if rest else 1.0
+    residual = fsum((value - mean - slope * (at - middle)) ** 2 for at, value in enumerate(values)) / (n - 2)
+    return slope, tails(slope / sqrt(residual / squares), n - 2) if residual else 1.0
 
 
 def _period(values: Sequence[float]) -> tuple[float, float]:
     """Runs in the strongest period, and the p of chance: Fisher's g, the largest share of the periodogram."""
-    n, mean = len(values), _mean(values)
+    n, mean = len(values), fmean(values)
     count = (n - 1) // 2
     powers = [_power(values, mean, cycles) for cycles in range(1, count + 1)]
     total = fsum(powers)
@@ -218,7 +216,7 @@ def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> 
     return tuple(
         Shift(
             at=at,
-            interval=unpaired(values[start:at], values[at:end]),
+            interval=welch_interval(values[start:at], values[at:end]),
             before=at - start,
             after=end - at,
         )

@@ -1,4 +1,4 @@
-"""Where a throughput-latency curve bends: the load at which throughput by latency is the greatest. Pure.
+"""Where a throughput-latency curve bends: the load at which throughput by latency is the greatest. No I/O.
 
 The rule is Kleinrock's power ("Power and deterministic rules of thumb for probabilistic problems in computer
 communications", ICC 1979): below the knee 1 % more load costs less than 1 % of latency, beyond it more. A single server
@@ -90,16 +90,16 @@ def knee(loads: Sequence[LoadPoint]) -> Knee | None:
     return Knee(rate=value, low=low, high=high, latency=exp(_between(places, value)), at_limit=value >= highest)
 
 
-def _best(places: Sequence[_CarriedLoad]) -> float:
+def _best(loads: Sequence[_CarriedLoad]) -> float:
     """The top of the parabola through the best loads, within them."""
-    powers = [place.power for place in places]
-    top = max(range(len(places)), key=powers.__getitem__)
-    first = last = top
-    while first > 0 and powers[first - 1] >= powers[top] + log(NEAR_BEST):
+    powers = [load.power for load in loads]
+    best = max(range(len(loads)), key=powers.__getitem__)
+    first = last = best
+    while first > 0 and powers[first - 1] >= powers[best] + log(NEAR_BEST):
         first -= 1
-    while last + 1 < len(places) and powers[last + 1] >= powers[top] + log(NEAR_BEST):
+    while last + 1 < len(loads) and powers[last + 1] >= powers[best] + log(NEAR_BEST):
         last += 1
-    return _vertex([place.rate for place in places[first : last + 1]], powers[first : last + 1], places[top].rate)
+    return _vertex([load.rate for load in loads[first : last + 1]], powers[first : last + 1], loads[best].rate)
 
 
 def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -> float:
@@ -121,8 +121,8 @@ def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -
 
 def _interval(places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint]) -> tuple[float, float]:
     """Where 95 % of the knees lie of curves that differ from this one as their runs scatter. Drawn, always the same."""
-    least = max(place.power for place in places) + log(_MATTERS)
-    near = [load for place, load in zip(places, loads, strict=True) if place.power >= least]
+    least = max(curve_load.power for curve_load in places) + log(_MATTERS)
+    near = [load for curve_load, load in zip(places, loads, strict=True) if curve_load.power >= least]
     deviations = list(_deviations(near))
     dof = len(deviations) - len(near)
     if dof < 1:
@@ -147,23 +147,23 @@ def _shaken(
     places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint], scatter: float, random: Random
 ) -> list[_CarriedLoad]:
     return [
-        _CarriedLoad(place.rate, place.latency + random.gauss(0, scatter / sqrt(len(load.latencies))))
-        for place, load in zip(places, loads, strict=True)
+        _CarriedLoad(curve_load.rate, curve_load.latency + random.gauss(0, scatter / sqrt(len(load.latencies))))
+        for curve_load, load in zip(places, loads, strict=True)
     ]
 
 
-def _half_step(places: Sequence[_CarriedLoad], rate: float) -> float:
+def _half_step(loads: Sequence[_CarriedLoad], rate: float) -> float:
     """Half of what lies between the loads around a rate: what the ladder cannot tell apart."""
-    above = next((place.rate for place in places if place.rate > rate), places[-1].rate)
-    below = next((place.rate for place in reversed(places) if place.rate < rate), places[0].rate)
-    return (above - below) / (4 if any(place.rate == rate for place in places) else 2)
+    above = next((load.rate for load in loads if load.rate > rate), loads[-1].rate)
+    below = next((load.rate for load in reversed(loads) if load.rate < rate), loads[0].rate)
+    return (above - below) / (4 if any(load.rate == rate for load in loads) else 2)
 
 
-def _broken_off(places: Sequence[_CarriedLoad], low: float, high: float) -> tuple[float, float]:
+def _broken_off(loads: Sequence[_CarriedLoad], low: float, high: float) -> tuple[float, float]:
     """Both ends, further to the next load where the curve breaks off before that: nothing was asked for in between."""
-    least = max(place.power for place in places) + log(NEAR_BEST)
-    above = next((place for place in places if place.rate > high), None)
-    below = next((place for place in reversed(places) if place.rate < low), None)
+    least = max(load.power for load in loads) + log(NEAR_BEST)
+    above = next((load for load in loads if load.rate > high), None)
+    below = next((load for load in reversed(loads) if load.rate < low), None)
     return (
         below.rate if below is not None and below.power < least else low,
         above.rate if above is not None and above.power < least else high,

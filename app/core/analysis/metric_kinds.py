@@ -1,4 +1,4 @@
-"""The kinds of figures that runs have, and which of them a job is about. Pure."""
+"""The kinds of figures that runs have, and which of them a job is about. No I/O."""
 
 from __future__ import annotations
 
@@ -89,23 +89,21 @@ def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
         return _KNOWN["latency_mean_ns"], SYNC
     if any(job.get(key) or (job.get(f"{key}_read") and job.get(f"{key}_write")) for key in ("rate_iops", "rate")):
         return _tail_of(runs)
-    both = [direction_stats for direction_stats in figures.transfers if direction_stats.total_ios]
+    transfers = [side for side in figures.transfers if side.total_ios]
     ios, moved = (
-        sum(direction_stats.iops for direction_stats in both),
-        sum(direction_stats.bytes_per_second for direction_stats in both),
+        sum(side.iops for side in transfers),
+        sum(side.bytes_per_second for side in transfers),
     )
     about = FIGURES[1] if ios and moved / ios >= LARGE_BLOCK else FIGURES[0]
-    if len(both) == 2:
+    if len(transfers) == 2:
         return about, BOTH
-    return about, next((name for name in DIRECTIONS if both and figures.side(name) is both[0]), "read")
+    return about, next((name for name in DIRECTIONS if transfers and figures.side(name) is transfers[0]), "read")
 
 
 def _tail_of(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
     """The highest percentile up to p99 that every run carries, of the direction with more I/Os."""
     figures = runs[0].figures
-    counts = {
-        name: direction_stats.total_ios for name in DIRECTIONS if (direction_stats := figures.side(name)) is not None
-    }
+    counts = {name: side.total_ios for name in DIRECTIONS if (side := figures.side(name)) is not None}
     direction = max(counts, key=lambda name: counts[name], default="read")
     for key in ("latency_p99_ns", "latency_p95_ns", "latency_p50_ns"):
         if None not in values_of(runs, direction, _KNOWN[key]):
@@ -117,10 +115,10 @@ def value_of(figures: RunResult, direction: str, figure: MetricKind) -> float | 
     """One figure of a run, of both directions together their sum; None where too few I/Os carry it."""
     if direction == BOTH:
         values = [figure.read(transfer) for transfer in figures.transfers]
-        there = [value for value in values if value is not None]
-        return sum(there) if there and len(there) == len(values) else None
-    direction_stats = figures.side(direction)
-    return None if direction_stats is None else figure.read(direction_stats)
+        known = [value for value in values if value is not None]
+        return sum(known) if known and len(known) == len(values) else None
+    side = figures.side(direction)
+    return None if side is None else figure.read(side)
 
 
 def half_step(figures: RunResult, direction: str, figure: MetricKind) -> float:
@@ -135,12 +133,8 @@ def half_step(figures: RunResult, direction: str, figure: MetricKind) -> float:
         low, high = edges_of(bucket_of(round(value)))
         return (high - low) / 2 / value
     sides = (figures.read, figures.write) if direction == BOTH else (figures.side(direction),)
-    counted = (
-        0
-        if figure.is_latency
-        else sum(direction_stats.total_ios for direction_stats in sides if direction_stats is not None)
-    )
-    return 1 / 2 / counted if counted else 0.0
+    count = 0 if figure.is_latency else sum(side.total_ios for side in sides if side is not None)
+    return 1 / 2 / count if count else 0.0
 
 
 def values_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> list[float | None]:

@@ -1,4 +1,4 @@
-"""The design of a comparison in pairs: the order of its runs, and when it is looked at. Pure."""
+"""The design of a comparison in pairs: the order of its runs, and when it is looked at. No I/O."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Letter = Literal["A", "B"]
 """A is what is compared with, B what is tried."""
 
 
-def order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter, ...]:
+def draw_order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter, ...]:
     """The letters of all pairs up to the last look: which comes first in a pair is drawn, pair by pair.
 
     A repeated ABBA is a period of four runs, and whatever else has that period passes for a difference: with a job of a
@@ -32,8 +32,8 @@ def order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter, ...
         if first < 2 or 0 < sum(a_first[:first]) < first:
             break
     letters: list[Letter] = []
-    for each in a_first:
-        letters += ("A", "B") if each else ("B", "A")
+    for is_a_first in a_first:
+        letters += ("A", "B") if is_a_first else ("B", "A")
     return tuple(letters)
 
 
@@ -42,9 +42,9 @@ def letters_of(order: Sequence[str]) -> tuple[Letter, ...]:
     return tuple("A" if letter == "A" else "B" for letter in order)
 
 
-def switches(letters: Sequence[Letter], *, start: Letter = "A") -> int:
-    """How often the setting changes on the way through the letters, from `start` and back to it."""
-    return sum(literal != other for literal, other in pairwise((start, *letters, start)))
+def switches(letters: Sequence[Letter]) -> int:
+    """Return how often the setting changes on the way through the letters, from A and back to it."""
+    return sum(letter != other for letter, other in pairwise(("A", *letters, "A")))
 
 
 # -- when a comparison in pairs is looked at, and how sure each look has to be ----------------------------------------
@@ -100,7 +100,7 @@ time after that. The pairs of all of them are judged together. Repeating until s
 level, was false in 24 % of cases after five times."""
 
 
-def asked_again(looks: Sequence[InterimAnalysis], times: int, pairs: int) -> tuple[InterimAnalysis, ...]:
+def repeated_looks(looks: Sequence[InterimAnalysis], times: int, pairs: int) -> tuple[InterimAnalysis, ...]:
     """The looks of an experiment after `times` others that asked the same and measured so many pairs in all."""
     if not times:
         return tuple(looks)
@@ -125,11 +125,11 @@ def one_look(pairs: int) -> tuple[InterimAnalysis, ...]:
     return (InterimAnalysis(pairs=pairs, level=LEVEL),)
 
 
-def reached(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
+def due_look(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
     """The look that is due after so many pairs; None between two of them."""
     return next((look for look in looks if look.pairs == pairs), None)
 
 
-def upcoming(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
+def next_look(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
     """The first look that lies ahead; None after the last."""
     return next((look for look in looks if look.pairs > pairs), None)

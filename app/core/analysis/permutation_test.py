@@ -1,4 +1,4 @@
-"""Many set-ups measured in rounds: what could have come of the same values, had the order been drawn otherwise. Pure.
+"""Many set-ups measured in rounds: what could have come of the same values, had the order been drawn otherwise. No I/O.
 
 Each round visits all set-ups in an order of its own. If nothing differs, any other order would have met the same
 values; so the labels are drawn anew within each round, again and again, and a contrast counts as different where it is
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from math import fsum, sqrt
+from math import fsum, inf, sqrt
 from random import Random
 from statistics import fmean, median
 
@@ -59,7 +59,7 @@ class RoundResults:
         return len(self.values[0])
 
 
-def reaches(setups: int, rounds: int, level: float) -> bool:
+def can_show(setups: int, rounds: int, level: float) -> bool:
     """Whether so many rounds can show a set-up that stands out, however far it does."""
     return setups > 1 and float(setups) ** (1 - rounds) <= REACH * level
 
@@ -67,13 +67,13 @@ def reaches(setups: int, rounds: int, level: float) -> bool:
 def rounds_needed(setups: int, level: float) -> int:
     """The fewest rounds that can; two set-ups at least."""
     rounds = 2
-    while not reaches(setups, rounds, level):
+    while not can_show(setups, rounds, level):
         rounds += 1
     return rounds
 
 
 @lru_cache(maxsize=16)
-def permuted(
+def permutation_intervals(
     family: tuple[RoundResults, ...], *, seed: str, level: float, draws: int = DRAWS
 ) -> tuple[tuple[ConfidenceInterval, ...], ...]:
     """Of each member the intervals of all its contrasts with 0, which hold together for the whole family.
@@ -81,45 +81,40 @@ def permuted(
     An interval is around the median of the log-ratios of the rounds; it excludes 0 where chance does not explain the
     contrast. `seed` decides the drawings, so the same is found again.
     """
-    held = [_held(round_results) for round_results in family]
-    contrasts = [
-        _contrasts(_by_label(rows, round_results.labels)) for rows, round_results in zip(held, family, strict=True)
-    ]
+    clipped = [_without_outliers(results) for results in family]
+    contrasts = [_contrasts(_by_label(rows, results.labels)) for rows, results in zip(clipped, family, strict=True)]
     random = Random(seed)
     # Drawn from the values themselves it is exact where nothing differs. Where some do, their scatter hides how far the
     # others scatter: drawn from what is left of each set-up without its mean it holds there.
-    left = [_residuals(rows, round_results.labels) for rows, round_results in zip(held, family, strict=True)]
-    drawn = (_largest(held, random, draws), _largest(left, random, draws))
-    out = int(level * (draws + 1) + 1e-9)
-    critical = max(_nth_largest([largest.contrast for largest in each], out) for each in drawn)
-    apart = _p_of_baselines(family, left, contrasts)
-    wider = {} if len(family) * (len(held[0]) - 1) >= FREEDOM else row_scatter(family)
+    residuals = [_residuals(rows, results.labels) for rows, results in zip(clipped, family, strict=True)]
+    drawn = (_largest(clipped, random, draws), _largest(residuals, random, draws))
+    rank = int(level * (draws + 1) + 1e-9)
+    critical = max(sorted(largest)[-rank] for largest, _ in drawn) if rank else inf
+    baseline_ps = _p_of_baselines(family, residuals, contrasts)
+    wider = {} if len(family) * (len(clipped[0]) - 1) >= FREEDOM else row_scatter(family)
 
     def p_of(contrast: float, alone: float, baseline: float) -> float:
         of_contrast, of_setup = (
-            max((1 + sum(size(largest) >= seen * (1 - 1e-9) for largest in each)) / (draws + 1) for each in drawn)
-            for size, seen in ((_contrast_of, contrast), (_alone_of, alone))
+            max((1 + sum(largest >= value * (1 - 1e-9) for largest in drawing[at])) / (draws + 1) for drawing in drawn)
+            for at, value in enumerate((contrast, alone))
         )
         return max(of_contrast, min(of_setup, baseline))
 
     return tuple(
-        tuple(_intervals(round_results, seen, critical, partial(p_of, baseline=p), wider, level))
-        for round_results, seen, p in zip(family, contrasts, apart, strict=True)
+        tuple(_intervals(results, member_contrasts, critical, partial(p_of, baseline=p), wider, level))
+        for results, member_contrasts, p in zip(family, contrasts, baseline_ps, strict=True)
     )
 
 
 def row_scatter(family: Sequence[RoundResults]) -> Mapping[str, RowScatter]:
     """Return the scatter of each set-up over the workloads of a family, by name."""
     return scatter_by_row(
-        [
-            (_names(round_results), _columns(_residuals(_held(round_results), round_results.labels)))
-            for round_results in family
-        ],
+        [(_names(results), _columns(_residuals(_without_outliers(results), results.labels))) for results in family],
     )
 
 
-def _names(round_results: RoundResults) -> tuple[str, ...]:
-    return round_results.names or tuple(map(str, range(round_results.setups)))
+def _names(results: RoundResults) -> tuple[str, ...]:
+    return results.names or tuple(map(str, range(results.setups)))
 
 
 def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
@@ -130,60 +125,56 @@ def _p_of_baselines(
     family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], contrasts: Sequence[_Contrasts]
 ) -> list[float]:
     """Return for each member the chance that the baseline is as far from the others by its own scatter."""
-    columns = [(_names(round_results), _columns(rows)) for round_results, rows in zip(family, left, strict=True)]
+    columns = [(_names(results), _columns(rows)) for results, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
     p = []
-    for (names, residuals), seen in zip(columns, contrasts, strict=True):
+    for (names, residuals), contrast in zip(columns, contrasts, strict=True):
         row = by_row[names[0]]
         wider = max(1.0, row.ratio, variance_ratios(residuals)[0])
-        error = seen.error * sqrt((wider + _MEDIAN / (len(names) - 1)) / 2)
-        far = abs(seen.means[0] - median(seen.means[1:])) / error
+        error = contrast.error * sqrt((wider + _MEDIAN / (len(names) - 1)) / 2)
+        far = abs(contrast.means[0] - median(contrast.means[1:])) / error
         p.append(min(1.0, len(family) * tails(far, row.freedom)))
     return p
 
 
-def _nth_largest(drawn: Sequence[float], n: int) -> float:
-    return sorted(drawn)[-n] if n else float("inf")
-
-
 def _intervals(
-    round_results: RoundResults,
-    seen: _Contrasts,
+    results: RoundResults,
+    contrasts: _Contrasts,
     critical: float,
     p_of: Callable[[float, float], float],
     wider: Mapping[str, RowScatter],
     level: float,
 ) -> Iterator[ConfidenceInterval]:
-    by_label = _by_label(round_results.values, round_results.labels)
-    others = sorted(seen.means[1:])
-    for label in range(1, round_results.setups):
+    by_label = _by_label(results.values, results.labels)
+    others = sorted(contrasts.means[1:])
+    for label in range(1, results.setups):
         middle = median(row[label] - row[0] for row in by_label)
-        size = abs(seen.means[label] - seen.means[0]) / seen.error
-        place = others.index(seen.means[label])
-        rest = others[:place] + others[place + 1 :]
-        alone = abs(seen.means[label] - median(rest)) / seen.error if rest else size
-        sd = seen.error * sqrt(len(by_label))
-        low, high = middle - critical * seen.error, middle + critical * seen.error
-        scatter = wider.get(_names(round_results)[label])
+        size = abs(contrasts.means[label] - contrasts.means[0]) / contrasts.error
+        rank = others.index(contrasts.means[label])
+        remaining = others[:rank] + others[rank + 1 :]
+        alone = abs(contrasts.means[label] - median(remaining)) / contrasts.error if remaining else size
+        sd = contrasts.error * sqrt(len(by_label))
+        low, high = middle - critical * contrasts.error, middle + critical * contrasts.error
+        scatter = wider.get(_names(results)[label])
         p = p_of(size, alone if scatter is None else alone / sqrt(max(1.0, scatter.ratio)))
         if p > level or size <= critical * (1 + 1e-9):
             low, high = min(low, 0.0), max(high, 0.0)
         yield ConfidenceInterval(mean=middle, low=low, high=high, sd=sd, n=len(by_label), p=p, level=level)
 
 
-def _held(round_results: RoundResults) -> list[list[float]]:
+def _without_outliers(results: RoundResults) -> list[list[float]]:
     """Of each round what its values are above its middle, without the outermost and without a rise along the rounds.
 
     No label has a say in it, so labels can be drawn anew behind it.
     """
-    centred = [[value - middle for value in row] for row in round_results.values for middle in [median(row)]]
+    centred = [[value - middle for value in row] for row in results.values for middle in [median(row)]]
     most = CLIP * _NORMAL * median(abs(value) for row in centred for value in row)
     if most:
         centred = [[min(most, max(-most, value)) for value in row] for row in centred]
-    places = [place - (round_results.setups - 1) / 2 for place in range(round_results.setups)]
-    squares = len(centred) * fsum(place * place for place in places)
-    rise = fsum(place * value for row in centred for place, value in zip(places, row, strict=True)) / squares
-    flat = [[value - rise * place for place, value in zip(places, row, strict=True)] for row in centred]
+    offsets = [offset - (results.setups - 1) / 2 for offset in range(results.setups)]
+    squares = len(centred) * fsum(offset * offset for offset in offsets)
+    rise = fsum(offset * value for row in centred for offset, value in zip(offsets, row, strict=True)) / squares
+    flat = [[value - rise * offset for offset, value in zip(offsets, row, strict=True)] for row in centred]
     return [[value - mean for value in row] for row in flat for mean in [fmean(row)]]
 
 
@@ -210,53 +201,40 @@ class _Contrasts:
 def _contrasts(by_label: Sequence[Sequence[float]]) -> _Contrasts:
     """Of rows that each have a mean of 0."""
     squares = fsum(value * value for row in by_label for value in row)
-    return _compared(list(map(fsum, zip(*by_label, strict=True))), squares, len(by_label))
+    return _contrasts_of(list(map(fsum, zip(*by_label, strict=True))), squares, len(by_label))
 
 
-def _compared(sums: Sequence[float], squares: float, rounds: int) -> _Contrasts:
+def _contrasts_of(sums: Sequence[float], squares: float, rounds: int) -> _Contrasts:
     left = max(0.0, squares - sum(value * value for value in sums) / rounds)
     variance = left / ((len(sums) - 1) * (rounds - 1))
     error = max(_LEAST, sqrt(variance)) * sqrt(2 / rounds)
     return _Contrasts(means=tuple(value / rounds for value in sums), error=error)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Largest:
-    """The largest of a drawing, in standard errors."""
-
-    contrast: float
-    """Of a set-up and 0."""
-    alone: float
-    """Of a set-up and the median of the others, 0 not among them."""
-
-
-def _contrast_of(largest: _Largest) -> float:
-    return largest.contrast
-
-
-def _alone_of(largest: _Largest) -> float:
-    return largest.alone
-
-
-def _largest(family: Sequence[Sequence[Sequence[float]]], random: Random, draws: int) -> list[_Largest]:
-    """Return the largest of the family of each drawing."""
+def _largest(
+    family: Sequence[Sequence[Sequence[float]]], random: Random, draws: int
+) -> tuple[list[float], list[float]]:
+    """Return the largest of the family of each drawing, in standard errors: contrasts of a set-up and 0, and of a
+    set-up and the median of the others, 0 not among them.
+    """
     squares = [fsum(value * value for row in rows for value in row) for rows in family]
-    largest_items = []
+    largest_contrasts, largest_alone = [], []
     for _ in range(draws):
         contrast = alone = 0.0
         for rows, whole in zip(family, squares, strict=True):
             drawn = [_shuffled(row, random) for row in rows]
-            seen = _compared(list(map(sum, zip(*drawn, strict=True))), whole, len(rows))
-            base, others = seen.means[0], sorted(seen.means[1:])
-            contrast = max(contrast, (others[-1] - base) / seen.error, (base - others[0]) / seen.error)
+            contrasts = _contrasts_of(list(map(sum, zip(*drawn, strict=True))), whole, len(rows))
+            base, others = contrasts.means[0], sorted(contrasts.means[1:])
+            contrast = max(contrast, (others[-1] - base) / contrasts.error, (base - others[0]) / contrasts.error)
             if len(others) > 1:  # the outermost lie farthest from the median of the rest
                 alone = max(
                     alone,
-                    (others[-1] - _middle(others, len(others) - 1, 0)) / seen.error,
-                    (_middle(others, len(others) - 1, 1) - others[0]) / seen.error,
+                    (others[-1] - _middle(others, len(others) - 1, 0)) / contrasts.error,
+                    (_middle(others, len(others) - 1, 1) - others[0]) / contrasts.error,
                 )
-        largest_items.append(_Largest(contrast=contrast, alone=alone))
-    return largest_items
+        largest_contrasts.append(contrast)
+        largest_alone.append(alone)
+    return largest_contrasts, largest_alone
 
 
 def _middle(ascending: Sequence[float], count: int, begin: int) -> float:

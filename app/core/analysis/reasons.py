@@ -1,4 +1,4 @@
-"""Why a verdict is that and not more, in codes and numbers: `view` alone words them. Pure."""
+"""Why a verdict is that and not more, in codes and numbers: `view` alone words them. No I/O."""
 
 from __future__ import annotations
 
@@ -79,14 +79,6 @@ class OutlierPair:
     """Its place in the order of the pairs, counted from 1."""
     percent: float
     """B against A in it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutlierPairs:
-    """All that lie far from the others."""
-
-    pairs: tuple[OutlierPair, ...]
-    """At least one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What a later session shows against an earlier one of the same: worse by a threshold, or not. Pure.
+"""What a later session shows against an earlier one of the same: worse by a threshold, or not. No I/O.
 
 Nothing was measured in turn, so the interval between the two groups of runs holds only if sessions of the same do not
 lie apart. How far they do is taken from other sessions where there are enough of them, and the interval is never
@@ -15,7 +15,7 @@ from math import fsum, log, sqrt
 from statistics import median
 
 from app.core.analysis.pair_design import LEVEL
-from app.core.analysis.stats import ConfidenceInterval, MeanInterval, quantile, unpaired
+from app.core.analysis.stats import ConfidenceInterval, MeanInterval, quantile, welch_interval
 from app.core.analysis.verdict import FEWEST_RUNS
 from backends.values import dataclass
 
@@ -56,7 +56,7 @@ class RegressionResult:
     """Whether it is as wide as sessions lie apart, which no number of runs makes narrower."""
 
 
-def apart(values: Sequence[float]) -> MeanInterval | None:
+def session_scatter(values: Sequence[float]) -> MeanInterval | None:
     """How far sessions lie apart, by one value of each in time, as logarithms; None of too few.
 
     From the median of the steps from one to the next: a change of level among them is one step, and does not hide the
@@ -76,7 +76,6 @@ def judge_later(
     between: MeanInterval | None,
     higher_is_better: bool = True,
     threshold: float = LATER_THRESHOLD_PERCENT,
-    level: float = LEVEL,
     least: float = 0.0,
 ) -> RegressionResult:
     """How the later runs stand to the saved ones; `threshold` in percent, `between` as `apart` has it.
@@ -87,11 +86,11 @@ def judge_later(
     """
     if min(len(saved), len(now)) < FEWEST_RUNS:
         return RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
-    interval = unpaired(saved, now, level=level)
+    interval = welch_interval(saved, now)
     half = least
     if between is not None and between.sd is not None:
         # Steps overlap and a median wastes some: with half as many degrees of freedom the interval keeps its level.
-        half = max(half, quantile(1 - level / 2, (between.n - 1) / 2) * between.sd * sqrt(2))
+        half = max(half, quantile(1 - LEVEL / 2, (between.n - 1) / 2) * between.sd * sqrt(2))
     of_sessions = half > interval.high - interval.mean
     if of_sessions:
         interval = replace(interval, low=interval.mean - half, high=interval.mean + half)

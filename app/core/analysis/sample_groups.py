@@ -1,4 +1,4 @@
-"""Which runs stand on which side of a comparison, and whether they were measured in turn. Pure."""
+"""Which runs stand on which side of a comparison, and whether they were measured in turn. No I/O."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from app.core.analysis.pair_design import asked_again
-from app.core.analysis.stats import THRESHOLD_PERCENT
+from app.core.analysis.metric_kinds import FIGURES, MetricKind
+from app.core.analysis.pair_design import repeated_looks
+from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval, mean_interval
 from app.core.session.event_types import InterimAnalysis
-from app.core.session.results import RunStatus
+from app.core.session.results import SIDES, RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
@@ -91,23 +92,23 @@ def engine_of(run: RunRecord) -> str:
     return run.start.job.get("ioengine") or "libaio"
 
 
-def silent(run: RunRecord) -> bool:
+def is_silent(run: RunRecord) -> bool:
     """Whether it completed no I/O, though nobody ended it and fio did not fail by itself."""
     figures = run.figures
     both = figures.transfers
-    answered = any(direction_stats.total_ios or direction_stats.iops for direction_stats in both)
+    answered = any(side.total_ios or side.iops for side in both)
     return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
 
 
-def answering(sides: ComparisonSides) -> ComparisonSides:
+def without_silent_runs(sides: ComparisonSides) -> ComparisonSides:
     """The sides without runs that completed no I/O; of pairs those in which both runs did some."""
-    if not any(map(silent, (*sides.a, *sides.b))):
+    if not any(map(is_silent, (*sides.a, *sides.b))):
         return sides
     if sides.interleaved:
-        both = [pair for pair in zip(sides.a, sides.b, strict=True) if not any(map(silent, pair))]
+        both = [pair for pair in zip(sides.a, sides.b, strict=True) if not any(map(is_silent, pair))]
         return replace(sides, a=tuple(a for a, _ in both), b=tuple(b for _, b in both))
-    a, b = (tuple(run for run in runs if not silent(run)) for runs in (sides.a, sides.b))
-    after = sum(not silent(run) for run in sides.a[len(sides.a) - sides.after :])
+    a, b = (tuple(run for run in runs if not is_silent(run)) for runs in (sides.a, sides.b))
+    after = sum(not is_silent(run) for run in sides.a[len(sides.a) - sides.after :])
     if after in (0, len(a)):  # no longer between two measurements of A
         return replace(sides, a=a, b=b, after=0, order=RunOrder.GROUPS if sides.after else sides.order)
     return replace(sides, a=a, b=b, after=after)
@@ -115,17 +116,17 @@ def answering(sides: ComparisonSides) -> ComparisonSides:
 
 def silent_side(sides: ComparisonSides) -> str:
     """The letter of the only side that stopped answering, in one of its runs at least; "" where neither or both did."""
-    a, b = (any(map(silent, runs)) for runs in (sides.a, sides.b))
+    a, b = (any(map(is_silent, runs)) for runs in (sides.a, sides.b))
     return "" if a == b else "A" if a else "B"
 
 
 def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]:
     """Whole runs by what was measured, in their order."""
-    matches: dict[Condition, tuple[RunRecord, ...]] = {}
+    groups: dict[Condition, tuple[RunRecord, ...]] = {}
     for run in runs:
         if run.figures.status is RunStatus.OK:
-            matches[condition(run)] = (*matches.get(condition(run), ()), run)
-    return matches
+            groups[condition(run)] = (*groups.get(condition(run), ()), run)
+    return groups
 
 
 def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
@@ -140,7 +141,7 @@ def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
         interleaved=True,
         order=RunOrder.EXPERIMENT,
         experiment=experiment_id,
-        looks=() if record is None else asked_again(record.start.looks, len(others), len(earlier)),
+        looks=() if record is None else repeated_looks(record.start.looks, len(others), len(earlier)),
         others=others,
         before=len(earlier),
         known=record is not None,
@@ -153,32 +154,32 @@ def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRe
     start = record.start
     if start.until_percent is not None:
         return ()
-    places = [each.id for each in session.experiments]
-    matches = []
+    places = [experiment.id for experiment in session.experiments]
+    earlier = []
     for other in session.experiments[: places.index(record.id)]:
-        asked = other.start
-        alike = (asked.target, asked.key, asked.a, asked.b, asked.rule) == (
+        other_start = other.start
+        alike = (other_start.target, other_start.key, other_start.a, other_start.b, other_start.rule) == (
             *(start.target, start.key, start.a, start.b),
             start.rule,
         )
-        pairs = _pairs(session, other.id) if alike and asked.until_percent is None else ()
+        pairs = _pairs(session, other.id) if alike and other_start.until_percent is None else ()
         if pairs and [*map(condition, pairs[0])] == [*map(condition, first)]:
-            matches.append(other.id)
-    return tuple(matches)
+            earlier.append(other.id)
+    return tuple(earlier)
 
 
 def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRecord], ...]:
     """Run of A, run of B of each whole pair of one experiment."""
-    matches: dict[int, dict[str, RunRecord]] = {}
+    pairs: dict[int, dict[str, RunRecord]] = {}
     record = session.experiment(experiment_id)
     left_out = () if record is None or record.end is None else record.end.not_counted
     for run in session.runs:
         mark = run.start.mark
         done = run.end is not None and run.id not in left_out
-        counts = done and (run.figures.status is RunStatus.OK or silent(run))
+        counts = done and (run.figures.status is RunStatus.OK or is_silent(run))
         if mark is not None and mark.experiment == experiment_id and counts:
-            matches.setdefault(mark.pair, {})[mark.letter] = run
-    return tuple((pair["A"], pair["B"]) for _, pair in sorted(matches.items()) if len(pair) == 2)
+            pairs.setdefault(mark.pair, {})[mark.letter] = run
+    return tuple((pair["A"], pair["B"]) for _, pair in sorted(pairs.items()) if len(pair) == 2)
 
 
 def sides_of(
@@ -193,25 +194,25 @@ def sides_of(
     `a_session` and `b_session` hold the runs of the session that each belongs to, `experiments` those of the first.
     """
     together = a_session is b_session or tuple(a_session) == tuple(b_session)
-    if together and (pairs := _experiment(a, b, a_session, experiments)) is not None:
+    if together and (pairs := _experiment_sides(a, b, a_session, experiments)) is not None:
         return pairs
     if together and condition(a) == condition(b):
         return ComparisonSides(a=(a,), b=(b,), interleaved=False, alike=True)
-    records, other = _alike(a, a_session), _alike(b, b_session)
-    if len(records) == len(other) == 1:
-        return ComparisonSides(a=records, b=other, interleaved=False, apart=not together)
-    if together and (order := _in_turn(records, other)):
-        return order
+    a_runs, b_runs = _with_repeats(a, a_session), _with_repeats(b, b_session)
+    if len(a_runs) == len(b_runs) == 1:
+        return ComparisonSides(a=a_runs, b=b_runs, interleaved=False, apart=not together)
+    if together and (in_turn := _interleaved_sides(a_runs, b_runs)):
+        return in_turn
     when = place_in_session if together else _started_at
-    if after := _after(records, other, when):
-        ordered = tuple(sorted(records, key=when))
+    if after := _runs_after(a_runs, b_runs, when):
+        ordered = tuple(sorted(a_runs, key=when))
         return ComparisonSides(
-            a=ordered, b=other, interleaved=False, apart=not together, order=RunOrder.BETWEEN, after=after
+            a=ordered, b=b_runs, interleaved=False, apart=not together, order=RunOrder.BETWEEN, after=after
         )
-    return ComparisonSides(a=records, b=other, interleaved=False, apart=not together, order=RunOrder.GROUPS)
+    return ComparisonSides(a=a_runs, b=b_runs, interleaved=False, apart=not together, order=RunOrder.GROUPS)
 
 
-def _experiment(
+def _experiment_sides(
     a: RunRecord, b: RunRecord, runs: Sequence[RunRecord], experiments: Sequence[ExperimentRecord]
 ) -> ComparisonSides | None:
     """The pairs of the experiment that both belong to; the letter of `a` first."""
@@ -224,13 +225,13 @@ def _experiment(
     return pairs if mark.letter == "A" else replace(pairs, a=pairs.b, b=pairs.a)
 
 
-def _alike(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
+def _with_repeats(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
     """The run with its repeats; itself at least, whole or not."""
     records = repeats(runs).get(condition(run), ())
     return records if run in records else (run,)
 
 
-def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> ComparisonSides | None:
+def _interleaved_sides(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> ComparisonSides | None:
     """Pairs of neighbours in time, if every run is in one and not always the same side came first."""
     letters: Mapping[str, str] = {run.id: "A" for run in a} | {run.id: "B" for run in b}
     timed = sorted((*a, *b), key=place_in_session)
@@ -260,8 +261,44 @@ def _started_at(run: RunRecord) -> tuple[int, float]:
     return 0, run.start.at
 
 
-def _after(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], when: Callable[[RunRecord], tuple[int, float]]) -> int:
+def _runs_after(
+    a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], when: Callable[[RunRecord], tuple[int, float]]
+) -> int:
     """How many of a were measured after all of b; 0 unless all others were measured before."""
     first, last = min(map(when, b)), max(map(when, b))
     before, after = sum(when(run) < first for run in a), sum(when(run) > last for run in a)
     return after if before and before + after == len(a) else 0
+
+
+# -- repeats of a run: the mean of what they measured, and how far it may be off ---------------------------------------
+
+
+class Replicates:
+    """Runs of one list by what was measured."""
+
+    def __init__(self, runs: Sequence[RunRecord]) -> None:
+        self._groups: dict[Condition, tuple[RunRecord, ...]] = repeats(runs)
+
+    def of(self, run: RunRecord) -> tuple[RunRecord, ...]:
+        """The whole runs that measured the same as this one, itself included; none if it is not whole."""
+        records = self._groups.get(condition(run), ())
+        return records if run in records else ()
+
+
+def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> MeanInterval | None:
+    """Mean and 95 % interval of one figure; None where a run has none, or there is no run."""
+    both = [run.figures.side(direction) for run in runs]
+    values = [figure.read(figures) for figures in both if figures is not None]
+    known = [value for value in values if value is not None]
+    return mean_interval(known) if known and len(known) == len(runs) else None
+
+
+def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, MetricKind, MeanInterval], ...]:
+    """Direction, figure and spread of all figures that repeats settle."""
+    candidates = (
+        (direction, figure, spread_of(runs, direction, figure))
+        for direction in SIDES
+        for figure in FIGURES
+        if figure.judged and figure.of(direction)
+    )
+    return tuple((direction, figure, interval) for direction, figure, interval in candidates if interval is not None)

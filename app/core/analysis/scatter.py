@@ -36,15 +36,15 @@ class RowScatter:
 
 def scatter_by_row(columns: Columns) -> Mapping[str, RowScatter]:
     """Return the scatter of each set-up by its name. Each workload counts by its own scatter."""
-    matches: dict[str, list[tuple[float, float, int, int]]] = {}
+    parts_by_name: dict[str, list[tuple[float, float, int, int]]] = {}
     for names, residuals in columns:
         ratios = variance_ratios(residuals)
         count, freedom = len(names), len(residuals[0]) - 1
         for name, ratio in zip(names, ratios, strict=True):
-            matches.setdefault(name, []).append(
+            parts_by_name.setdefault(name, []).append(
                 (ratio, (count - ratio) / (count - 1), freedom, freedom * (count - 1)),
             )
-    return {name: _row_scatter(parts) for name, parts in matches.items()}
+    return {name: _row_scatter(parts) for name, parts in parts_by_name.items()}
 
 
 def variance_ratios(residuals: Sequence[Sequence[float]]) -> list[float]:
@@ -56,10 +56,10 @@ def variance_ratios(residuals: Sequence[Sequence[float]]) -> list[float]:
 
 def _row_scatter(parts: Sequence[tuple[float, float, int, int]]) -> RowScatter:
     ratios, others, freedom, freedom_of_others = zip(*parts, strict=True)
-    own, rest = fsum(ratios) / len(parts), fsum(others) / len(parts)
-    p = f_tail(own / rest, sum(freedom), sum(freedom_of_others)) if rest > 0 else 0.0
-    squares = fsum(ratio * ratio / each for ratio, each in zip(ratios, freedom, strict=True))
-    return RowScatter(ratio=own, freedom=fsum(ratios) ** 2 / squares if squares else float(sum(freedom)), p=p)
+    ratio, other = fsum(ratios) / len(parts), fsum(others) / len(parts)
+    p = f_tail(ratio / other, sum(freedom), sum(freedom_of_others)) if other > 0 else 0.0
+    squares = fsum(ratio * ratio / dof for ratio, dof in zip(ratios, freedom, strict=True))
+    return RowScatter(ratio=ratio, freedom=fsum(ratios) ** 2 / squares if squares else float(sum(freedom)), p=p)
 
 
 def f_tail(f: float, freedom: float, freedom_of_others: float) -> float:

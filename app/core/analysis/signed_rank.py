@@ -1,4 +1,4 @@
-"""Pairs by their signed ranks: Wilcoxon's exact test and the interval of Hodges and Lehmann that belongs to it. Pure.
+"""Pairs by their signed ranks: Wilcoxon's exact test and the interval of Hodges and Lehmann that belongs to it. No I/O.
 
 A run that took ten times as long moves a mean and blows up its scatter, so that more pairs made verdicts rarer; among
 ranks it is one value that is the largest. Where all is normal they find two points of a hundred less than Student's t.
@@ -14,7 +14,7 @@ from math import sqrt
 from statistics import NormalDist, median
 
 from app.core.analysis.pair_design import LEVEL
-from app.core.analysis.stats import ConfidenceInterval, of_ratios, quantile
+from app.core.analysis.stats import ConfidenceInterval, quantile, ratio_interval
 
 RANKS_FROM = 8
 """Pairs from which on ranks judge, below it Student's t: six have 64 patterns of signs, and no level below 3 %."""
@@ -23,7 +23,7 @@ _MOST_EXACT = 100
 """Pairs; beyond that the sum of the ranks is as good as normal."""
 
 
-def by_ranks(pairs: int, level: float) -> bool:
+def uses_ranks(pairs: int, level: float) -> bool:
     """Whether ranks judge so many pairs at this level: fixed by the numbers, never by what was measured.
 
     Two of the patterns of signs have to lie within the level. Where only one does, a single pair the other way decides
@@ -32,14 +32,16 @@ def by_ranks(pairs: int, level: float) -> bool:
     return pairs >= RANKS_FROM and 2.0 ** (2 - pairs) <= level
 
 
-def of_pairs(ratios: Sequence[float], *, level: float = LEVEL, strictest: float | None = None) -> ConfidenceInterval:
+def pair_interval(
+    ratios: Sequence[float], *, level: float = LEVEL, strictest: float | None = None
+) -> ConfidenceInterval:
     """The interval of the log-ratios of pairs, at least two.
 
     `strictest`: the level that p has to be held against where it is below `level`, as it is of one figure of many.
     """
-    if by_ranks(len(ratios), level if strictest is None else strictest):
+    if uses_ranks(len(ratios), level if strictest is None else strictest):
         return signed_ranks(ratios, level=level)
-    return of_ratios(ratios, level=level)
+    return ratio_interval(ratios, level=level)
 
 
 def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:

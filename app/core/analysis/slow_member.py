@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import exp, fsum, hypot, log, pi, sqrt
-from statistics import median, stdev
+from statistics import fmean, median, stdev
 
 from app.core.analysis.stats import quantile
 from backends.values import dataclass
@@ -67,9 +67,9 @@ def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[MemberCompa
     logs = [{name: log(record[name]) for name in names} for record in rounds]
     centres = [median(log.values()) for log in logs]
     tamed = _tamed({name: [record[name] - by for record, by in zip(logs, centres, strict=True)] for name in names})
-    own = {name: _mean(values) for name, values in tamed.items()}
-    scatter = _scatter(tamed, own)
-    comparisons = [_against(name, own, scatter, rounds) for name in names]
+    means = {name: fmean(values) for name, values in tamed.items()}
+    scatter = _scatter(tamed, means)
+    comparisons = [_against(name, means, scatter, rounds) for name in names]
     return tuple(sorted(comparisons, key=lambda comparison: -comparison.slower))
 
 
@@ -90,16 +90,16 @@ def rounds_to_show(share: float, members: int, scatter: float) -> int | None:
 
 
 def _against(
-    name: str, own: Mapping[str, float], scatter: float, rounds: Sequence[Mapping[str, float]]
+    name: str, means: Mapping[str, float], scatter: float, rounds: Sequence[Mapping[str, float]]
 ) -> MemberComparison:
-    others = [value for other, value in own.items() if other != name]
-    spread, free = hypot(scatter / sqrt(len(rounds)), ALIKE), (len(own) - 1) * (len(rounds) - 1)
+    others = [value for other, value in means.items() if other != name]
+    spread, free = hypot(scatter / sqrt(len(rounds)), ALIKE), (len(means) - 1) * (len(rounds) - 1)
     if len(others) >= _MANY and (apart := stdev(near := _near(others))) > _UNLIKE * spread:
         spread, free = apart, len(near) - 1
-    wide = spread * _beyond(len(own), free) * _widened(len(others))
-    above = own[name] - median(others)
+    wide = spread * _beyond(len(means), free) * _widened(len(others))
+    above = means[name] - median(others)
     low, high = exp(above - wide) - 1, exp(above + wide) - 1
-    value = exp(_mean([log(record[name]) for record in rounds]))
+    value = exp(fmean([log(record[name]) for record in rounds]))
     slower = exp(above) - 1
     return MemberComparison(
         name=name, value=value, slower=slower, low=low, high=high, is_slow=low > 0 and slower > MATTERS
@@ -151,12 +151,8 @@ def _tamed(centred: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
     }
 
 
-def _scatter(tamed: Mapping[str, Sequence[float]], own: Mapping[str, float]) -> float:
+def _scatter(tamed: Mapping[str, Sequence[float]], means: Mapping[str, float]) -> float:
     """Return the standard deviation of a figure from one round to the next, of all together."""
-    squares = [(value - own[name]) ** 2 for name, values in tamed.items() for value in values]
-    rounds = len(squares) // len(own)
-    return sqrt(fsum(squares) / ((len(own) - 1) * (rounds - 1)))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)
+    squares = [(value - means[name]) ** 2 for name, values in tamed.items() for value in values]
+    rounds = len(squares) // len(means)
+    return sqrt(fsum(squares) / ((len(means) - 1) * (rounds - 1)))

@@ -1,4 +1,4 @@
-"""Intervals of log-ratios from Student's t, and what else is needed to tell a difference from chance. Pure."""
+"""Intervals of log-ratios from Student's t, and what else is needed to tell a difference from chance. No I/O."""
 
 from __future__ import annotations
 
@@ -183,21 +183,21 @@ class LogMeanInterval:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-def of_ratios(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
+def ratio_interval(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
     """The interval of log-ratios, at least two."""
-    mean, variance = _moments(ratios)
+    mean, variance = moments(ratios)
     n = len(ratios)
     return _interval(mean, sqrt(variance), sqrt(variance / n), n - 1, n, level)
 
 
-def unpaired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
+def welch_interval(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
     """The interval of the difference of the mean logarithms of two groups, after Welch.
 
     Raises ValueError unless both hold at least two positive values.
     """
     if min(len(a), len(b)) < 2:
         raise ValueError(f"{len(a)} and {len(b)} values make no groups")
-    (mean_a, variance_a), (mean_b, variance_b) = _moments([*map(log, a)]), _moments([*map(log, b)])
+    (mean_a, variance_a), (mean_b, variance_b) = moments([*map(log, a)]), moments([*map(log, b)])
     share_a, share_b = variance_a / len(a), variance_b / len(b)
     squares = share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1)
     dof = (share_a + share_b) ** 2 / squares if squares else float(len(a) + len(b) - 2)
@@ -205,23 +205,23 @@ def unpaired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) ->
     return _interval(mean_b - mean_a, spread, sqrt(share_a + share_b), dof, min(len(a), len(b)), level)
 
 
-def spread(values: Sequence[float]) -> MeanInterval:
+def mean_interval(values: Sequence[float]) -> MeanInterval:
     """Mean and 95 % interval of repeats. Raises ValueError of no values."""
     if not values:
         raise ValueError("no values")
     if len(values) == 1:
         return MeanInterval(mean=values[0], half=None, sd=None, n=1)
-    mean, variance = _moments(values)
+    mean, variance = moments(values)
     half = quantile(0.975, len(values) - 1) * sqrt(variance / len(values))
     return MeanInterval(mean=mean, half=half, sd=sqrt(variance), n=len(values))
 
 
-def log_spread(values: Sequence[float]) -> LogMeanInterval:
+def log_mean_interval(values: Sequence[float]) -> LogMeanInterval:
     """Geometric mean and 95 % interval of repeats of what doubles and halves, such as a latency; positive values."""
     if len(values) < 2:
         return LogMeanInterval(mean=geometric_mean(values), low=None, high=None, n=len(values))
-    seen = of_ratios([*map(log, values)])
-    return LogMeanInterval(mean=exp(seen.mean), low=exp(seen.low), high=exp(seen.high), n=len(values))
+    interval = ratio_interval([*map(log, values)])
+    return LogMeanInterval(mean=exp(interval.mean), low=exp(interval.low), high=exp(interval.high), n=len(values))
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -241,13 +241,13 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
     One hides another, so the farthest is taken away again and again, and the last that is too far then counts with all
     before it (Rosner, Technometrics 25, 1983).
     """
-    left, taken, named = [*range(len(values))], list[int](), 0
+    remaining, taken, outlier_count = [*range(len(values))], list[int](), 0
     for _ in range(len(values) // 4):
-        place, far = _farthest([values[at] for at in left])
-        taken.append(left.pop(place))
+        farthest, far = _farthest([values[at] for at in remaining])
+        taken.append(remaining.pop(farthest))
         if far:
-            named = len(taken)
-    return tuple(sorted(taken[:named]))
+            outlier_count = len(taken)
+    return tuple(sorted(taken[:outlier_count]))
 
 
 def _farthest(values: Sequence[float]) -> tuple[int, bool]:
@@ -257,14 +257,14 @@ def _farthest(values: Sequence[float]) -> tuple[int, bool]:
     of six values from one distribution one in seven times the largest is beyond 3.5 alone.
     """
     n = len(values)
-    mean, variance = _moments(values)
-    place = max(range(n), key=lambda at: abs(values[at] - mean))
+    mean, variance = moments(values)
+    index = max(range(n), key=lambda at: abs(values[at] - mean))
     if not variance:
-        return place, False
-    residual = values[place] - mean
+        return index, False
+    residual = values[index] - mean
     rest = (variance * (n - 1) - residual**2 * n / (n - 1)) / (n - 2)
     studentised = abs(residual) / sqrt(rest * (1 - 1 / n)) if rest > 0 else inf
-    return place, studentised > max(3.5, quantile(1 - LEVEL / (2 * n), n - 2))
+    return index, studentised > max(3.5, quantile(1 - LEVEL / (2 * n), n - 2))
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -277,8 +277,8 @@ def log_ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
     return [log(other / value) for value, other in zip(a, b, strict=True)]
 
 
-def _moments(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance (n-1)."""
+def moments(values: Sequence[float]) -> tuple[float, float]:
+    """Return mean and variance (n-1)."""
     mean = fsum(values) / len(values)
     return mean, fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 

@@ -1,13 +1,13 @@
-"""The verdicts of an experiment as they are kept, and as they are found again, whatever the rule is by now. Pure."""
+"""The verdicts of an experiment as they are kept, and as they are found again, whatever the rule is by now. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.core.analysis.caveats import forbidden
+from app.core.analysis.caveats import blocking_caveats
 from app.core.analysis.comparison import Comparison, MetricComparison, compare_experiment
-from app.core.analysis.reasons import OutlierPair, OutlierPairs, Reason, SlowRuns
+from app.core.analysis.reasons import OutlierPair, Reason, SlowRuns
 from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval
 from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.session.event_types import RecordedVerdict
@@ -17,11 +17,11 @@ from app.core.session.state import ExperimentRecord, Session
 
 def verdicts_of(comparison: Comparison) -> tuple[RecordedVerdict, ...]:
     """What is kept of a comparison: a judgement of every figure that has one."""
-    return tuple(_kept(row, row.judgement) for row in comparison.rows if row.judgement is not None)
+    return tuple(_recorded(row, row.judgement) for row in comparison.rows if row.judgement is not None)
 
 
-def _kept(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
-    kept = RecordedVerdict(
+def _recorded(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
+    record = RecordedVerdict(
         direction=row.direction,
         figure=row.figure.key,
         verdict=judgement.verdict.value,
@@ -32,17 +32,20 @@ def _kept(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
         further_pairs=judgement.further_pairs,
         figures=judgement.figures,
     )
-    if (seen := judgement.interval) is not None:
-        kept = replace(kept, mean=seen.mean, low=seen.low, high=seen.high, sd=seen.sd, p=seen.p, level=seen.level)
-    if (slow := judgement.slow) is not None:
-        kept = replace(kept, slow_side=slow.side, slow_runs=slow.count)
-    if (far := judgement.far) is not None:
-        kept = replace(
-            kept,
-            far_pairs=tuple(pair.pair for pair in far.pairs),
-            far_percents=tuple(pair.percent for pair in far.pairs),
+    if (interval := judgement.interval) is not None:
+        record = replace(
+            record,
+            mean=interval.mean,
+            low=interval.low,
+            high=interval.high,
+            sd=interval.sd,
+            p=interval.p,
+            level=interval.level,
         )
-    return kept
+    if (slow := judgement.slow) is not None:
+        record = replace(record, slow_side=slow.side, slow_runs=slow.count)
+    far_pairs = tuple(pair.pair for pair in judgement.outliers)
+    return replace(record, far_pairs=far_pairs, far_percents=tuple(pair.percent for pair in judgement.outliers))
 
 
 def stored_comparison(session: Session, experiment_id: str) -> Comparison | None:
@@ -57,21 +60,23 @@ def stored_comparison(session: Session, experiment_id: str) -> Comparison | None
     return replace(comparison, rows=tuple(_rows(comparison, record.end)), rule=rule)
 
 
-def judged_again(session: Session) -> Session:
+def without_stored_verdicts(session: Session) -> Session:
     """The session without the verdicts that were kept: its experiments are judged by the rule of now."""
-    return replace(session, experiments=tuple(map(_forgotten, session.experiments)))
+    return replace(session, experiments=tuple(map(_without_verdicts, session.experiments)))
 
 
-def _forgotten(record: ExperimentRecord) -> ExperimentRecord:
+def _without_verdicts(record: ExperimentRecord) -> ExperimentRecord:
     end = None if record.end is None else replace(record.end, verdicts=())
     return replace(record, end=end)
 
 
 def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[MetricComparison]:
     """With the verdicts that were kept."""
-    known = {(verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}}
+    verdicts = {
+        (verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}
+    }
     for row in comparison.rows:
-        kept = known.get((row.direction, row.figure.key))
+        kept = verdicts.get((row.direction, row.figure.key))
         yield row if kept is None else replace(row, judgement=_judgement(comparison, kept))
 
 
@@ -84,11 +89,14 @@ def _judgement(comparison: Comparison, kept: RecordedVerdict) -> VerdictResult:
         interleaved=True,
         reason=Reason(kept.reason) if kept.reason in {*Reason} else None,
         threshold=kept.threshold or THRESHOLD_PERCENT,
-        far=_far(kept) if kept.far_pairs else None,
+        outliers=tuple(
+            OutlierPair(pair=pair, percent=percent)
+            for pair, percent in zip(kept.far_pairs, kept.far_percents, strict=False)
+        ),
         slow=SlowRuns(side=kept.slow_side, count=kept.slow_runs) if kept.slow_side else None,
         measured=kept.n,
         figures=kept.figures,
-        doubts=forbidden((*comparison.sides.a, *comparison.sides.b)) if verdict is Verdict.REFUSED else (),
+        doubts=blocking_caveats((*comparison.sides.a, *comparison.sides.b)) if verdict is Verdict.REFUSED else (),
     )
 
 
@@ -99,11 +107,4 @@ def interval_of(kept: RecordedVerdict) -> ConfidenceInterval | None:
     p = 1.0 if kept.p is None else kept.p
     return ConfidenceInterval(
         mean=kept.mean, low=kept.low, high=kept.high, sd=kept.sd or 0.0, n=kept.n, p=p, level=kept.level
-    )
-
-
-def _far(kept: RecordedVerdict) -> OutlierPairs:
-    both = zip(kept.far_pairs, kept.far_percents, strict=False)
-    return OutlierPairs(
-        pairs=tuple(OutlierPair(pair=pair, percent=percent) for pair, percent in both),
     )

@@ -1,4 +1,4 @@
-"""The verdict on two settings: faster, slower, no difference, not decided, or refused. Pure.
+"""The verdict on two settings: faster, slower, no difference, not decided, or refused. No I/O.
 
 The interval against the threshold, and nothing else: all of it inside is no difference, also where it excludes 0; else
 one that excludes 0 is faster or slower (of a latency lower or higher); else nothing is decided. More pairs make the
@@ -13,11 +13,11 @@ from enum import StrEnum
 from math import comb, expm1, isfinite, log
 from statistics import median
 
-from app.core.analysis.forecast import deciding
+from app.core.analysis.noise import deciding_look
 from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
-from app.core.analysis.reasons import Caveat, OutlierPair, OutlierPairs, PlannedCount, Reason, SlowRuns
-from app.core.analysis.signed_rank import of_pairs
-from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, log_ratios, outliers, unpaired
+from app.core.analysis.reasons import Caveat, OutlierPair, PlannedCount, Reason, SlowRuns
+from app.core.analysis.signed_rank import pair_interval
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, holm, log_ratios, outliers, welch_interval
 from app.core.session.event_types import InterimAnalysis
 from backends.values import dataclass
 
@@ -69,15 +69,15 @@ class VerdictResult:
     """What was shown."""
     interval: ConfidenceInterval | None
     """None where there is nothing to take a spread of."""
-    further_pairs: int | None
+    further_pairs: int | None = None
     """Pairs to add that would decide it, three times of four at least; None where it is decided, or none would."""
-    interleaved: bool
+    interleaved: bool = False
     """Whether the runs were measured in turn."""
     reason: Reason | None = None
     """Why it is that and not more; None where the verdict says all."""
     threshold: float = THRESHOLD_PERCENT
     """A difference within it is none, percent."""
-    far: OutlierPairs | None = None
+    outliers: tuple[OutlierPair, ...] = ()
     """Pairs that lie far from the others."""
     slow: SlowRuns | None = None
     """Runs that are far slower than the rest, where all of them are on one side."""
@@ -135,21 +135,20 @@ def judge(
         raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
     ratios = log_ratios(a, b)
     strictest = level if strictest is None else strictest
-    interval = of_pairs(ratios, level=level, strictest=strictest).at_least(step) if len(ratios) > 1 else None
-    verdict_result = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
+    interval = pair_interval(ratios, level=level, strictest=strictest).at_least(step) if len(ratios) > 1 else None
+    judgement = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
     if interval is not None and len(ratios) >= FEWEST_PAIRS and inside_level is not None and inside_level != level:
-        inside = of_pairs(ratios, level=inside_level, strictest=strictest).at_least(step)
-        verdict_result = (
-            _of_interval(inside, higher_is_better, threshold) if inside.within(threshold) else verdict_result
-        )
+        inside = pair_interval(ratios, level=inside_level, strictest=strictest).at_least(step)
+        if inside.within(threshold):
+            judgement = judge_interval(inside, higher_is_better=higher_is_better, threshold=threshold)
     slow = slow_runs(a, b, higher_is_better=higher_is_better) if sees_slow_runs else None
-    if slow is not None and slow.count >= FEWEST_SLOW and verdict_result.verdict is Verdict.NO_DIFFERENCE:
-        verdict_result = replace(verdict_result, verdict=Verdict.NOT_DECIDED, reason=Reason.SLOW_ON_ONE_SIDE)
-    verdict_result = replace(verdict_result, far=_far_off(ratios), slow=slow)
-    if interval is None or verdict_result.reason is not Reason.NOT_SHOWN:
-        return verdict_result
-    look = deciding(interval, ahead, threshold=threshold)
-    return replace(verdict_result, further_pairs=None if look is None else look.pairs - len(ratios))
+    if slow is not None and slow.count >= FEWEST_SLOW and judgement.verdict is Verdict.NO_DIFFERENCE:
+        judgement = replace(judgement, verdict=Verdict.NOT_DECIDED, reason=Reason.SLOW_ON_ONE_SIDE)
+    judgement = replace(judgement, outliers=_outlier_pairs(ratios), slow=slow)
+    if interval is None or judgement.reason is not Reason.NOT_SHOWN:
+        return judgement
+    look = deciding_look(interval, ahead, threshold=threshold)
+    return replace(judgement, further_pairs=None if look is None else look.pairs - len(ratios))
 
 
 def judge_between(
@@ -173,63 +172,61 @@ def judge_between(
         return judgement
     means = [sum(log_ratios([1.0] * len(side), side)) / len(side) for side in (before, after)]
     drift = abs(means[1] - means[0])
-    seen = judgement.interval
-    wide = replace(seen, low=seen.low - drift, high=seen.high + drift)
-    held = _of_interval(wide, higher_is_better, threshold)
-    return replace(held, interleaved=False, drift=expm1(drift) * 100)
+    interval = judgement.interval
+    widened = replace(interval, low=interval.low - drift, high=interval.high + drift)
+    judgement_of_b = judge_interval(widened, higher_is_better=higher_is_better, threshold=threshold)
+    return replace(judgement_of_b, interleaved=False, drift=expm1(drift) * 100)
 
 
-def chance_of_silence(silent: int, of: int, runs: int) -> float:
-    """How likely it is that all silent runs are on one side by chance, if that side has `of` of all the `runs`.
+def chance_of_silence(silent: int, side_runs: int, runs: int) -> float:
+    """How likely it is that all silent runs are on one side by chance, if that side has `side_runs` of all the `runs`.
 
     Two-sided, after Fisher: any side may be the one.
     """
-    return min(1.0, 2 * comb(of, silent) / comb(runs, silent))
-
-
-def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
-    """Of two sides of which one completed no I/O: there is no ratio, and no interval is needed."""
-    return VerdictResult(
-        verdict=Verdict.STOPPED_ANSWERING,
-        interval=None,
-        further_pairs=None,
-        interleaved=False,
-        reason=Reason.NO_IO,
-        threshold=threshold,
-    )
-
-
-def unanswered(*, interleaved: bool, threshold: float = THRESHOLD_PERCENT) -> VerdictResult:
-    """Of sides whose runs without I/O leave nothing to take a ratio of, and may have none by chance."""
-    return _undecided(None, Reason.NO_IO, interleaved=interleaved, threshold=threshold)
+    return min(1.0, 2 * comb(side_runs, silent) / comb(runs, silent))
 
 
 def judge_interval(
     interval: ConfidenceInterval, *, higher_is_better: bool = True, threshold: float = THRESHOLD_PERCENT
 ) -> VerdictResult:
-    """The verdict that an interval carries whose level has everything in it already."""
-    return _of_interval(interval, higher_is_better, threshold)
+    """Return the verdict that an interval carries whose level has everything in it already. `threshold` in percent."""
+    verdict: Verdict = Verdict.NOT_DECIDED
+    reason: Reason | None = Reason.NOT_SHOWN
+    if interval.within(threshold):
+        verdict, reason = Verdict.NO_DIFFERENCE, Reason.INSIDE
+    elif interval.excludes_zero:
+        more, less = (Verdict.FASTER, Verdict.SLOWER) if higher_is_better else (Verdict.HIGHER, Verdict.LOWER)
+        least = min(abs(interval.percent_low), abs(interval.percent_high))
+        verdict, reason = more if interval.mean > 0 else less, Reason.SMALL if least < threshold else None
+    return VerdictResult(
+        verdict=verdict,
+        interval=interval,
+        interleaved=True,
+        reason=reason,
+        threshold=threshold,
+        measured=interval.n,
+    )
 
 
 def _judge_pairs(
     interval: ConfidenceInterval | None, pairs: int, higher_is_better: bool, threshold: float
 ) -> VerdictResult:
     if interval is not None and pairs >= FEWEST_PAIRS:
-        return _of_interval(interval, higher_is_better, threshold)
-    further = FEWEST_PAIRS - pairs if interval is not None else None
-    return _undecided(
-        interval, Reason.FEW_PAIRS, interleaved=True, further=further, measured=pairs, threshold=threshold
+        return judge_interval(interval, higher_is_better=higher_is_better, threshold=threshold)
+    return VerdictResult(
+        verdict=Verdict.NOT_DECIDED,
+        interval=interval,
+        further_pairs=FEWEST_PAIRS - pairs if interval is not None else None,
+        interleaved=True,
+        reason=Reason.FEW_PAIRS,
+        threshold=threshold,
+        measured=pairs,
     )
 
 
-def _far_off(ratios: Sequence[float]) -> OutlierPairs | None:
-    """Pairs that lie far from the others; None where none does."""
-    places = outliers(ratios)
-    return OutlierPairs(pairs=tuple(_pair(ratios, at) for at in places)) if places else None
-
-
-def _pair(ratios: Sequence[float], at: int) -> OutlierPair:
-    return OutlierPair(pair=at + 1, percent=expm1(ratios[at]) * 100)
+def _outlier_pairs(ratios: Sequence[float]) -> tuple[OutlierPair, ...]:
+    """Return the pairs that lie far from the others."""
+    return tuple(OutlierPair(pair=at + 1, percent=expm1(ratios[at]) * 100) for at in outliers(ratios))
 
 
 FAR_SLOWER = log(1.1)
@@ -257,56 +254,44 @@ def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool 
     return SlowRuns(side="A" if slow_a else "B", count=slow_a or slow_b)
 
 
-def _of_interval(interval: ConfidenceInterval, higher_is_better: bool, threshold: float) -> VerdictResult:
-    """The rule. `threshold` in percent."""
-    if interval.within(threshold):
-        return VerdictResult(
-            verdict=Verdict.NO_DIFFERENCE,
-            interval=interval,
-            further_pairs=None,
-            interleaved=True,
-            reason=Reason.INSIDE,
-            threshold=threshold,
-            measured=interval.n,
-        )
-    if interval.excludes_zero:
-        more, less = (Verdict.FASTER, Verdict.SLOWER) if higher_is_better else (Verdict.HIGHER, Verdict.LOWER)
-        least = min(abs(interval.percent_low), abs(interval.percent_high))
-        return VerdictResult(
-            verdict=more if interval.mean > 0 else less,
-            interval=interval,
-            further_pairs=None,
-            interleaved=True,
-            reason=Reason.SMALL if least < threshold else None,
-            threshold=threshold,
-            measured=interval.n,
-        )
-    return _undecided(interval, Reason.NOT_SHOWN, interleaved=True, measured=interval.n, threshold=threshold)
-
-
 def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshold: float, step: float) -> VerdictResult:
-    if min(len(a), len(b)) < 2:
-        return _undecided(None, Reason.NO_REPEATS, threshold=threshold)
-    interval = unpaired(a, b, level=level).at_least(step)
-    few = min(len(a), len(b)) < FEWEST_RUNS
-    return _undecided(interval, Reason.FEW_RUNS if few else Reason.NOT_IN_TURN, threshold=threshold)
+    fewest = min(len(a), len(b))
+    interval = welch_interval(a, b, level=level).at_least(step) if fewest > 1 else None
+    if interval is None:
+        reason = Reason.NO_REPEATS
+    else:
+        reason = Reason.FEW_RUNS if fewest < FEWEST_RUNS else Reason.NOT_IN_TURN
+    return VerdictResult(verdict=Verdict.NOT_DECIDED, interval=interval, reason=reason, threshold=threshold)
 
 
-def _undecided(
-    interval: ConfidenceInterval | None,
-    reason: Reason,
-    *,
-    interleaved: bool = False,
-    further: int | None = None,
-    measured: int = 0,
-    threshold: float,
-) -> VerdictResult:
-    return VerdictResult(
-        verdict=Verdict.NOT_DECIDED,
-        interval=interval,
-        further_pairs=further,
-        interleaved=interleaved,
-        reason=reason,
-        threshold=threshold,
-        measured=measured,
+# -- many figures at once: what is shown of one of them when all are counted ------------------------------------------
+
+BESIDE = 0.2
+"""Of the level of the headline what all figures beside it share, so that the whole job stays at about that level."""
+
+
+def correct_for_multiplicity(
+    judgements: Sequence[VerdictResult | None], *, share: float = 1.0
+) -> tuple[VerdictResult | None, ...]:
+    """The same judgements; a difference that chance explains, given their number, is not decided any more.
+
+    `share`: how much of the level the family has to itself.
+    """
+    family = [judgement for judgement in judgements if judgement is not None and judgement.interval is not None]
+    if len(family) < 2:
+        return tuple(judgements)
+    adjusted = dict(
+        zip(map(id, family), holm([judgement.interval.p for judgement in family if judgement.interval]), strict=True)
     )
+    return tuple(
+        _corrected(judgement, adjusted.get(id(judgement), 0.0) / share, len(family)) for judgement in judgements
+    )
+
+
+def _corrected(judgement: VerdictResult | None, p: float, count: int) -> VerdictResult | None:
+    if judgement is None or not judgement.differs:
+        return judgement
+    level = LEVEL if judgement.interval is None else judgement.interval.level
+    if p <= level:
+        return judgement
+    return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=Reason.ONE_OF_MANY, figures=count)

@@ -56,14 +56,14 @@ class AbortMonitor:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    def tell(self, figures: RunResult) -> RunResult:
+    def explain(self, figures: RunResult) -> RunResult:
         """The figures of a run that was stopped for it say so; one that was over or failed by itself keeps its own."""
         if not self._found or figures.status is not RunStatus.STOPPED:
             return figures
@@ -97,7 +97,7 @@ class WriteLimit:
         self._stop = stop
         self._written = [0.0] * len(self._limits)
 
-    def hear(self, sample: Sample) -> None:
+    def count(self, sample: Sample) -> None:
         """An interval of the run, whether it is measured or not."""
         writes = [part.write for part in sample.targets] or [sample.write]
         for number, write in enumerate(writes[: len(self._limits)]):
@@ -109,20 +109,15 @@ class WriteLimit:
     @property
     def _reached(self) -> tuple[float, ...]:
         """What was written to those that have had enough."""
-        both = zip(self._written, self._limits, strict=True)
-        return tuple(written for written, limit in both if limit is not None and written >= limit)
+        pairs = zip(self._written, self._limits, strict=True)
+        return tuple(written for written, limit in pairs if limit is not None and written >= limit)
 
-    def tell(self, figures: RunResult) -> RunResult:
+    def explain(self, figures: RunResult) -> RunResult:
         """The figures of a run that was stopped for it say so."""
         if not self._reached or figures.status is not RunStatus.STOPPED:
             return figures
         reason = f"Stopped: {size_words(round(max(self._reached)))} are written, a tenth of the drive."
         return replace(figures, reason=reason, hint=WAY_ROUND)
-
-
-def caps_of(ready: RunPlan, inventory: Inventory) -> tuple[int | None, ...]:
-    """Of each target in turn the bytes after which a job is ended, see `write_limit_of`."""
-    return tuple(write_limit_of(ready, site, inventory) for site in ready.sites)
 
 
 def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -> int | None:
@@ -131,14 +126,14 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
     Whoever names a run time or a size means it; so does a plan of many runs, which tells all of it before. The default
     run time is a minute, so that no such job writes for longer than ten.
     """
-    usual = Job().runtime
-    named = ready.request.steady is not None or all(
-        part.runtime != usual or part.size is not None for part in ready.job.parts
+    default_runtime = Job().runtime
+    is_named = ready.request.steady is not None or all(
+        part.runtime != default_runtime or part.size is not None for part in ready.job.parts
     )
-    agreed = named or ready.request.told or ready.request.fills > 0
-    if not ready.destructive or site.judgement is None or agreed:
+    is_agreed = is_named or ready.request.length_agreed or ready.request.fills > 0
+    if not ready.destructive or site.judgement is None or is_agreed:
         return None
-    return round(SHARE * site.size) if wears(inventory, site.disk or site.judgement.device) else None
+    return round(SHARE * site.size) if wears_out(inventory, site.disk or site.judgement.device) else None
 
 
 def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
@@ -149,7 +144,7 @@ def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
     return below or tuple(drive for drive in things if isinstance(drive, Drive))
 
 
-def wears(inventory: Inventory, device: str) -> bool:
+def wears_out(inventory: Inventory, device: str) -> bool:
     """Whether writing to a device wears something."""
     below = drives_below(inventory, device)
     return not below or any(drive.media not in _LASTING for drive in below)
@@ -186,7 +181,7 @@ class ThinCapacityMonitor:
         return low(room for room in now if not room.unknown or self._blind >= _BLIND_LOOKS)
 
 
-def room_look(host: Host, ready: RunPlan) -> Look | None:
+def make_capacity_monitor(host: Host, ready: RunPlan) -> Look | None:
     """The looks that a run needs; None of one that takes no such room."""
     rooms = tuple(room for site in ready.sites for room in site.capacity_sources)
     return ThinCapacityMonitor(host, rooms) if rooms else None
@@ -208,13 +203,15 @@ class AllocatedRanges:
         for site in ready.sites:
             if not site.capacity_sources:
                 continue
-            at = await number(site)
+            devno = await number(site)
             before = {(room.layer, room.part): room for room in site.found_rooms}
-            now = [
-                room for room in await rooms_at(self._host, at, site.file or "") if (room.layer, room.part) in before
+            rooms_now = [
+                room for room in await rooms_at(self._host, devno, site.file or "") if (room.layer, room.part) in before
             ]
-            new = tuple(room.after(before[room.layer, room.part], site.area) for room in now if not room.unknown)
-            self._known[site.file or at] = new
+            ranges = tuple(
+                room.after(before[room.layer, room.part], site.area) for room in rooms_now if not room.unknown
+            )
+            self._known[site.file or devno] = ranges
 
 
 # -- ends a run whose drives are as warm as they warn of themselves ---------------------------------------------------

@@ -63,15 +63,15 @@ class BackgroundEventWatch:
 
     async def _look(self, at: float) -> tuple[RunEvent, ...]:
         texts = await self._host.read_many(list(self._paths))
-        new = tuple(
+        events = tuple(
             event
             for path, (disk, name) in self._paths.items()
             if path in texts and texts[path] != self._before.get(path)
-            for event in _happened(disk, name, self._before.get(path, ""), texts[path], at)
+            for event in _events_between(disk, name, self._before.get(path, ""), texts[path], at)
         )
         self._before = {**self._before, **texts}
-        self.found += new
-        return new
+        self.found += events
+        return events
 
     def _second_of(self, sample: Sample) -> float:
         """The end of an interval in seconds of the whole run."""
@@ -85,8 +85,8 @@ class BackgroundEventWatch:
                 return sample.at
 
 
-def _happened(disk: str, name: str, before: str, now: str, at: float) -> Iterator[RunEvent]:
-    """What it means that a file reads another than before. Pure."""
+def _events_between(disk: str, name: str, before: str, now: str, at: float) -> Iterator[RunEvent]:
+    """What it means that a file reads another than before. No I/O."""
     old, new = clean(before, 40).strip(), clean(now, 40).strip()
     if name == _CACHE:
         yield RunEvent(at=at, device=disk, kind="write-cache", before=old, after=new)
@@ -97,23 +97,23 @@ def _happened(disk: str, name: str, before: str, now: str, at: float) -> Iterato
         yield RunEvent(at=at, device=disk, kind=_KINDS.get(new, new), after="going on")
 
 
-def event_words(event: RunEvent) -> str:
+def event_text(event: RunEvent) -> str:
     """`A resync of md0 began at 0:12`, `Write cache of sdb went from write back to write through at 0:25`."""
     when = units.elapsed(event.at)
     if event.moved:
         return f"Write cache of {event.device} went from {event.before} to {event.after} at {when}"
-    what = TASKS.get(event.kind, f"a {event.kind}")
-    return f"{what[:1].upper()}{what[1:]} of {event.device} {'ended' if event.before else 'began'} at {when}"
+    task = TASKS.get(event.kind, f"a {event.kind}")
+    return f"{task[:1].upper()}{task[1:]} of {event.device} {'ended' if event.before else 'began'} at {when}"
 
 
-def told_of(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:
-    """The figures of a run in whose course this happened. Pure."""
+def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:
+    """The figures of a run in whose course this happened. No I/O."""
     if not events:
         return figures
-    return replace(figures, happened=events, warnings=(*figures.warnings, *map(event_words, events)))
+    return replace(figures, happened=events, warnings=(*figures.warnings, *map(event_text, events)))
 
 
-async def course_watch(
+async def open_event_watch(
     host: Host, devices: Sequence[str], members: Sequence[Member], ramp: float
 ) -> BackgroundEventWatch | None:
     """The watch over some disks, by their nodes, and over the md arrays below them; None for a recording."""

@@ -173,20 +173,20 @@ class DeviceAccess:
             require_confirmed_content(verdict, judgement.verdict.found)
             yield OpenTarget(path=judgement.device)
             return
-        matches = judgement.verdict.found
-        side = self._host.root_side
-        if side is not None:
-            lent = HelperDevice(
-                side,
+        content = judgement.verdict.found
+        helper = self._host.root_side
+        if helper is not None:
+            helper_device = HelperDevice(
+                helper,
                 judgement.device,
                 writing=judgement.intent is Intent.WRITE,
                 typed=typed,
                 meant=judgement.identity,
-                shown=matches,
+                shown=content,
             )
-            async with lent:
-                yield OpenTarget(path=lent.path, root=lent.root)
+            async with helper_device:
+                yield OpenTarget(path=helper_device.path, root=helper_device.root)
             return
-        meant, area = judgement.identity, judgement.area
-        async with secure(self._host, judgement.device, judgement.intent, typed, meant, matches, area) as hold:
+        identity, area = judgement.identity, judgement.area
+        async with secure(self._host, judgement.device, judgement.intent, typed, identity, content, area) as hold:
             yield OpenTarget(path=hold.path)

@@ -73,7 +73,7 @@ class FaultDetector:
         self._before = [health for health in before if health is not None]
         self._samples = samples
 
-    async def tell(
+    async def explain(
         self, figures: RunResult, members: Sequence[Member] = (), *, ramp: float = 0.0, idle_s: float = 0.0
     ) -> RunResult:
         """The figures with what befell device and members.
@@ -84,20 +84,22 @@ class FaultDetector:
         waited = figures.steady.waited_s if figures.steady is not None else 0.0
         figures = with_standstill(figures, self._samples(), measured_from=ramp + waited, idle_s=idle_s)
         roles = {member.device: member.role for member in members}
-        afters = await asyncio.gather(*(settled(self._host, before, figures) for before in self._before))
+        afters = await asyncio.gather(*(read_final_health(self._host, before, figures) for before in self._before))
         reason = figures.reason
         for before, after in zip(self._before, afters, strict=True):
             if figures.reason == reason:  # the first disk that tells why is enough
-                figures = explained(figures, before, after, roles)
+                figures = with_device_faults(figures, before, after, roles)
         return replace(figures, warnings=tuple(dict.fromkeys(figures.warnings)))
 
 
-async def witness(host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]) -> FaultDetector:
+async def make_fault_detector(
+    host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]
+) -> FaultDetector:
     """The witness of a run on some disks, by their nodes."""
-    return FaultDetector(host, [await standing(host, device) for device in devices], samples)
+    return FaultDetector(host, [await read_device_health(host, device) for device in devices], samples)
 
 
-async def standing(host: Host, device: str) -> DeviceHealth | None:
+async def read_device_health(host: Host, device: str) -> DeviceHealth | None:
     """How a disk stands now, by its node; None where nothing can be asked for."""
     if not host.capabilities.live:
         return None
@@ -105,45 +107,45 @@ async def standing(host: Host, device: str) -> DeviceHealth | None:
     folder = f"/sys/block/{name}"
     names = ("diskseq", "dev", "device/state", "md/level", "md/raid_disks", "md/degraded")
     texts = await host.read_many([f"{folder}/{name}" for name in names])
-    own = {name: text.strip() for name in names if (text := texts.get(f"{folder}/{name}")) is not None}
+    texts_by_name = {name: text.strip() for name in names if (text := texts.get(f"{folder}/{name}")) is not None}
     return DeviceHealth(
         name=name,
-        sequence=own.get("diskseq", own.get("dev")) if "dev" in own else None,
-        state=own.get("device/state"),
-        level=own.get("md/level"),
-        members=number(own.get("md/raid_disks")),
-        missing=number(own.get("md/degraded")),
+        sequence=texts_by_name.get("diskseq", texts_by_name.get("dev")) if "dev" in texts_by_name else None,
+        state=texts_by_name.get("device/state"),
+        level=texts_by_name.get("md/level"),
+        members=number(texts_by_name.get("md/raid_disks")),
+        missing=number(texts_by_name.get("md/degraded")),
     )
 
 
-async def settled(host: Host, before: DeviceHealth, figures: RunResult) -> DeviceHealth:
+async def read_final_health(host: Host, before: DeviceHealth, figures: RunResult) -> DeviceHealth:
     """How it stands after a run. A disk that is leaving fails its I/O first and goes a moment later: waited for."""
     after = before
     for look in range(_LOOKS if figures.status is RunStatus.FAILED else 1):
         if look:
             await asyncio.sleep(_BETWEEN_S)
-        after = await standing(host, f"/dev/{before.name}") or before
+        after = await read_device_health(host, f"/dev/{before.name}") or before
         if after.sequence != before.sequence or after.broken or after.state == "offline":
             break
     return after
 
 
-def explained(
+def with_device_faults(
     figures: RunResult, before: DeviceHealth, after: DeviceHealth, roles: Mapping[str, str] | None = None
 ) -> RunResult:
-    """The figures with what befell the device and its members. Pure.
+    """The figures with what befell the device and its members. No I/O.
 
     `roles`: of the members when the run began.
     """
     lost = lost_members(figures.members, roles or {})
-    warnings = (*figures.warnings, *_of_members(lost, after))
+    warnings = (*figures.warnings, *_member_warnings(lost, after))
     if figures.status is not RunStatus.FAILED:
         return replace(figures, warnings=warnings)
-    reason, hint = _of_device(before, after) or (figures.reason, figures.hint)
+    reason, hint = _fault_reason(before, after) or (figures.reason, figures.hint)
     return replace(figures, reason=reason, hint=hint, warnings=warnings)
 
 
-def _of_device(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
+def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
     """Why it failed, by what the kernel says of the device; fio's error numbers of a disk that left are a race."""
     name = before.name
     if after.sequence is None or after.state in _LEAVING:
@@ -179,9 +181,9 @@ def lost_text(member: MemberStats) -> str:
     return f"{member.device} {_LOST[member.role]}"
 
 
-def _of_members(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
-    for member_stats in lost:
-        yield lost_text(member_stats)
+def _member_warnings(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterator[str]:
+    for member in lost:
+        yield lost_text(member)
     if lost and after.missing and not after.broken:
         yield (
             f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"
@@ -194,8 +196,8 @@ def _of_members(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterator[st
 def with_standstill(
     figures: RunResult, samples: Sequence[Sample], *, measured_from: float = 0.0, idle_s: float = 0.0
 ) -> RunResult:
-    """The figures with the longest standstill; a run in which the device stood still did not go well. Pure."""
-    sentence = stood_still(samples, measured_from)
+    """The figures with the longest standstill; a run in which the device stood still did not go well. No I/O."""
+    sentence = standstill_text(samples, measured_from)
     if sentence is None:
         return figures
     flush = 0 if figures.sync is None else figures.sync.latency_ns.max or 0
@@ -211,7 +213,7 @@ def with_standstill(
 _STILL_HINT = "Its figures are a mixture of two states of the device. Find what held it up, then measure again."
 
 
-def stood_still(samples: Sequence[Sample], measured_from: float) -> str | None:
+def standstill_text(samples: Sequence[Sample], measured_from: float) -> str | None:
     """A sentence on the longest standstill, None if there is none; `measured_from`: when the measured phase began.
 
     It has the clock of the run's time axis, as the graph and the notices have.

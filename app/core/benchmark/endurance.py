@@ -1,4 +1,4 @@
-"""What a job that writes will cost a drive, before it is agreed to: bytes at most, and its endurance. Pure."""
+"""What a job that writes will cost a drive, before it is agreed to: bytes at most, and its endurance. No I/O."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ UNRATED = f"{RATED}: unknown, no drive reports it"
 """Unless `endurance_tbw` of the configuration has the model."""
 
 
-def wear_words(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
+def wear_texts(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
     """How much a job writes to a device, and what its drives tell of their endurance; nothing of jobs without writes.
 
     `runs`: earlier ones, which tell how fast the device is written; `times`: how often it is run.
     """
     if not ready.job.writes_data and not ready.request.fills:
         return ()
-    lines = [row for site in ready.overwritten for row in _words(ready, site, tuple(runs), inventory, times)]
+    lines = [
+        row for site in ready.overwritten for row in _target_wear_texts(ready, site, tuple(runs), inventory, times)
+    ]
     return tuple(dict.fromkeys(lines))
 
 
-def _words(
+def _target_wear_texts(
     ready: RunPlan, site: ResolvedTarget, runs: Sequence[RunRecord], inventory: Inventory, times: int
 ) -> tuple[str, ...]:
     if site.device is None:
@@ -40,15 +42,15 @@ def _words(
     fill = f"{size_words(filled)} in order, then " if filled else ""
     steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
     seconds = times * (ready.job.ramp + ready.job.runtime + steady)
-    most = write_limit_of(ready, site, inventory)
-    called = inventory.lasting(site.device)
+    limit = write_limit_of(ready, site, inventory)
+    name = inventory.lasting(site.device)
     if ready.job.runtime:
-        amount = amount_text(site.device, seconds, runs, None if most is None else times * most, called)
+        amount = amount_text(site.device, seconds, runs, None if limit is None else times * limit, name)
     else:
         moved = most_bytes(ready.job, site.target)
         amount = "an unknown amount" if moved is None else f"{size_words(times * moved)} at most"
-    written = "Written" if len(ready.sites) == 1 else f"Written to {called}"
-    return (f"{written}: {fill}{amount}", *endurance_words(inventory, site.disk or site.device))
+    written = "Written" if len(ready.sites) == 1 else f"Written to {name}"
+    return (f"{written}: {fill}{amount}", *endurance_texts(inventory, site.disk or site.device))
 
 
 def amount_text(
@@ -59,7 +61,7 @@ def amount_text(
     `called`: its name where that is another one.
     """
     written = {run.id: run.write_to(device) for run in runs}
-    rates = {run: done.bytes_per_second for run, done in written.items() if done is not None}
+    rates = {run: write.bytes_per_second for run, write in written.items() if write is not None}
     fastest = max(rates, key=lambda run: rates[run], default=None)
     if cap is not None and (fastest is None or rates[fastest] * seconds > cap):
         return f"{size_words(cap)} at most, a tenth of the drive; a run time or a size of its own lifts that"
@@ -69,10 +71,10 @@ def amount_text(
     return f"{most} at most, {units.duration(seconds)} as fast as {fastest} wrote"
 
 
-def endurance_words(inventory: Inventory, device: str) -> tuple[str, ...]:
+def endurance_texts(inventory: Inventory, device: str) -> tuple[str, ...]:
     """What is known of the endurance of the drives that writing to a device writes to, a clause each."""
 
-    def told(label: str) -> tuple[str, ...]:
+    def lines_of(label: str) -> tuple[str, ...]:
         drives = drives_below(inventory, device)
         facts = {
             drive.device or drive.target: f"{label} of {drive.target}: {fact.value}"
@@ -82,4 +84,7 @@ def endurance_words(inventory: Inventory, device: str) -> tuple[str, ...]:
         }
         return tuple(reversed(facts.values()))
 
-    return (*(told(ENDURANCE) or ("Endurance used: unknown, its drives do not tell it",)), *(told(RATED) or (UNRATED,)))
+    return (
+        *(lines_of(ENDURANCE) or ("Endurance used: unknown, its drives do not tell it",)),
+        *(lines_of(RATED) or (UNRATED,)),
+    )

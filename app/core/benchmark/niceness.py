@@ -16,11 +16,11 @@ def lower_priority() -> int | None:
     Where a program could not be raised again (no root, no RLIMIT_NICE) nothing is lowered: fio would be measured at
     the lower priority, too.
     """
-    before = os.getpriority(os.PRIO_PROCESS, 0)
+    niceness = os.getpriority(os.PRIO_PROCESS, 0)
     limit, _ = resource.getrlimit(resource.RLIMIT_NICE)
-    if os.geteuid() != 0 and 20 - limit > before:
+    if os.geteuid() != 0 and 20 - limit > niceness:
         return None
     with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, min(before + STEP, 19))
-        return before
+        os.setpriority(os.PRIO_PROCESS, 0, min(niceness + STEP, 19))
+        return niceness
     return None

@@ -50,15 +50,15 @@ def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, p
 def written_by(record: RunRecord, ready: RunPlan, *, session: str) -> PreconditionWritten:
     """What a run wrote that filled its target first."""
     figures = record.figures
-    worked = figures.read is not None or figures.write is not None
+    has_workload = figures.read is not None or figures.write is not None
     return PreconditionWritten(
         at=time.time(),
-        device=ready.device or record.start.target,
+        device=ready.only.device or record.start.target,
         size_bytes=ready.size,
         filled_bytes=figures.filled_bytes,
-        workload=(record.start.profile or record.start.title) if worked else "",
+        workload=record.start.workload if has_workload else "",
         workload_bytes=figures.write.total_bytes if figures.write is not None else 0,
-        steady=figures.steady.attained if figures.steady is not None else False if worked else None,
+        steady=figures.steady.attained if figures.steady is not None else False if has_workload else None,
         session=session,
     )
 
@@ -68,12 +68,12 @@ def device_key(identity: Identity) -> str | None:
 
     By what survives a reboot and another name: WWN and serial number, or the backing file of a loop device.
     """
-    lasting = (identity.wwn, identity.serial, identity.backing)
-    if not any(lasting):
+    lasting_ids = (identity.wwn, identity.serial, identity.backing)
+    if not any(lasting_ids):
         return None
     import hashlib  # with 3 MiB of libcrypto, which few runs need
 
-    text = "\n".join(str(fact or "") for fact in (*lasting, identity.size_bytes))
+    text = "\n".join(str(fact or "") for fact in (*lasting_ids, identity.size_bytes))
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 

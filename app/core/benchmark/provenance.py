@@ -56,13 +56,13 @@ async def provenance(
     """
     disks = () if device is None else await _disks(host, inventory, device)
     things = () if device is None else inventory.at(device)
-    matches = {
+    fields = {
         "size_bytes": str(size_bytes or ""),
         "governor": _ORDER.join(name if len(governors) == 1 else f"{name} on {n}" for name, n in governors.items()),
         "turbo": await _turbo(host),
-        **_of_array(next((device for device in things if isinstance(device, Array)), None)),
-        **_of_drives([drive for disk in disks for drive in _drives(inventory, disk)]),
-        **await _of_controllers(host, inventory, disks),
+        **_array_fields(next((device for device in things if isinstance(device, Array)), None)),
+        **_drive_fields([drive for disk in disks for drive in _drives(inventory, disk)]),
+        **await _controller_fields(host, inventory, disks),
         **await _backing(host, things),
         **await _queues(host, device, disks, readings),
         **{
@@ -71,7 +71,7 @@ async def provenance(
             if reading.effective is not None
         },
     }
-    return {key: clean(text, _MOST) for key, text in matches.items() if text}
+    return {key: clean(text, _MOST) for key, text in fields.items() if text}
 
 
 async def _disks(host: Host, inventory: Inventory, device: str) -> tuple[_Disk, ...]:
@@ -101,7 +101,7 @@ def _drives(inventory: Inventory, disk: _Disk) -> Iterator[Drive]:
         yield from (device for device in disk.things[:1] if isinstance(device, Drive))
 
 
-def _of_array(array: Array | None) -> dict[str, str]:
+def _array_fields(array: Array | None) -> dict[str, str]:
     if array is None:
         return {}
     numbers = {"strip_bytes": array.strip_bytes, "data_drives": array.data_drives, "spans": array.spans}
@@ -113,44 +113,44 @@ def _of_array(array: Array | None) -> dict[str, str]:
     }
 
 
-def _of_drives(drives: Sequence[Drive]) -> dict[str, str]:
+def _drive_fields(drives: Sequence[Drive]) -> dict[str, str]:
     return {
-        "drive_model": _each([drive.model for drive in drives]),
-        "drive_serial": _each([drive.serial for drive in drives]),
-        "drive_firmware": _each([drive.firmware for drive in drives]),
+        "drive_model": _joined([drive.model for drive in drives]),
+        "drive_serial": _joined([drive.serial for drive in drives]),
+        "drive_firmware": _joined([drive.firmware for drive in drives]),
     }
 
 
-async def _of_controllers(host: Host, inventory: Inventory, disks: Sequence[_Disk]) -> dict[str, str]:
+async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_Disk]) -> dict[str, str]:
     """Cards, and the functions on the PCI bus that the disks hang from: of an NVMe drive the drive itself."""
     addresses = sorted({address for disk in disks if (address := address_of(disk.folder)) is not None})
     owners = {device.controller for disk in disks for device in disk.things}
     cards = [card for card in inventory.controllers if card.target in owners]
     return {
-        "controller": _each([card.model for card in cards]),
-        "controller_serial": _each([card.serial for card in cards]),
-        "controller_firmware": _each([card.firmware for card in cards]),
-        "tool": _each([next((fact.value for fact in card.facts if fact.label == "Tool"), None) for card in cards]),
-        **await _of_slots(host, addresses, cards),
+        "controller": _joined([card.model for card in cards]),
+        "controller_serial": _joined([card.serial for card in cards]),
+        "controller_firmware": _joined([card.firmware for card in cards]),
+        "tool": _joined([next((fact.value for fact in card.facts if fact.label == "Tool"), None) for card in cards]),
+        **await _slot_fields(host, addresses, cards),
     }
 
 
-async def _of_slots(host: Host, addresses: Sequence[str], cards: Sequence[Controller]) -> dict[str, str]:
+async def _slot_fields(host: Host, addresses: Sequence[str], cards: Sequence[Controller]) -> dict[str, str]:
     """Of a card whose function is not found what its tool said of the driver is all there is."""
     interrupts = [await _interrupts(host, address) for address in addresses]
     wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
     wanted += [f"/proc/irq/{number}/smp_affinity_list" for numbers in interrupts for number in numbers]
     texts = await host.read_many(wanted)
-    said = [{name: clean(texts.get(f"{DEVICES}/{address}/{name}", "")) for name in SLOT} for address in addresses]
-    links = [link_of(each) for each in said]
-    nodes = [node_of(each) for each in said]
+    attributes = [{name: clean(texts.get(f"{DEVICES}/{address}/{name}", "")) for name in SLOT} for address in addresses]
+    links = [link_of(slot) for slot in attributes]
+    nodes = [node_of(slot) for slot in attributes]
     return {
-        "pci": _each(addresses),
-        "driver": _each([await _driver(host, address) for address in addresses] or [card.driver for card in cards]),
-        "numa_node": _each([None if node is None else str(node) for node in nodes]),
-        "pcie_link": _each([f"{link.speed} x{link.width}" if link.speed and link.width else None for link in links]),
-        "pcie_link_max": _each([link.best if link.max_speed and link.max_width else None for link in links]),
-        "irq_affinity": _each(
+        "pci": _joined(addresses),
+        "driver": _joined([await _driver(host, address) for address in addresses] or [card.driver for card in cards]),
+        "numa_node": _joined([None if node is None else str(node) for node in nodes]),
+        "pcie_link": _joined([f"{link.speed} x{link.width}" if link.speed and link.width else None for link in links]),
+        "pcie_link_max": _joined([link.best if link.max_speed and link.max_width else None for link in links]),
+        "irq_affinity": _joined(
             [
                 _ORDER.join(texts.get(f"/proc/irq/{number}/smp_affinity_list", "?") for number in numbers)
                 for numbers in interrupts
@@ -176,8 +176,8 @@ async def _interrupts(host: Host, address: str) -> list[int]:
 
 async def _turbo(host: Host) -> str:
     texts = await host.read_many((_NO_TURBO, _BOOST))
-    words = {(_NO_TURBO, "0"): "on", (_NO_TURBO, "1"): "off", (_BOOST, "1"): "on", (_BOOST, "0"): "off"}
-    return next((words[item] for path, text in texts.items() if (item := (path, text.strip())) in words), "")
+    states = {(_NO_TURBO, "0"): "on", (_NO_TURBO, "1"): "off", (_BOOST, "1"): "on", (_BOOST, "0"): "off"}
+    return next((states[setting] for path, text in texts.items() if (setting := (path, text.strip())) in states), "")
 
 
 async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str]:
@@ -186,8 +186,8 @@ async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str
     if path is None:
         return {}
     stat = await host.stat(path)
-    known = {} if stat is None else {"backing_inode": stat.place or "", "backing_bytes": str(stat.size)}
-    return {"backing_file": path} | known
+    details = {} if stat is None else {"backing_inode": stat.place or "", "backing_bytes": str(stat.size)}
+    return {"backing_file": path} | details
 
 
 async def _queues(
@@ -205,7 +205,7 @@ async def _queues(
         return texts.get(files[name].get(key, ""))
 
     return {f"queue_{key}": text(own, key) or "" for key in files.get(own, ()) if key not in readings} | {
-        f"member_queue_{key}": _each([text(name, key) for name in below]) for key in keys
+        f"member_queue_{key}": _joined([text(name, key) for name in below]) for key in keys
     }
 
 
@@ -217,7 +217,7 @@ async def _queue_files(host: Host, name: str) -> dict[str, str]:
     return {path.removeprefix(base).replace("/", "_"): path for path in paths if path != f"{base}iosched"}
 
 
-def _each(values: Sequence[str | None]) -> str:
+def _joined(values: Sequence[str | None]) -> str:
     """One for all if they are alike, else each in turn, `-` for what is not known; "" where nothing is."""
     texts = [clean(value or "", 400) or "-" for value in values]
     if set(texts) <= {"-"}:

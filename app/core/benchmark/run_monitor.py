@@ -41,19 +41,19 @@ class RunMonitor:
         meter: MemberSampler | None,
         watch: LiveAdvisor | None,
         course: BackgroundEventWatch | None = None,
-        heard: Callable[[Sample], None] = lambda sample: None,
+        on_sample: Callable[[Sample], None] = lambda sample: None,
     ) -> None:
         """`meter`: of the devices below, None for none. `watch`: gives advice while it is measured. `course`: sees
         what befalls the devices, None where nothing tells.
 
-        `heard`: hears every interval.
+        `on_sample`: called with every interval.
         """
         self._id = run_id
         self._emit = emit
         self._meter = meter
         self._watch = watch
         self._course = course
-        self._heard = heard
+        self._on_sample = on_sample
         self._phase = Phase.PREPARING
 
     async def follow(
@@ -75,12 +75,12 @@ class RunMonitor:
                         seconds = (lengths or {}).get(phase)
                         self._tell(replace(event, seconds=seconds, message=clean(event.message, 200)))
                     case SampleTaken(sample=sample):
-                        self._heard(sample)
+                        self._on_sample(sample)
                         await self._look_below(watch)
                         self._tell(event)
                         await self._look_around(course, sample)
-                        if watch is not None and (said := await watch.sample(sample)) is not None:
-                            self._tell(AdviceGiven(advice=said))
+                        if watch is not None and (advice := await watch.sample(sample)) is not None:
+                            self._tell(AdviceGiven(advice=advice))
                     case CpuSampled():
                         await self._cpu(event, watch)
                         self._tell(event)

@@ -63,7 +63,7 @@ class BenchmarkRequest:
     fill_block: int = FILL_BLOCK
     """Bytes written at once by that: the full stripe of an array whose parity it is to make right."""
 
-    told: bool = False
+    length_agreed: bool = False
     """Whether its length was named, or all that it writes told with a plan of many runs, and agreed to."""
     beside: tuple[NamedTarget, ...] = ()
     """Others that the same job is done on at the same time."""
@@ -185,26 +185,6 @@ class RunPlan:
         return site
 
     @property
-    def scratch(self) -> ScratchPlan | None:
-        """As of the only target."""
-        return self.only.scratch
-
-    @property
-    def judgement(self) -> DeviceGuardResult | None:
-        """As of the only target."""
-        return self.only.judgement
-
-    @property
-    def device(self) -> str | None:
-        """As of the only target."""
-        return self.only.device
-
-    @property
-    def disk(self) -> str | None:
-        """As of the only target."""
-        return self.only.disk
-
-    @property
     def name(self) -> str:
         """What is measured, in words; of several each, with commas between."""
         return ", ".join(site.name for site in self.sites)
@@ -217,10 +197,8 @@ class RunPlan:
     @property
     def hint(self) -> str:
         """What to do next when it is refused."""
-        judged = [site.judgement for site in self.sites if site.judgement is not None]
-        return next(
-            (device_guard_result.verdict.hint for device_guard_result in judged if device_guard_result.refused), ""
-        )
+        judgements = [site.judgement for site in self.sites if site.judgement is not None]
+        return next((judgement.verdict.hint for judgement in judgements if judgement.refused), "")
 
     @property
     def overwritten(self) -> tuple[ResolvedTarget, ...]:
@@ -249,19 +227,15 @@ class RunPlan:
     @property
     def plates(self) -> tuple[DeviceLabel, ...]:
         """What loses its data, each with the word that has to be typed first; empty where nothing is lost."""
-        judged = [site.judgement for site in self.overwritten if site.judgement is not None]
-        return tuple(
-            device_guard_result.verdict.plate
-            for device_guard_result in judged
-            if device_guard_result.verdict.plate is not None
-        )
+        judgements = [site.judgement for site in self.overwritten if site.judgement is not None]
+        return tuple(judgement.verdict.plate for judgement in judgements if judgement.verdict.plate is not None)
 
     @property
     def confirm_text(self) -> str | None:
         """All those words as they have to be typed, None if nothing has to be."""
         return confirm_token(self.plates) or None
 
-    def word_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
+    def token_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
         """What was typed for one of the targets: its own word where the words of all of them were."""
         if len(self.sites) == 1:
             return typed
@@ -271,7 +245,7 @@ class RunPlan:
         """Raises RefusedError unless the guard's word on each target, with what was typed, lets it go ahead."""
         for site in self.sites:
             if site.judgement is not None:
-                require(site.judgement.verdict, self.word_for(site, typed))
+                require(site.judgement.verdict, self.token_for(site, typed))
 
     @property
     def disks(self) -> tuple[str, ...]:
@@ -286,11 +260,13 @@ class RunPlan:
     @property
     def found(self) -> tuple[str, ...]:
         """What lies on the devices and would be lost."""
-        return tuple(name for site in self.sites if site.judgement is not None for name in site.judgement.verdict.found)
+        return tuple(
+            content for site in self.sites if site.judgement is not None for content in site.judgement.verdict.found
+        )
 
     def confirmed_with(self, first: RunPlan) -> RunPlan:
         """The same run again; of what lies on the devices only what `first` showed has been confirmed."""
-        sites = [_shown(site, before) for site, before in zip(self.sites, first.sites, strict=True)]
+        sites = [_with_shown_content(site, before) for site, before in zip(self.sites, first.sites, strict=True)]
         return replace(self, sites=tuple(sites))
 
     @property
@@ -310,7 +286,7 @@ class RunPlan:
         return sum(site.size for site in self.sites)
 
 
-def _shown(site: ResolvedTarget, before: ResolvedTarget) -> ResolvedTarget:
+def _with_shown_content(site: ResolvedTarget, before: ResolvedTarget) -> ResolvedTarget:
     """The site with what was shown of it the first time."""
     if site.judgement is None or before.judgement is None:
         return site
@@ -336,7 +312,7 @@ def require_reading(ready: RunPlan) -> None:
         raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
 
 
-def suits_several(request: BenchmarkRequest) -> None:
+def require_valid_targets(request: BenchmarkRequest) -> None:
     """Raises InvalidValueError for a job that makes no sense on several targets at the same time.
 
     Also for a job of several sections that is to run on several targets or to wait for the steady state.

@@ -29,7 +29,7 @@ def make_folder(workdir: Path) -> None:
 
 def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kept: bool, simulated: bool) -> RunStarted:
     """The event. `kept`: scratch files outlast the run."""
-    targets = tuple(_told(site, kept) for site in ready.sites)
+    targets = tuple(_run_target(site, kept) for site in ready.sites)
     first = targets[0] if len(targets) == 1 else RunTarget(target=ready.name)
     return RunStarted(
         at=time.time(),
@@ -79,7 +79,7 @@ def _numbers(parts: Sequence[Sequence[JobSection]]) -> dict[str, int]:
     return {section.name: number for number, part in enumerate(parts, 1) for section in part}
 
 
-def _told(site: ResolvedTarget, kept: bool) -> RunTarget:
+def _run_target(site: ResolvedTarget, kept: bool) -> RunTarget:
     """One target as the session has it."""
     temporary = site.scratch is not None and site.scratch.own and not kept
     return RunTarget(target=site.name, device=site.device, scratch=site.name if temporary else None)

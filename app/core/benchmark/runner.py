@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from app.core.benchmark.abort_conditions import HEAT, ROOM, AbortMonitor, Look, WriteLimit
-from app.core.benchmark.background_events import BackgroundEventWatch, told_of
+from app.core.benchmark.background_events import BackgroundEventWatch, with_background_events
 from app.core.benchmark.conditions.facts import JobLocation
 from app.core.benchmark.conditions.monitor import LiveAdvisor
 from app.core.benchmark.device_access import DeviceAccess
@@ -24,7 +24,7 @@ from app.core.benchmark.run_plan import (
     ResolvedTarget,
     RunPlan,
     require_distinct_targets,
-    suits_several,
+    require_valid_targets,
 )
 from app.core.benchmark.run_start import make_folder, run_started
 from app.core.benchmark.scratch_manager import LocalScratchManager, OpenTarget, ScratchManager
@@ -41,11 +41,25 @@ from app.core.session.results import Phase, RunResult, RunStatus
 from backends.errors import RaidbenchError, RefusedError
 from backends.sizes import size_words
 from backends.topology.thin_capacity import WHOLE, AllocatedRange, ThinCapacity, WriteRange, refusals
+from backends.values import dataclass
 
 __all__ = ["BenchmarkRequest", "BenchmarkRunner", "Emit", "RunPlan", "Until"]
 
 Emit = Callable[[AnyEvent], None]
 Until = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ActiveRun:
+    """A run under way, and what it is done with."""
+
+    id: str
+    ready: RunPlan
+    targets: Sequence[JobTarget]
+    workdir: Path
+    stop: asyncio.Event
+    watch: LiveAdvisor | None
+    until: Until | None
 
 
 class BenchmarkRunner:
@@ -70,7 +84,7 @@ class BenchmarkRunner:
         footing: Callable[[RunPlan, asyncio.Event], FootingWatch] | None = None,
         lying: Callable[[str], tuple[AllocatedRange, ...]] = lambda path: (),
         caps: Callable[[RunPlan], Sequence[int | None]] = lambda ready: (),
-        found: Callable[[], Awaitable[object]] | None = None,
+        find_fio: Callable[[], Awaitable[object]] | None = None,
         simulated: bool = False,
     ) -> None:
         """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
@@ -98,13 +112,13 @@ class BenchmarkRunner:
         self._lying = lying
         self._caps = caps
         self._simulated = simulated
-        self._found = found
+        self._find_fio = find_fio
 
     async def why_not(self) -> RaidbenchError | None:
         """Why nothing can be measured here, with what to do: no fio, or one too old; None where it can."""
         try:
-            if self._found is not None:
-                await self._found()
+            if self._find_fio is not None:
+                await self._find_fio()
         except RaidbenchError as error:
             return error
         return None
@@ -117,7 +131,7 @@ class BenchmarkRunner:
         """
         if request.steady is not None:
             request.steady.checked()
-        suits_several(request)
+        require_valid_targets(request)
         asked, flushed = change_sections(request.job, fit_to_flushes)
         ready = await self._preflight(asked.parts[0])
         for part in asked.parts[1:]:  # each engine that the job uses is tried
@@ -129,11 +143,11 @@ class BenchmarkRunner:
             _require_room_for_all(sites)
         largest = max(site.target.logical_block_size for site in sites)
         job, notes = change_sections(wanted, partial(fit_to_block_size, logical_block_size=largest))
-        notes = (*flushed, *notes, *(note for site in sites for note in _clipped(job, site)))
+        notes = (*flushed, *notes, *(note for site in sites for note in _clip_notes(job, site)))
         targets = [site.target for site in sites]
         rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)
-        how = {"loops": request.fills, "block": request.fill_block}
-        fill = render_fill(targets[0], **how, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
+        fill_options = {"loops": request.fills, "block": request.fill_block}
+        fill = render_fill(targets[0], **fill_options, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
         return RunPlan(
             request=request,
             job=job,
@@ -218,8 +232,8 @@ class BenchmarkRunner:
         """
         job = request.job
         if await self._gate.is_device(request.where):
-            stat = await self._gate.device_number(request.where)
-            disk, _ = await self._gate.beneath(stat)
+            devno = await self._gate.device_number(request.where)
+            disk, _ = await self._gate.beneath(devno)
             return JobLocation(
                 job=job,
                 name=request.name,
@@ -277,7 +291,7 @@ class BenchmarkRunner:
                 yield held
         else:
             assert site.judgement is not None
-            async with self._gate.hold(site.judgement, ready.word_for(site, confirm)) as held:
+            async with self._gate.hold(site.judgement, ready.token_for(site, confirm)) as held:
                 yield held
 
     async def _record(
@@ -303,7 +317,11 @@ class BenchmarkRunner:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=AdviceGiven(advice=watch.first())))
         figures = RunResult(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
-            figures = await self._watched(run_id, ready, targets, workdir, stop, watch, until)
+            figures = await self._watched(
+                _ActiveRun(
+                    id=run_id, ready=ready, targets=targets, workdir=workdir, stop=stop, watch=watch, until=until
+                )
+            )
             moved = [target.moved() for target in held]
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
             if watch is not None:  # the figures are safe already, should this be cut short
@@ -315,18 +333,10 @@ class BenchmarkRunner:
             self._emit(RunEnded(at=time.time(), id=run_id, figures=figures, folder=str(folder)))
         return figures
 
-    async def _watched(
-        self,
-        run_id: str,
-        ready: RunPlan,
-        targets: Sequence[JobTarget],
-        workdir: Path,
-        stop: asyncio.Event,
-        watch: LiveAdvisor | None,
-        until: Until | None,
-    ) -> RunResult:
+    async def _watched(self, run: _ActiveRun) -> RunResult:
         """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
-        look = None if self._heat is None or not ready.disks else partial(self._warm, self._heat, ready.disks)
+        ready, stop = run.ready, run.stop
+        look = None if self._heat is None or not ready.disks else partial(_warm_drives, self._heat, ready.disks)
         cap = WriteLimit(self._caps(ready), stop)
         footing = None if self._footing is None else self._footing(ready, stop)
         async with (
@@ -334,46 +344,34 @@ class BenchmarkRunner:
             AbortMonitor(ROOM, self._room(ready), stop) as room,
             footing or nullcontext(),
         ):
-            figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap, until)
-        figures = cap.tell(room.tell(heat.tell(figures)))
-        return figures if footing is None else footing.tell(figures)
+            figures = await self._run(run, cap)
+        figures = cap.explain(room.explain(heat.explain(figures)))
+        return figures if footing is None else footing.explain(figures)
 
-    async def _warm(self, heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([name for disk in disks for name in await heat(disk)]))
-
-    async def _run(
-        self,
-        run_id: str,
-        ready: RunPlan,
-        targets: Sequence[JobTarget],
-        workdir: Path,
-        stop: asyncio.Event,
-        watch: LiveAdvisor | None,
-        cap: WriteLimit,
-        until: Until | None,
-    ) -> RunResult:
+    async def _run(self, run: _ActiveRun, cap: WriteLimit) -> RunResult:
+        ready, stop = run.ready, run.stop
         meter = None if self._members is None else await self._members(ready.disks, ready.files)
         witness = None if self._witness is None else await self._witness(ready.disks)
         below = () if meter is None else meter.members
         course = None if self._course is None else await self._course(ready.disks, below, float(ready.job.ramp))
-        following = RunMonitor(run_id, self._emit, meter=meter, watch=watch, course=course, heard=cap.hear)
+        following = RunMonitor(run.id, self._emit, meter=meter, watch=run.watch, course=course, on_sample=cap.count)
         layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
-        for target, layout in zip(targets, layouts, strict=True):
-            if layout and (failed := await self._lay_out(following, target, workdir, stop)) is not None:
+        for target, layout in zip(run.targets, layouts, strict=True):
+            if layout and (failed := await self._lay_out(following, target, run)) is not None:
                 return failed
         filled = 0
         if ready.request.fills:
-            done = await self._fill(run_id, following, ready, targets[0], workdir, stop, layout=layouts[0])
+            done = await self._fill(following, run, layout=layouts[0])
             if done.status is not RunStatus.OK:
                 return done
             filled = done.filled_bytes
-        if until is not None and not stop.is_set():
-            await until()
+        if run.until is not None and not stop.is_set():
+            await run.until()
         started = time.time()
         clock = time.monotonic()
         if meter is not None:
             await meter.open()
-        running = self._load.run(ready.job, targets, workdir, stop, steady=ready.request.steady)
+        running = self._load.run(ready.job, run.targets, run.workdir, stop, steady=ready.request.steady)
         lengths = {Phase.MEASURING: float(ready.job.runtime)} if ready.job.runtime else {}
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
@@ -382,36 +380,27 @@ class BenchmarkRunner:
             below_now = await meter.whole(figures.seconds)
             figures = replace(figures, members=below_now, caches=await meter.caches.whole())
         if course is not None:
-            figures = told_of(figures, await course.end())
+            figures = with_background_events(figures, await course.end())
         if witness is not None:
-            figures = await witness.tell(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
-        self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run_id}/fio.out")
+            figures = await witness.explain(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
+        self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run.id}/fio.out")
         return figures
 
-    async def _lay_out(
-        self, following: RunMonitor, target: JobTarget, workdir: Path, stop: asyncio.Event
-    ) -> RunResult | None:
+    async def _lay_out(self, following: RunMonitor, target: JobTarget, run: _ActiveRun) -> RunResult | None:
         """Make the scratch file; figures only if that did not come to its end."""
-        filling = workdir / "layout"
-        filling.mkdir(mode=0o700, exist_ok=True)
-        laid = await following.follow(self._load.layout(target, filling, stop))
-        if laid.status is RunStatus.OK:
+        folder = run.workdir / "layout"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        figures = await following.follow(self._load.layout(target, folder, run.stop))
+        if figures.status is RunStatus.OK:
             return None
-        what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
-        return RunResult(status=laid.status, reason=f"Laying out the file {what}: {laid.reason or 'no reason given'}")
+        outcome = "stopped" if figures.status is RunStatus.STOPPED else "failed"
+        return RunResult(
+            status=figures.status, reason=f"Laying out the file {outcome}: {figures.reason or 'no reason given'}"
+        )
 
-    async def _fill(
-        self,
-        run_id: str,
-        following: RunMonitor,
-        ready: RunPlan,
-        target: JobTarget,
-        workdir: Path,
-        stop: asyncio.Event,
-        *,
-        layout: bool,
-    ) -> RunResult:
+    async def _fill(self, following: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
         """Write all of the target as often as was asked for; laying out its file was once."""
+        ready, target = run.ready, run.targets[0]
         written = target.size if layout else 0
         loops = ready.request.fills - layout
         if not loops:
@@ -419,15 +408,15 @@ class BenchmarkRunner:
         started = time.time()
         clock = time.monotonic()
         block = ready.request.fill_block
-        fill = self._load.fill(target, workdir, stop, loops=loops, engine=ready.job.ioengine, block=block)
+        fill = self._load.fill(target, run.workdir, run.stop, loops=loops, engine=ready.job.ioengine, block=block)
         done = await following.follow(fill)
-        output = f"runs/{run_id}/fill.out"
+        output = f"runs/{run.id}/fill.out"
         self._log(started, clock, ready.fill_command, done, mutates=ready.destructive, output=output)
         written += done.write.total_bytes if done.write is not None else 0
         if done.status is RunStatus.OK:
             return RunResult(status=RunStatus.OK, filled_bytes=written)
-        what = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
-        reason = f"Filling {what}; written {written / target.size:.1f}x"
+        outcome = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
+        reason = f"Filling {outcome}; written {written / target.size:.1f}x"
         hint = "" if done.status is RunStatus.STOPPED else done.hint
         return RunResult(status=done.status, reason=reason, hint=hint, filled_bytes=written)
 
@@ -447,6 +436,10 @@ class BenchmarkRunner:
         )
 
 
+async def _warm_drives(heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([name for disk in disks for name in await heat(disk)]))
+
+
 def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:
     """Raises RefusedError where each of them fits into what they take room from, and all together do not."""
     together = ", ".join(site.name for site in sites)
@@ -461,7 +454,7 @@ def _require_no_trims(job: Job) -> None:
         raise RefusedError("fio trims block devices only, no files.", hint="Name a device whose data may be lost.")
 
 
-def _clipped(job: Job, site: ResolvedTarget) -> Iterator[str]:
+def _clip_notes(job: Job, site: ResolvedTarget) -> Iterator[str]:
     """A sentence where the job wants more than a device has."""
     asked = max((part.reach for part in job.parts if part.reach is not None), default=0)
     if site.scratch is None and asked > site.size:

@@ -33,8 +33,6 @@ class ScratchPlan:
     """Whether raidbench made it (or will); only such a file is written to or removed."""
     fill: bool
     """Whether it has to be written before it can be read."""
-    free_after: int | None
-    """Bytes left on the filesystem once it is laid out; None when nothing is added."""
     holes: bool = False
     """Whether it has less on disk than it holds: what is missing is read as zeros."""
 
@@ -47,12 +45,11 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
     path = _resolve(where)
     if path.is_dir():
         path = _free_name(path)
-    info = _look(path)
+    info = _stat_file(path)
     if info is None:
         wanted = DEFAULT_SIZE if size is None else size
-        return ScratchPlan(
-            path=path, size=wanted, exists=False, own=True, fill=True, free_after=_room(path.parent, wanted)
-        )
+        _require_space(path.parent, wanted)
+        return ScratchPlan(path=path, size=wanted, exists=False, own=True, fill=True)
     if not stat.S_ISREG(info.st_mode):
         raise InvalidValueError(
             f"{clean(str(path))} is neither a file, a folder nor a block device.", hint="Name a file to be made."
@@ -67,22 +64,16 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
     if own:
         wanted = wanted or DEFAULT_SIZE  # left empty by a crash
         fill = info.st_blocks * 512 < wanted or info.st_size < wanted
-        more = max(0, wanted - info.st_blocks * 512)
-        return ScratchPlan(
-            path=path,
-            size=wanted,
-            exists=True,
-            own=True,
-            fill=fill,
-            free_after=_room(path.parent, more) if more else None,
-        )
+        if more := max(0, wanted - info.st_blocks * 512):
+            _require_space(path.parent, more)
+        return ScratchPlan(path=path, size=wanted, exists=True, own=True, fill=fill)
     if wanted > info.st_size or not wanted:
         raise InvalidValueError(
             f"{clean(str(path))} holds {info.st_size} bytes, the job wants {wanted or 'some'}.",
             hint="Ask for a smaller --size, or name a file that does not exist yet.",
         )
     holes = info.st_blocks * 512 < info.st_size
-    return ScratchPlan(path=path, size=wanted, exists=True, own=False, fill=False, free_after=None, holes=holes)
+    return ScratchPlan(path=path, size=wanted, exists=True, own=False, fill=False, holes=holes)
 
 
 def device_number(path: Path) -> str:
@@ -120,7 +111,7 @@ def _resolve(where: str) -> Path:
 def _free_name(folder: Path) -> Path:
     path = folder / NAME
     number = 2
-    while (info := _look(path)) is not None:
+    while (info := _stat_file(path)) is not None:
         if stat.S_ISREG(info.st_mode) and is_own(path, path):
             return path
         path = folder / f"raidbench-scratch-{number}.dat"
@@ -128,17 +119,17 @@ def _free_name(folder: Path) -> Path:
     return path
 
 
-def _look(path: Path) -> os.stat_result | None:
+def _stat_file(path: Path) -> os.stat_result | None:
     try:
         return os.stat(path, follow_symlinks=False)
     except OSError:
         return None
 
 
-def _room(folder: Path, wanted: int) -> int:
-    """Bytes left after writing `wanted` more.
+def _require_space(folder: Path, wanted: int) -> None:
+    """Raise RefusedError unless `wanted` more bytes fit into a folder that may be written to.
 
-    A reserve stays free: 5 % of the filesystem, at least 256 MiB, at most 10 GiB. Raises RefusedError.
+    A reserve stays free: 5 % of the filesystem, at least 256 MiB, at most 10 GiB.
     """
     info = os.statvfs(folder)
     free = info.f_bavail * info.f_frsize
@@ -152,4 +143,3 @@ def _room(folder: Path, wanted: int) -> int:
             f"free, and {size_words(reserve)} stay in reserve.",
             hint=f"Name another folder, or a size of at most {size_words(most)}." if most else "Name another folder.",
         )
-    return free - wanted

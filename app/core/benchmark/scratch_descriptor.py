@@ -54,9 +54,9 @@ class ScratchFile:
             raise RefusedError(f"{self._shown} was made by somebody else just now.") from None
         except OSError as error:
             self._let_go()
-            what = "opened" if self._plan.exists else "made"
+            action = "opened" if self._plan.exists else "made"
             raise StorageError(
-                f"The scratch file {self._shown} cannot be {what}: {error.strerror}.", evidence=str(error)
+                f"The scratch file {self._shown} cannot be {action}: {error.strerror}.", evidence=str(error)
             ) from error
         except BaseException:
             self._let_go()
@@ -176,9 +176,11 @@ async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
     except RefusedError as refusal:
         return refusal
     except OSError as error:
-        gone = isinstance(error, FileNotFoundError)
+        is_missing = isinstance(error, FileNotFoundError)
         return (
-            None if gone else RefusedError(f"The scratch file {clean(str(path))} cannot be removed: {error.strerror}.")
+            None
+            if is_missing
+            else RefusedError(f"The scratch file {clean(str(path))} cannot be removed: {error.strerror}.")
         )
     finally:
         os.close(folder)
@@ -188,7 +190,7 @@ async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
 def _leads_to(folder: int, name: str, info: os.stat_result) -> bool:
     """Whether a name in an open folder is this file and no link to it."""
     try:
-        file_status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except OSError:
         return False
-    return (file_status.st_dev, file_status.st_ino) == (info.st_dev, info.st_ino)
+    return (status.st_dev, status.st_ino) == (info.st_dev, info.st_ino)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import posixpath
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Protocol
 
 from app.core.benchmark.scratch import DEFAULT_SIZE, NAME, ScratchPlan, device_number, plan_scratch
 from app.core.benchmark.scratch_descriptor import ScratchFile, leftover_in_use, remove_scratch
@@ -33,55 +32,24 @@ class OpenTarget:
     """A sentence where its name leads elsewhere by now, "" where not."""
 
 
-class ScratchManager(Protocol):
-    """Plans, makes and removes scratch files."""
-
-    @property
-    def real(self) -> bool:
-        """Whether anything lies on this machine's disks."""
-        ...
-
-    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-        """What measuring at `where` would do. Raises InvalidValueError, RefusedError."""
-        ...
-
-    async def require_free(self, plan: ScratchPlan) -> None:
-        """Raise RefusedError where something uses a file of ours, or somebody put content into it."""
-        ...
-
-    def hold(self, plan: ScratchPlan) -> AbstractAsyncContextManager[OpenTarget]:
-        """The file, held while inside; gone afterwards unless `keep` is set. Raises StorageError, RefusedError."""
-        ...
-
-    async def remove(self, plan: ScratchPlan) -> None:
-        """Take it away again, if it is ours."""
-        ...
-
-    async def beneath(self, plan: ScratchPlan) -> str:
-        """MAJ:MIN of what it lies on, "" if that is not known."""
-        ...
-
-
 class LocalScratchManager:
-    """On this machine."""
+    """Plans, makes and removes scratch files on this machine."""
 
-    @property
-    def real(self) -> bool:
-        """It is."""
-        return True
+    real = True
+    """Whether anything lies on this machine's disks."""
 
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-        """See `plan_scratch`."""
+        """Return what measuring at `where` would do. Raises InvalidValueError, RefusedError."""
         return plan_scratch(where, size, writes=writes)
 
     async def require_free(self, plan: ScratchPlan) -> None:
-        """See `leftover_in_use`."""
+        """Raise RefusedError where something uses a file of ours, or somebody put content into it."""
         if plan.own and plan.exists and (refusal := await leftover_in_use(plan.path)) is not None:
             raise refusal
 
     @asynccontextmanager
     async def hold(self, plan: ScratchPlan) -> AsyncGenerator[OpenTarget, None]:
-        """See `ScratchFile`."""
+        """Hold the file while inside; remove it afterwards unless `keep` is set. Raises StorageError, RefusedError."""
         file = ScratchFile(plan)
         await file.open()
         held = OpenTarget(path=file.path, moved=file.moved)
@@ -91,25 +59,22 @@ class LocalScratchManager:
             await shield_to_completion(asyncio.ensure_future(file.close(keep=held.keep)))
 
     async def remove(self, plan: ScratchPlan) -> None:
-        """See `remove_scratch`."""
+        """Remove the file, if it is ours."""
         if plan.own:
             await remove_scratch(plan.path)
 
     async def beneath(self, plan: ScratchPlan) -> str:
-        """The filesystem's own number."""
+        """Return MAJ:MIN of the filesystem that the file lies on."""
         return device_number(plan.path)
 
 
 class SimulatedScratchManager:
     """On a simulated or recorded host, which knows of its files only what it was told: nothing lies anywhere."""
 
+    real = False
+
     def __init__(self, host: Host) -> None:
         self._host = host
-
-    @property
-    def real(self) -> bool:
-        """It is not."""
-        return False
 
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         """A file in a folder that the host has; every file there is ours. Raises InvalidValueError."""
@@ -126,7 +91,7 @@ class SimulatedScratchManager:
             )
         wanted = size or (stat.size if stat is not None else 0) or DEFAULT_SIZE
         fill = stat is None or stat.size < wanted
-        return ScratchPlan(path=Path(path), size=wanted, exists=stat is not None, own=True, fill=fill, free_after=None)
+        return ScratchPlan(path=Path(path), size=wanted, exists=stat is not None, own=True, fill=fill)
 
     async def require_free(self, plan: ScratchPlan) -> None:
         """Nothing uses files that nobody has."""
@@ -146,7 +111,7 @@ class SimulatedScratchManager:
         await self._host.install(str(plan.path), b"", before=None)
 
     async def beneath(self, plan: ScratchPlan) -> str:
-        """By the longest mount point above it."""
+        """Return MAJ:MIN of the longest mount point above the file, "" if that is not known."""
         mounts = parse_mountinfo(await self._host.read("/proc/self/mountinfo") or "")
         mount = file_mount(str(plan.path), mounts)
         return mount.devno if mount is not None else ""
@@ -163,6 +128,9 @@ class RemoteScratchManager(SimulatedScratchManager):
 
     async def remove(self, plan: ScratchPlan) -> None:
         """Nothing is removed where nothing was made."""
+
+
+ScratchManager = LocalScratchManager | SimulatedScratchManager
 
 
 def scratching_on(host: Host) -> ScratchManager:

@@ -56,14 +56,14 @@ def end_lease(descriptor: int) -> None:
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
-async def require_unused(descriptor: int, path: Path, *, probe: bool = True, host: Host | None = None) -> None:
+async def require_unused(descriptor: int, path: Path, *, probe: bool = True) -> None:
     """Make sure that nothing uses an open scratch file of raidbench's, and keep others from opening it.
 
     `end_lease` lets others in again. `probe`: whether its content is examined as well, which takes reading it:
     raidbench writes random data or zeros, so a filesystem or another known signature is somebody's.
     Raises RefusedError with what uses the file, or what is in it.
     """
-    host = host or LocalHost()
+    host = LocalHost()
     shown = clean(str(path), 512)
     interrupted = is_interrupted(descriptor, path)
     await _require_no_user(host, descriptor, path, shown, interrupted=interrupted)
@@ -81,7 +81,7 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
         await asyncio.sleep(seconds)
         lease = take_lease(descriptor)
     try:
-        users, seen = await find_file_users(
+        users, is_complete = await find_file_users(
             host,
             str(path),
             place_of(os.fstat(descriptor)),
@@ -101,7 +101,7 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
                 if host.is_root
                 else "Run raidbench as root to see which, or name another file.",
             )
-        if lease is Lease.UNKNOWN and not seen and interrupted:
+        if lease is Lease.UNKNOWN and not is_complete and interrupted:
             raise RefusedError(
                 f"The scratch file {shown} is on a filesystem without leases, so programs that use it cannot be seen."
                 " It is neither written nor removed.",

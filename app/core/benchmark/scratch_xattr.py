@@ -65,12 +65,12 @@ def _state(where: int | Path, path: Path) -> str | None:
         mark = _MADE[info.st_dev, info.st_ino] if in_memory else _read(where)
     except OSError:
         return None
-    version, _, rest = mark.partition(" ")
-    fields = rest.split(" ", 6)
+    version, _, field_text = mark.partition(" ")
+    fields = field_text.split(" ", 6)
     if version != _VERSION or len(fields) != 7:
         return None
-    state, inode, owner, device, size, changed, known = fields
-    if (inode, owner, known) != (str(info.st_ino), str(info.st_uid), str(path)):
+    state, inode, owner, device, size, changed, known_path = fields
+    if (inode, owner, known_path) != (str(info.st_ino), str(info.st_uid), str(path)):
         return None
     number, _, boot = device.partition("@")
     if boot == _boot_id() and number != str(info.st_dev):  # after a reboot a device may have another number

@@ -65,11 +65,11 @@ class SessionBenchmarks:
         return scratching_on(self._record.host)
 
     def _measurer(self, folder: Path) -> BenchmarkRunner:
-        from app.core.benchmark.abort_conditions import caps_of, room_look
-        from app.core.benchmark.background_events import course_watch
+        from app.core.benchmark.abort_conditions import make_capacity_monitor, write_limit_of
+        from app.core.benchmark.background_events import open_event_watch
         from app.core.benchmark.conditions.collector import too_warm
         from app.core.benchmark.device_access import DeviceAccess
-        from app.core.benchmark.device_faults import witness
+        from app.core.benchmark.device_faults import make_fault_detector
         from app.core.benchmark.device_stats import member_meter
         from app.core.benchmark.runner import BenchmarkRunner
         from app.core.benchmark.stack_watch import footing_watch
@@ -79,20 +79,20 @@ class SessionBenchmarks:
         return BenchmarkRunner(
             load=FioLoad(self._record.host),
             preflight=partial(preflight, self._record.host),
-            found=partial(identify_fio, self._record.host),
+            find_fio=partial(identify_fio, self._record.host),
             gate=DeviceAccess(self._record.host, self._disks),
             locks=self._record.locks,
             folder=folder,
             emit=self._record.emit,
             scratching=self._scratching,
             members=partial(member_meter, self._record.host),
-            witness=partial(witness, self._record.host, self._samples),
-            course=partial(course_watch, self._record.host),
+            witness=partial(make_fault_detector, self._record.host, self._samples),
+            course=partial(open_event_watch, self._record.host),
             heat=partial(too_warm, self._record.host),
-            room=partial(room_look, self._record.host),
+            room=partial(make_capacity_monitor, self._record.host),
             footing=partial(footing_watch, self._record.host),
             lying=self._left.on,
-            caps=lambda ready: caps_of(ready, self._record.session.inventory),
+            caps=lambda ready: [write_limit_of(ready, site, self._record.session.inventory) for site in ready.sites],
             simulated=self._record.simulated,
         )
 
@@ -124,33 +124,33 @@ class SessionBenchmarks:
 
     async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
-        from app.core.benchmark.conditions.facts import together
+        from app.core.benchmark.conditions.facts import combine_facts
 
         measurer = self._measurer(self._record.folder or Path())
-        alone = [replace(request, where=each.where, name=each.name, beside=()) for each in request.targets]
+        alone = [replace(request, where=target.where, name=target.name, beside=()) for target in request.targets]
         try:
-            places = [await measurer.survey(each) for each in alone]
+            locations = [await measurer.survey(target) for target in alone]
         except (RaidbenchError, OSError):
             return ()
-        return self.advisor(together([await self._facts(self._sized(place)) for place in places]))
+        return self.advisor(combine_facts([await self._facts(self._sized(location)) for location in locations]))
 
-    def _sized(self, place: JobLocation) -> JobLocation:
+    def _sized(self, location: JobLocation) -> JobLocation:
         """The place with no more of a device than there is."""
-        device = self._record.session.inventory.find(place.device) if place.device is not None else None
-        if place.scratch or not place.whole_disk or isinstance(device, Controller | None):
-            return place
-        return replace(place, area_bytes=min(filter(None, (place.area_bytes, device.size_bytes)), default=None))
+        device = self._record.session.inventory.find(location.device) if location.device is not None else None
+        if location.scratch or not location.whole_disk or isinstance(device, Controller | None):
+            return location
+        return replace(location, area_bytes=min(filter(None, (location.area_bytes, device.size_bytes)), default=None))
 
-    async def _facts(self, place: JobLocation) -> RunFacts:
+    async def _facts(self, location: JobLocation) -> RunFacts:
         """What is known beforehand; that a device was written may be remembered of earlier sessions."""
         from app.core.benchmark.conditions.collector import gather
 
-        facts = await gather(self._record.host, place, self._record.session)
-        if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
-            things = self._record.session.inventory.at(place.device or "")
+        facts = await gather(self._record.host, location, self._record.session)
+        if facts.written is None and not location.scratch and location.whole_disk and facts.area_bytes:
+            things = self._record.session.inventory.at(location.device or "")
             identity = next((device.identity for device in things if device.identity is not None), None)
-            known = None if identity is None else self.memory.last_written(identity)
-            if known is not None and known.filled_bytes >= facts.area_bytes:
+            last_write = None if identity is None else self.memory.last_written(identity)
+            if last_write is not None and last_write.filled_bytes >= facts.area_bytes:
                 return replace(facts, written=True)
         return facts
 
@@ -171,13 +171,15 @@ class SessionBenchmarks:
         self._idle.clear()
         run_id = f"r{len(self._record.session.runs) + 1}"
         try:
-            from app.core.benchmark.conditions.facts import in_turn
+            from app.core.benchmark.conditions.facts import join_texts
 
             readings = [await self._hardware.readings_of(site.device, site.file) for site in ready.sites]
-            settings = in_turn([_now(reading) for reading in readings])
+            settings = join_texts([_current_values(reading) for reading in readings])
             facts = await self._facts_of(ready)
             watch = await self._watch(ready, facts, readings)
-            fields = in_turn([await self._provenance(*each, facts) for each in zip(ready.sites, readings, strict=True)])
+            fields = join_texts(
+                [await self._provenance(*target, facts) for target in zip(ready.sites, readings, strict=True)]
+            )
             ready = replace(ready, provenance=fields)
             await measurer.measure(
                 run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch, until=until
@@ -204,7 +206,7 @@ class SessionBenchmarks:
         from app.core.benchmark.preconditioning import written_by
 
         written = written_by(record, ready, session=str(self._record.folder))
-        identity = None if ready.judgement is None else ready.judgement.identity
+        identity = None if ready.only.judgement is None else ready.only.judgement.identity
         remembered = identity is not None and self.memory.remember(identity, written)
         self._record.emit(
             PreconditionEnded(
@@ -230,7 +232,7 @@ class SessionBenchmarks:
         return replace(device, facts=(*device.facts, fact))
 
     @contextlib.contextmanager
-    def occupied(self, stop: Callable[[], None]) -> Iterator[None]:
+    def reserve(self, stop: Callable[[], None]) -> Iterator[None]:
         """Inside nothing is measured but what carries a mark; `stop` asks whoever is inside to end.
 
         Raises RefusedError when a job is running.
@@ -275,19 +277,19 @@ class SessionBenchmarks:
 
     async def _facts_of(self, ready: RunPlan) -> RunFacts:
         """Those of all that is measured."""
-        from app.core.benchmark.conditions.facts import together
+        from app.core.benchmark.conditions.facts import combine_facts
 
-        return together([await self._facts(site.place(ready.job)) for site in ready.sites])
+        return combine_facts([await self._facts(site.place(ready.job)) for site in ready.sites])
 
     async def _watch(self, ready: RunPlan, facts: RunFacts, readings: Sequence[_Readings]) -> LiveAdvisor:
         """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
-        from app.core.benchmark.conditions.facts import Condition, policies_together
+        from app.core.benchmark.conditions.facts import Condition, common_policies
         from app.core.benchmark.conditions.monitor import LiveAdvisor
 
         async def condition(readings: Sequence[_Readings], otherwise: tuple[Task, ...]) -> Condition:
-            known = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
-            tasks = {task.kind: task for tasks in known for task in (otherwise if tasks is None else tasks)}
-            return Condition(tasks=tuple(tasks.values()), policies=policies_together(readings))
+            tasks_of_sites = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
+            tasks = {task.kind: task for tasks in tasks_of_sites for task in (otherwise if tasks is None else tasks)}
+            return Condition(tasks=tuple(tasks.values()), policies=common_policies(readings))
 
         async def after() -> Condition:
             return await condition(
@@ -300,9 +302,9 @@ class SessionBenchmarks:
         )
 
 
-def _now(readings: _Readings) -> dict[str, str]:
+def _current_values(readings: _Readings) -> dict[str, str]:
     """What is set; of what is left to something else (`inherit`) what that says."""
-    matches = {
+    values = {
         key: (reading.effective if reading.follows else None) or reading.now for key, (_, reading) in readings.items()
     }
-    return {key: value for key, value in matches.items() if value is not None}
+    return {key: value for key, value in values.items() if value is not None}

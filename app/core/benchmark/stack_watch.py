@@ -71,11 +71,11 @@ def footing_watch(host: Host, ready: RunPlan, stop: asyncio.Event) -> FootingWat
     judged = [site.judgement for site in ready.sites if site.judgement is not None]
     devices = [
         WatchedDevice(
-            device=device_guard_result.device,
-            footing=device_guard_result.footing,
-            writing=device_guard_result.intent is Intent.WRITE,
+            device=judgement.device,
+            footing=judgement.footing,
+            writing=judgement.intent is Intent.WRITE,
         )
-        for device_guard_result in judged
+        for judgement in judged
     ]
     return FootingWatch(host, devices if host.capabilities.harmed else (), stop)
 
@@ -117,14 +117,14 @@ class FootingWatch:
             return self
         self._answered = self._clock()
         self._signs = frozenset(holder_signs(self._before))
-        await self._to_the_end(self._compare)
+        await self._run_watcher(self._compare)
         if not self._found:
-            works = (self._watch_sysfs, self._watch_tables)
-            self._tasks = tuple(asyncio.create_task(self._to_the_end(work), name=FOOTING.name) for work in works)
+            watchers = (self._watch_sysfs, self._watch_tables)
+            self._tasks = tuple(asyncio.create_task(self._run_watcher(work), name=FOOTING.name) for work in watchers)
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Compare everything once more, so that what changed last does not go unnoticed; name what is hit."""
         for task in self._tasks:
@@ -134,11 +134,11 @@ class FootingWatch:
         if kind is not None or not self._layers:
             return
         if not self._found:
-            await self._to_the_end(self._compare)
+            await self._run_watcher(self._compare)
         if self._found and self._writing:
-            await self._name()
+            await self._add_uses()
 
-    def tell(self, figures: RunResult) -> RunResult:
+    def explain(self, figures: RunResult) -> RunResult:
         """Return the figures of the run; those of a run whose devices changed say so, however it ended."""
         if not self._found:
             return figures
@@ -147,7 +147,7 @@ class FootingWatch:
         status = RunStatus.STOPPED if figures.status is RunStatus.OK else figures.status
         return replace(figures, status=status, reason=reason, hint=FOOTING.hint)
 
-    async def _to_the_end(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _run_watcher(self, work: Callable[[], Awaitable[None]]) -> None:
         """Watch until something is found; a watch that fails ends the run."""
         try:
             await work()
@@ -157,7 +157,7 @@ class FootingWatch:
     async def _watch_sysfs(self) -> None:
         while not self._found:
             await asyncio.sleep(FOOTING.every)
-            await self._quick()
+            await self._compare_sysfs()
 
     async def _watch_tables(self) -> None:
         last, signed = self._clock(), self._clock()
@@ -170,7 +170,7 @@ class FootingWatch:
             if since < _EVENT_SECONDS or (since < _TABLE_SECONDS and not new and events == self._events):
                 continue
             last, self._events = self._clock(), events
-            await self._until_answered()
+            await self._compare_tables()
             if not new:
                 signed = self._clock()
             elif await self._end_if_used():
@@ -179,10 +179,10 @@ class FootingWatch:
                 self._end((f"something was built on it, and for {self._blind_after:.0f} s it is not known what",))
 
     async def _compare(self) -> None:
-        await self._quick()
-        await self._until_answered()
+        await self._compare_sysfs()
+        await self._compare_tables()
 
-    async def _quick(self) -> None:
+    async def _compare_sysfs(self) -> None:
         """Compare what the kernel tells without a program: sysfs, and to root the tables."""
         self._end(changes(self._before, await read_quick(self._host, self._layers)))
         if self._mapped and self._host.is_root and self._host.capabilities.opens_devices:
@@ -193,11 +193,11 @@ class FootingWatch:
         paths = {layer: f"/sys/block/{layer}/dev" for layer in self._mapped}
         texts = await self._host.read_many(list(paths.values()))
         numbers = {layer: texts[path] for layer, path in paths.items() if path in texts}
-        fields = by_name(await apart("tables", partial(read_tables, list(numbers.values()))))
-        known = {layer: fields[number] for layer, number in numbers.items() if fields.get(number)}
-        return {f"{layer} {TABLE}": table_text(parts) for layer, parts in known.items()}
+        tables = by_name(await apart("tables", partial(read_tables, list(numbers.values()))))
+        known_tables = {layer: tables[number] for layer, number in numbers.items() if tables.get(number)}
+        return {f"{layer} {TABLE}": table_text(rows) for layer, rows in known_tables.items()}
 
-    async def _until_answered(self) -> None:
+    async def _compare_tables(self) -> None:
         """Compare the tables, once dmsetup has told them; without an answer in time the run is over, if it writes."""
         while not self._found and self._mapped:
             begun = self._clock()
@@ -221,15 +221,15 @@ class FootingWatch:
 
     async def _tables(self) -> Footing | None:
         """Return the tables of all layers now; None where one of them, or of the judged ones, is not known."""
-        fields = by_name(await answer(self._host, TABLES))
+        tables = by_name(await answer(self._host, TABLES))
         names = await self._host.read_many([f"/sys/block/{layer}/dm/name" for layer in self._mapped])
-        matches: dict[str, str] = {}
+        tables_by_layer: dict[str, str] = {}
         for layer in self._mapped:
-            parts = fields.get(names.get(f"/sys/block/{layer}/dm/name", ""))
-            if not parts or f"{layer} {TABLE}" not in self._before:
+            rows = tables.get(names.get(f"/sys/block/{layer}/dm/name", ""))
+            if not rows or f"{layer} {TABLE}" not in self._before:
                 return None
-            matches[f"{layer} {TABLE}"] = table_text(parts)
-        return matches
+            tables_by_layer[f"{layer} {TABLE}"] = table_text(rows)
+        return tables_by_layer
 
     async def _signs_now(self, *, mounts: bool) -> frozenset[str]:
         """Return what may be another use: devices built on each layer, loop devices, mounted devices and swap."""
@@ -258,25 +258,25 @@ class FootingWatch:
 
     async def _uses(self) -> tuple[str, ...]:
         """Return what uses a device that is written to, as the guard sees it; before the run nothing did."""
-        matches: list[str] = []
+        clauses: list[str] = []
         picture = None
         for device in self._devices:
             if not device.writing:
                 continue
-            name, shown = kernel_name(device.device), device.device
+            name, label = kernel_name(device.device), device.device
             if self._host.root_side is not None:
                 facts = await helper_device_facts(self._host.root_side, device.device, writing=True)
-                uses, shown = facts.uses, facts.shown
+                uses, label = facts.uses, facts.shown
             else:
                 picture = picture or await look(self._host, everywhere=True)
                 apart = picture.without(picture.doubtful())  # the guard proved before the run that these are two
                 uses = apart.uses(name) if name in picture.tree.nodes else ()
-                shown = (picture.link(name) if name in picture.tree.nodes else None) or shown
-            known = [use for use in uses if use.kind not in _KNOWN_BEFORE]
-            matches += [use_clause(shown if use.part is None else node_path(use.part), use) for use in known]
-        return tuple(clean(text, 400) for text in dict.fromkeys(matches))
+                label = (picture.link(name) if name in picture.tree.nodes else None) or label
+            new_uses = [use for use in uses if use.kind not in _KNOWN_BEFORE]
+            clauses += [use_clause(label if use.part is None else node_path(use.part), use) for use in new_uses]
+        return tuple(clean(text, 400) for text in dict.fromkeys(clauses))
 
-    async def _name(self) -> None:
+    async def _add_uses(self) -> None:
         """Add what uses the devices now to what ended the run."""
         with suppress(Exception):  # the run is ended and says why, whatever cannot be named
             async with asyncio.timeout(_NAMING_SECONDS):
@@ -287,10 +287,10 @@ class FootingWatch:
                 self._found = tuple(dict.fromkeys((*self._found, *uses)))
 
     async def _is_suspended(self) -> bool:
-        fields = await self._host.read_many([f"/sys/block/{layer}/dm/suspended" for layer in self._mapped])
-        return "1" in fields.values()
+        flags = await self._host.read_many([f"/sys/block/{layer}/dm/suspended" for layer in self._mapped])
+        return "1" in flags.values()
 
-    def _end(self, matches: tuple[str, ...]) -> None:
-        if matches and not self._found:
-            self._found = matches
+    def _end(self, clauses: tuple[str, ...]) -> None:
+        if clauses and not self._found:
+            self._found = clauses
             self._stop.set()

@@ -35,7 +35,7 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
 
     A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
     """
-    matches: dict[Path, StaleScratchFile | None] = {}
+    files_by_path: dict[Path, StaleScratchFile | None] = {}
     for folder in folders.session_folders(paths):
         try:
             if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
@@ -43,15 +43,15 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
             runs = store.load(folder).session.runs
         except (OSError, RaidbenchError):
             continue
-        files = [(Path(each.scratch), run.id) for run in runs for each in run.start.all_targets if each.scratch]
-        in_use = not files or not _is_left(folder)
+        files = [(Path(target.scratch), run.id) for run in runs for target in run.start.all_targets if target.scratch]
+        in_use = not files or not _is_unlocked(folder)
         for path, run in reversed(files):
-            if path not in matches:  # the session that used it last is the one that may still need it
-                matches[path] = None if in_use else _left(path, folder.name, run)
-    return tuple(left for left in matches.values() if left is not None)
+            if path not in files_by_path:  # the session that used it last is the one that may still need it
+                files_by_path[path] = None if in_use else _stale_file(path, folder.name, run)
+    return tuple(file for file in files_by_path.values() if file is not None)
 
 
-def _left(path: Path, session: str, run: str) -> StaleScratchFile | None:
+def _stale_file(path: Path, session: str, run: str) -> StaleScratchFile | None:
     """The file as a leftover; None if it is gone, or somebody else's by now."""
     try:
         if not is_own(path, path):
@@ -61,7 +61,7 @@ def _left(path: Path, session: str, run: str) -> StaleScratchFile | None:
         return None
 
 
-def _is_left(folder: Path) -> bool:
+def _is_unlocked(folder: Path) -> bool:
     """Whether no program holds the session."""
     try:
         store.SessionLog(folder).close()

@@ -1,9 +1,9 @@
-"""What of a machine wants a look, the gravest first. Pure."""
+"""The devices of a machine that need attention, the gravest first. No I/O."""
 
 from __future__ import annotations
 
 from app.core.presentation.device import protection_missing, protection_text, state_of
-from app.core.presentation.device_tree import TROUBLE, grade, place_of, role_of
+from app.core.presentation.device_tree import TROUBLE, address_sort_key, role_of, severity_rank
 from backends.model import Inventory, State, Target
 from backends.values import dataclass
 
@@ -37,15 +37,19 @@ class AttentionItem:
     """The change that mends it, where raidbench can make it."""
 
 
-def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
-    """Arrays and drives that are not well, cards without their battery, and what could not be looked at.
+def attention_items(inventory: Inventory) -> tuple[AttentionItem, ...]:
+    """Return arrays and drives with faults, controllers without a battery, and devices that could not be read.
 
     A member is not told beside its array, nor a problem of a card beside what else is wrong with it.
     """
     twins = inventory.twins
     arrays = {array.target: array for array in inventory.arrays}
-    matches: list[tuple[int, tuple[object, ...], AttentionItem]] = [
-        (grade(array.state), place_of(array.target), AttentionItem(str(array.target), array.state.value))
+    entries: list[tuple[int, tuple[object, ...], AttentionItem]] = [
+        (
+            severity_rank(array.state),
+            address_sort_key(array.target),
+            AttentionItem(str(array.target), array.state.value),
+        )
         for array in inventory.arrays
         if array.state in TROUBLE
     ]
@@ -53,11 +57,13 @@ def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
         above = arrays.get(drive.array) if drive.array is not None else None
         state = drive.state if above is None else state_of(drive, role_of(drive, above))
         if state in TROUBLE and drive.target not in twins and (above is None or above.state not in TROUBLE):
-            matches.append((grade(state), place_of(drive.target), AttentionItem(str(drive.target), state.value)))
-    matches += [
+            entries.append(
+                (severity_rank(state), address_sort_key(drive.target), AttentionItem(str(drive.target), state.value))
+            )
+    entries += [
         # A cache that nothing keeps is graver than a rebuild that goes on: it may lose what was written.
         (
-            grade(State.REBUILDING),
+            severity_rank(State.REBUILDING),
             (),
             AttentionItem(
                 str(controller.target), f"{protection_text(controller.protection)}, no power keeps its cache"
@@ -66,7 +72,7 @@ def troubles(inventory: Inventory) -> tuple[AttentionItem, ...]:
         for controller in inventory.controllers
         if protection_missing(controller.protection)
     ]
-    fields = {trouble.key: trouble for _, _, trouble in sorted(matches, key=lambda one: one[:2])}
+    items = {item.key: item for _, _, item in sorted(entries, key=lambda entry: entry[:2])}
     for problem in inventory.problems:
-        fields.setdefault(problem.where, AttentionItem(problem.where, problem.message))
-    return tuple(fields.values())
+        items.setdefault(problem.where, AttentionItem(problem.where, problem.message))
+    return tuple(items.values())

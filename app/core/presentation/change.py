@@ -1,4 +1,4 @@
-"""Changes as they are shown: planned, made, in force, taken back. Pure."""
+"""Changes as they are shown: planned, made, in force, taken back. No I/O."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.core.presentation.risk_text import effect_words, kept_text, outcome_cell, risk_cell
+from app.core.presentation.risk_text import effect_text, kept_text, outcome_cell, risk_cell
 from app.core.presentation.setting import NOT_REPORTED
 from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, Table
 from app.core.session.unit_labels import text_in_unit, value_text, within_sentence
@@ -27,49 +27,49 @@ NO_WAY_BACK = "cannot be taken back"
 """What stands where the way back would."""
 
 
-def value(change: Change, text: str | None) -> str:
-    """A value of a change as people write it."""
+def change_value_text(change: Change, text: str | None) -> str:
+    """Return a value of a change by its label, or with its unit."""
     return NOT_REPORTED if text is None else change.words.get(text) or text_in_unit(text, change.unit)
 
 
-def before(change: Change) -> str:
-    """What it was."""
-    return value(change, change.before)
+def old_text(change: Change) -> str:
+    """Return the value before the change."""
+    return change_value_text(change, change.before)
 
 
-def after(change: Change) -> str:
-    """What it is to be."""
-    return value(change, change.after)
+def new_text(change: Change) -> str:
+    """Return the value that the change sets."""
+    return change_value_text(change, change.after)
 
 
-def what(change: Change) -> str:
-    """Which setting of what."""
+def subject_text(change: Change) -> str:
+    """Return the setting and its target."""
     return f"{change.label} of {change.target}"
 
 
-def move(change: Change) -> str:
-    """Which setting of what, from where to where."""
-    return f"{what(change)}: {before(change)} -> {after(change)}"
+def change_text(change: Change) -> str:
+    """Return the setting, its target, the old and the new value."""
+    return f"{subject_text(change)}: {old_text(change)} -> {new_text(change)}"
 
 
-def course(change: Change, names: Mapping[Target, str]) -> str:
+def change_clause(change: Change, names: Mapping[Target, str]) -> str:
     """`read-ahead of ssd (none → adaptive)`, within a sentence; `names`: as the list has what is changed."""
     of = names.get(change.target, str(change.target))
-    return f"{within_sentence(change.label)} of {of} ({before(change)} → {after(change)})"
+    return f"{within_sentence(change.label)} of {of} ({old_text(change)} → {new_text(change)})"
 
 
-def stands(record: ChangeRecord) -> str:
-    """What was read back at its end; what was wanted, where it has no end."""
-    return after(record.change) if record.end is None else value(record.change, record.end.now)
+def end_value_text(record: ChangeRecord) -> str:
+    """Return the value that was read at the end of a change; the wanted value of a change without an end."""
+    return new_text(record.change) if record.end is None else change_value_text(record.change, record.end.now)
 
 
-def steps(writes: Iterable[ChangeStep]) -> tuple[str, ...]:
-    """The lines a person would type."""
-    return tuple(write.shown() for write in writes)
+def command_lines(change_steps: Iterable[ChangeStep]) -> tuple[str, ...]:
+    """Return the steps as command lines."""
+    return tuple(write.shown() for write in change_steps)
 
 
-def planned(changes: Sequence[Change]) -> Table:
-    """What changes would do."""
+def planned_table(changes: Sequence[Change]) -> Table:
+    """Return the table of changes before they are applied."""
     columns = ("Target", "Setting", "Now", "New", "Takes effect", "Stays", "Risk")
     return Table(
         columns=tuple(Column(title=title) for title in columns),
@@ -78,9 +78,9 @@ def planned(changes: Sequence[Change]) -> Table:
                 cells=(
                     str(change.target),
                     change.label,
-                    before(change),
-                    after(change),
-                    effect_words(change.effect, change.target.scope),
+                    old_text(change),
+                    new_text(change),
+                    effect_text(change.effect, change.target.scope),
                     kept_text(change.persistence),
                     risk_cell(change.risk),
                 )
@@ -93,12 +93,12 @@ def planned(changes: Sequence[Change]) -> Table:
 _NO_PRESENT = "The present value is not reported or not understood, so it cannot be restored afterwards."
 
 
-def not_understood(changes: Iterable[Change]) -> tuple[str, ...]:
+def unknown_value_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """Return a sentence for each change that is planned without knowledge of the present value."""
-    return tuple(f"{what(change)}: {_NO_PRESENT}" for change in changes if not is_understood(change.before))
+    return tuple(f"{subject_text(change)}: {_NO_PRESENT}" for change in changes if not is_understood(change.before))
 
 
-def risks(changes: Iterable[Change]) -> tuple[str, ...]:
+def risk_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """Return a sentence for each risk, each once, and for each change that is made with less knowledge than usual.
 
     That is what no hardware has confirmed, and what is set in place of a value that is not understood.
@@ -116,8 +116,8 @@ def risks(changes: Iterable[Change]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-def moves(changes: Iterable[Change]) -> tuple[str, ...]:
-    """A sentence for each change that may move other settings besides its own."""
+def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
+    """Return a sentence for each change that may also change other settings."""
     lines = [f"{change.label} may also change {', '.join(change.moves)}." for change in changes if change.moves]
     lines += [
         f"{change.label} may also change {', '.join(change.moves_disk)} of the kernel's disk."
@@ -125,53 +125,59 @@ def moves(changes: Iterable[Change]) -> tuple[str, ...]:
         if change.moves_disk
     ]
     lines += [
-        f"{what(change)} is inherited: it changes on {', '.join(change.also)} too." for change in changes if change.also
+        f"{subject_text(change)} is inherited: it changes on {', '.join(change.also)} too."
+        for change in changes
+        if change.also
     ]
     return tuple(dict.fromkeys(lines))
 
 
-def above(changes: Iterable[Change]) -> tuple[str, ...]:
+def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """What stood on what is changed when that was planned: a sentence for all that have the same above them."""
-    fields: dict[tuple[str, ...], list[str]] = {}
+    targets_by_dependents: dict[tuple[str, ...], list[str]] = {}
     for change in changes:
-        if change.above and str(change.target) not in fields.setdefault(change.above, []):
-            fields[change.above].append(str(change.target))
-    alone = len(fields) == 1
-    return tuple(f"Above {'it' if alone else ', '.join(on)}: {above_text(parts)}." for parts, on in fields.items())
+        if change.above and str(change.target) not in targets_by_dependents.setdefault(change.above, []):
+            targets_by_dependents[change.above].append(str(change.target))
+    is_single = len(targets_by_dependents) == 1
+    return tuple(
+        f"Above {'it' if is_single else ', '.join(addresses)}: {dependents_text(dependents)}."
+        for dependents, addresses in targets_by_dependents.items()
+    )
 
 
-def above_text(parts: Sequence[str]) -> str:
+def dependents_text(dependents: Sequence[str]) -> str:
     """`vg0/db, vg0/mail, mounted on /srv`; of many the first and how many more."""
-    more = f" and {len(parts) - _ABOVE} more" if len(parts) > _ABOVE else ""
-    return ", ".join(parts[:_ABOVE]) + more
+    return units.first_of(dependents, _ABOVE)
 
 
-def in_force(records: Iterable[ChangeRecord]) -> Table:
-    """Changes that can be taken back, in the order given."""
-    return _listed(records, {"Set to": _was_to_be, "Back to": lambda record: before(record.change)})
+def undoable_table(records: Iterable[ChangeRecord]) -> Table:
+    """Return the table of changes that can be undone, in the order given."""
+    return _changes_table(records, {"Set to": _wanted_value_text, "Back to": lambda record: old_text(record.change)})
 
 
-def _was_to_be(record: ChangeRecord) -> str:
+def _wanted_value_text(record: ChangeRecord) -> str:
     """What stands of a change, or is to stand if its card does it late."""
-    return after(record.change) if record.may_come_late else stands(record)
+    return new_text(record.change) if record.may_come_late else end_value_text(record)
 
 
-def made(records: Iterable[ChangeRecord]) -> Table:
-    """Changes of a session with how they ended."""
-    return _listed(
+def changes_table(records: Iterable[ChangeRecord]) -> Table:
+    """Return the table of the changes of a session with their outcomes."""
+    return _changes_table(
         records,
         {
-            "Value": lambda record: f"{before(record.change)} to {after(record.change)}",
+            "Value": lambda record: f"{old_text(record.change)} to {new_text(record.change)}",
             "Outcome": lambda record: "no outcome" if record.end is None else outcome_cell(record.end.result),
-            "Steps": lambda record: "; ".join(steps(record.change.writes)),
+            "Steps": lambda record: "; ".join(command_lines(record.change.writes)),
         },
     )
 
 
-def _listed(records: Iterable[ChangeRecord], more: Mapping[str, Callable[[ChangeRecord], str | Cell]]) -> Table:
-    """A row for each change: which, when, of what, and `more` by their headings."""
+def _changes_table(
+    records: Iterable[ChangeRecord], extra_columns: Mapping[str, Callable[[ChangeRecord], str | Cell]]
+) -> Table:
+    """A row for each change: which, when, of what, and `extra_columns` by their headings."""
     return Table(
-        columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", *more)),
+        columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", *extra_columns)),
         rows=tuple(
             Row(
                 key=record.id,
@@ -180,7 +186,7 @@ def _listed(records: Iterable[ChangeRecord], more: Mapping[str, Callable[[Change
                     units.moment(record.intent.at),
                     str(record.change.target),
                     record.change.label,
-                    *(tell(record) for tell in more.values()),
+                    *(cell_of(record) for cell_of in extra_columns.values()),
                 ),
             )
             for record in records
@@ -188,8 +194,8 @@ def _listed(records: Iterable[ChangeRecord], more: Mapping[str, Callable[[Change
     )
 
 
-def facts(record: ChangeRecord) -> Facts:
-    """All that is known of a change that was made."""
+def change_facts(record: ChangeRecord) -> Facts:
+    """Return all facts of a change that was applied."""
     intent, change, end = record.intent, record.change, record.end
     fact_lines = [FactLine("Begun", units.moment(intent.at))]
     if end is None:
@@ -199,45 +205,45 @@ def facts(record: ChangeRecord) -> Facts:
         fact_lines += [
             FactLine("Ended", f"{units.moment(end.at)}, {units.duration(max(0.0, end.at - intent.at))} later"),
             FactLine("Outcome", outcome.text, outcome.tone),
-            FactLine("Read back", stands(record)),
+            FactLine("Read back", end_value_text(record)),
             *([FactLine("Message", end.message)] if end.message else []),
-            *(FactLine("Moved along", text) for text in moved_words(end, change.key)),
+            *(FactLine("Moved along", text) for text in moved_texts(end, change.key)),
         ]
     risk = risk_cell(change.risk)
     fact_lines += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
-    fact_lines += [FactLine("Above it", above_text(change.above))] if change.above else []
+    fact_lines += [FactLine("Above it", dependents_text(change.above))] if change.above else []
     fact_lines.append(FactLine("Stays", kept_text(change.persistence)))
     fact_lines += [FactLine("Takes back", intent.undoes)] if intent.undoes else []
     if record.undone_by:
         fact_lines.append(FactLine("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
-    heading = f"{record.id}: {what(change)}, {before(change)} to {after(change)}"
+    heading = f"{record.id}: {subject_text(change)}, {old_text(change)} to {new_text(change)}"
     return Facts(heading=heading, facts=tuple(fact_lines))
 
 
-def outcome(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Cell:
+def change_outcome_cell(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Cell:
     """How it ended, in a few words; `on_trial`: whether it is taken back unless somebody keeps it."""
     cell = outcome_cell(ended.result)
     match ended.result:
         case "verified" if on_trial:
             return replace(cell, text="verified, on trial")
         case "differs":
-            return replace(cell, text=f"differs: now {value(change, ended.now)}")
+            return replace(cell, text=f"differs: now {change_value_text(change, ended.now)}")
         case _:
             return cell
 
 
-def ended_text(change: Change, ended: ChangeEnded) -> str:
+def end_text(change: Change, ended: ChangeEnded) -> str:
     """What was read back, with the tool's or the program's word where it is not as wanted."""
-    now = value(change, ended.now)
+    now = change_value_text(change, ended.now)
     return f"{now}  ({ended.message})" if ended.message else now
 
 
-def moved_words(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
+def moved_texts(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
     """Return a sentence for each other setting that read otherwise afterwards. `cause`: the key that was set."""
-    return tuple(_moved(setting, cause) for setting in ended.moved or ())
+    return tuple(_moved_text(setting, cause) for setting in ended.moved or ())
 
 
-def _moved(setting: MovedSetting, cause: str) -> str:
+def _moved_text(setting: MovedSetting, cause: str) -> str:
     values = (NOT_REPORTED if text is None else value_text(setting.key, text) for text in (setting.before, setting.now))
     move = f"{setting.key} of {setting.target} also changed: {' -> '.join(values)}"
     if setting.restored:
@@ -247,18 +253,18 @@ def _moved(setting: MovedSetting, cause: str) -> str:
     return f"{move} (not a known side effect: another program changed it, so it is left alone)"
 
 
-def kept(change: Change, ended: ChangeEnded) -> str:
+def kept_setting_text(change: Change, ended: ChangeEnded) -> str:
     """Which setting stays from now on, and its value where that is not the one that was tried."""
-    return f"{change.label} reads {ended_text(change, ended)}" if ended.message else change.label
+    return f"{change.label} reads {end_text(change, ended)}" if ended.message else change.label
 
 
-def trial_over(all_back: bool) -> str:
-    """What became of values that nobody kept in time."""
+def trial_end_text(all_back: bool) -> str:
+    """Return how a trial ended whose deadline passed."""
     return "the old values are back" if all_back else "not every old value is back; the log of the session says which"
 
 
-def standing(record: ChangeRecord) -> str:
-    """What still stands of a change, in a sentence."""
+def in_force_text(record: ChangeRecord) -> str:
+    """Return a sentence on a change that is still in force."""
     change = record.change
-    was = f"{stands(record)} (was {before(change)}), {kept_text(change.persistence)}"
-    return f"{record.id}: {what(change)} is {was}."
+    was = f"{end_value_text(record)} (was {old_text(change)}), {kept_text(change.persistence)}"
+    return f"{record.id}: {subject_text(change)} is {was}."

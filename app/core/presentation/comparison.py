@@ -1,16 +1,16 @@
-"""What is told of two sides of a comparison, and of an experiment that measured them in pairs. Pure."""
+"""What is told of two sides of a comparison, and of an experiment that measured them in pairs. No I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from app.core.analysis.comparison import Comparison, MetricComparison
 from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult
 from app.core.benchmark.idle_wait import mean_pause
-from app.core.presentation.comparison_text import counted, row_difference, row_name, sentence
+from app.core.presentation.comparison_text import comparison_sentence, count_text, row_difference, row_name
 from app.core.presentation.labels import key_heading, key_value
-from app.core.presentation.noise_text import null_words
+from app.core.presentation.noise_text import null_texts
 from app.core.presentation.percent import covers_text
 from app.core.presentation.run import figure_text
 from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
@@ -60,27 +60,24 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
     was shown. `a`, `b`: headings.
     """
     rows = [row for row in comparison.rows if not row.same_as]
-    judged = any(row.judgement is not None and row.judgement.interval is not None for row in rows)
+    judged = any(row.interval is not None for row in rows)
     columns = (
         Column(title="Figure", key="figure"),
         Column(title=a, key="a", align=Align.RIGHT),
         Column(title=b, key="b", align=Align.RIGHT),
         Column(title="", key="sign"),
         Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
-        Column(title=f"In {counted(comparison.sides)}" if judged else "", key="verdict", priority=1),
+        Column(title=f"In {count_text(comparison.sides)}" if judged else "", key="verdict", priority=1),
     )
-    return Table(columns=columns, rows=tuple(_compared(row, judged, comparison.level) for row in _shown_first(rows)))
+    # The headline, differences that were shown, the rest; each in their order.
+    rows.sort(key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
+    return Table(columns=columns, rows=tuple(_figure_row(row, judged, comparison.level) for row in rows))
 
 
-def _shown_first(rows: Sequence[MetricComparison]) -> list[MetricComparison]:
-    """The headline, differences that were shown, the rest; each in their order."""
-    return sorted(rows, key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
-
-
-def _compared(row: MetricComparison, judged: bool, level: float) -> Row:
+def _figure_row(row: MetricComparison, judged: bool, level: float) -> Row:
     """`level` is that of the heading: an interval of another one says which."""
     judgement, tone = row.judgement, verdict_tone(row.judgement)
-    own = level if judgement is None or judgement.interval is None else judgement.interval.level
+    own = level if row.interval is None else row.interval.level
     difference = f"{row_difference(row)}{f' ({covers_text(own)})' if own != level else ''}"
     text = further_text(judgement) if judgement is not None and (judged or judgement.decided) else ""
     return Row(
@@ -120,9 +117,9 @@ def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) ->
 def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
     """What an experiment has shown; of the same against itself, what pairs could show."""
     if record.start.is_null:
-        yield from null_words(comparison)
+        yield from null_texts(comparison)
     else:
-        yield sentence(comparison)
+        yield comparison_sentence(comparison)
 
 
 def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) -> str:
@@ -131,7 +128,7 @@ def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) ->
     if comparison is None or row is None or record.start.is_null:
         return " ".join(experiment_lines(record, comparison))
     verdict = f"{verdict_sign(row.judgement)} {judgement_word(row.judgement)}".strip()
-    shown = f"{verdict}: {row_name(row)} {row_difference(row)}, {counted(comparison.sides)}."
+    shown = f"{verdict}: {row_name(row)} {row_difference(row)}, {count_text(comparison.sides)}."
     return " ".join((shown, *experiment_ending(record)))
 
 
@@ -147,8 +144,8 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         value = value_text(record.start.key, record.start.a)
         again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
         yield f"{record.start.label} {again}."
-    for key, what in end.moved.items():
-        yield f"{key} moved along with it ({what}), so B differs in that, too."
+    for key, movement in end.moved.items():
+        yield f"{key} moved along with it ({movement}), so B differs in that, too."
 
 
 # -- how far an experiment is, over all of its runs -------------------------------------------------------------------

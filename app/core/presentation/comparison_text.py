@@ -1,33 +1,33 @@
-"""What two sides of a comparison show, in sentences: the one place for screen, command line and report. Pure."""
+"""What two sides of a comparison show, in sentences: the one place for screen, command line and report. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import expm1
 
-from app.core.analysis.comparison import Comparison, MetricComparison, headline_beside, latency_kinds, tail_of
+from app.core.analysis.comparison import Comparison, MetricComparison, compare_headline, latency_kinds, tail_row
 from app.core.analysis.drift import DriftPattern, RunPattern
 from app.core.analysis.metric_kinds import FIGURES
-from app.core.analysis.pair_design import LEVEL, RULE, reached
+from app.core.analysis.pair_design import LEVEL, RULE, due_look
 from app.core.analysis.reasons import Reason
 from app.core.analysis.sample_groups import (
     ComparisonSides,
     RunOrder,
-    answering,
+    is_silent,
     pairs_of,
     place_in_session,
-    silent,
     silent_side,
+    without_silent_runs,
 )
 from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval
 from app.core.analysis.stored_verdicts import interval_of
 from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.presentation.figures import figure_label, figure_name
 from app.core.presentation.labels import key_name, key_value, with_value
-from app.core.presentation.percent import covers_text, difference_text, interval_text, percent_text, too_noisy
+from app.core.presentation.percent import covers_text, difference_text, interval_text, is_too_noisy, percent_text
 from app.core.presentation.verdict_text import (
-    far_text,
     judgement_word,
+    outliers_text,
     reason_text,
     slow_text,
     verdict_word,
@@ -71,23 +71,21 @@ def row_name(row: MetricComparison) -> str:
 
 def row_percent(row: MetricComparison) -> str:
     """The difference alone: `-18.4 %`."""
-    interval = None if row.judgement is None else row.judgement.interval
-    return difference_text(row.a, row.b) if interval is None else percent_text(interval.percent)
+    return difference_text(row.a, row.b) if row.interval is None else percent_text(row.interval.percent)
 
 
 def row_difference(row: MetricComparison) -> str:
     """The difference with its interval, if there is one."""
-    interval = None if row.judgement is None else row.judgement.interval
     if row.judgement is not None and row.judgement.verdict is Verdict.STOPPED_ANSWERING:
         return units.NOTHING
-    return difference_text(row.a, row.b) if interval is None else interval_text(interval)
+    return difference_text(row.a, row.b) if row.interval is None else interval_text(row.interval)
 
 
-def counted(sides: ComparisonSides) -> str:
+def count_text(sides: ComparisonSides) -> str:
     """`6 pairs`, `3 and 2 runs of two sessions`."""
     if sides.interleaved:
         earlier = f", {sides.before} of them of {' and '.join(sides.others)}" if sides.before else ""
-        answered = len(answering(sides).a)
+        answered = len(without_silent_runs(sides).a)
         of = f"{answered} of " if 0 < answered < len(sides.a) else ""
         return f"{of}{units.plural(len(sides.a), 'pair')}{earlier}"
     where = " of two sessions" if sides.apart else ""
@@ -99,24 +97,24 @@ def counted(sides: ComparisonSides) -> str:
 # -- what the sides are called ----------------------------------------------------------------------------------------
 
 
-def letters(start: ExperimentStarted) -> tuple[str, str]:
+def letter_labels(start: ExperimentStarted) -> tuple[str, str]:
     """What the letters of an experiment are called: `read-ahead 128 KiB`, `read-ahead 4096 KiB`."""
     label = within_sentence(start.label)
     return with_value(label, value_text(start.key, start.a)), with_value(label, value_text(start.key, start.b))
 
 
-def called(comparison: Comparison) -> tuple[str, str]:
+def side_labels(comparison: Comparison) -> tuple[str, str]:
     """Both sides by what they differ in, else by their names: `read-ahead none`, `read-ahead 128 KiB`."""
     if comparison.experiment is not None:
-        return ("A", "B") if comparison.experiment.is_null else letters(comparison.experiment)
+        return ("A", "B") if comparison.experiment.is_null else letter_labels(comparison.experiment)
     differing = (*comparison.settings, *comparison.job)
     if not differing:
         return comparison.names
     named = differing[:_MOST_SETTINGS]
     more = f" and {len(differing) - len(named)} more" if len(differing) > len(named) else ""
     a, b = (", ".join(_named_setting(key, values[at]) for key, *values in named) + more for at in (0, 1))
-    name, other = comparison.names
-    return (a, b) if len(differing) == 1 else (f"{name} ({a})", f"{other} ({b})")
+    a_name, b_name = comparison.names
+    return (a, b) if len(differing) == 1 else (f"{a_name} ({a})", f"{b_name} ({b})")
 
 
 def _named_setting(key: str, value: str | None) -> str:
@@ -125,17 +123,17 @@ def _named_setting(key: str, value: str | None) -> str:
     return with_value(name, key_value(key, value)) if value else f"no {name} recorded"
 
 
-def _shortly(comparison: Comparison) -> tuple[str, str]:
+def _short_labels(comparison: Comparison) -> tuple[str, str]:
     """Both sides where the other one stands before them: by the value alone, if the other one names what it is of."""
-    a, b = called(comparison)
+    a, b = side_labels(comparison)
     start, differing = comparison.experiment, (*comparison.settings, *comparison.job)
     if start is not None and not start.is_null:
         values = value_text(start.key, start.a), value_text(start.key, start.b)
     elif len(differing) == 1:
-        ((key, name, other),) = differing
-        if not name or not other:
+        ((key, a_value, b_value),) = differing
+        if not a_value or not b_value:
             return a, b
-        values = key_value(key, name), key_value(key, other)
+        values = key_value(key, a_value), key_value(key, b_value)
     else:
         return a, b
     return values[0] if b != values[1] else a, values[1] if a != values[0] else b
@@ -144,78 +142,82 @@ def _shortly(comparison: Comparison) -> tuple[str, str]:
 # -- the sentence -----------------------------------------------------------------------------------------------------
 
 
-def sentence(comparison: Comparison) -> str:
+def comparison_sentence(comparison: Comparison) -> str:
     """What two sides show of the figure that the job is about, and what weakens it."""
-    return " ".join((*_beneath(comparison), *_shown(comparison)))
+    return " ".join((*_provenance_sentences(comparison), *_result_sentences(comparison)))
 
 
-def _shown(comparison: Comparison) -> Iterator[str]:
-    about = comparison.headline
-    if about is not None:
-        yield from _silence(comparison, about)
-        yield _headline(comparison, about)
+def _result_sentences(comparison: Comparison) -> Iterator[str]:
+    headline = comparison.headline
+    if headline is not None:
+        yield from _silence_sentences(comparison, headline)
+        yield _headline_sentence(comparison, headline)
         if comparison.between is not None:
-            yield between_words(comparison.between)
-        yield from _tail(comparison, about)
+            yield between_sessions_text(comparison.between)
+        yield from _tail_sentences(comparison, headline)
         yield from map(disturbance_text, comparison.disturbances)
     if caveats := weakened_text(comparison.weakened):
         yield f"Caveats: {caveats}."
 
 
-def _tail(comparison: Comparison, about: MetricComparison) -> Iterator[str]:
+def _tail_sentences(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
     """The tail of the latency, beside a figure of which there is something to say."""
-    tail = tail_of(comparison.rows)
-    if tail is None or tail.judgement is None or comparison.sides.alike or about.judgement is None:
+    tail = tail_row(comparison.rows)
+    if tail is None or tail.judgement is None or comparison.sides.alike or headline.judgement is None:
         return
     if tail.judgement.verdict is not Verdict.REFUSED:
         name = row_name(tail)
-        level = tail.judgement.interval.level if tail.judgement.interval is not None else comparison.level
+        level = comparison.level if tail.interval is None else tail.interval.level
         covers = f" ({covers_text(level)})" if level != comparison.level else ""
         yield f"{name[:1].upper()}{name[1:]} {row_difference(tail)}{covers}: {judgement_word(tail.judgement)}."
 
 
-def _headline(comparison: Comparison, row: MetricComparison) -> str:
+def _headline_sentence(comparison: Comparison, row: MetricComparison) -> str:
     name, judgement, sides = row_name(row), row.judgement, comparison.sides
     if judgement is None:
-        if all(map(silent, (*sides.a, *sides.b))):
+        if all(map(is_silent, (*sides.a, *sides.b))):
             return "Nothing to compare: no I/O was completed on either side."
         return f"{name[:1].upper()}{name[1:]} cannot be compared: one side has none."
     if judgement.verdict is Verdict.STOPPED_ANSWERING:
-        return _stopped(comparison)
+        return _stopped_sentence(comparison)
     if sides.alike:
         a, b = comparison.names
         # Only chance is left of two repeats, where nothing beneath differs.
         why = "" if comparison.provenance else ", which is chance and drift"
         return f"{b} repeats {a}: {name} {row_difference(row)}{why}."
     if judgement.reason is Reason.NO_IO and judgement.interval is None:
-        a, b = called(comparison)[0], _shortly(comparison)[1]
+        a, b = side_labels(comparison)[0], _short_labels(comparison)[1]
         return f"Not decided between {a} and {b}: {reason_text(judgement)}."
-    said = "; ".join(filter(None, (_verdict(comparison, row, judgement), *_behind(judgement, comparison))))
-    return f"{said}."
+    clauses = "; ".join(
+        filter(None, (_verdict_clause(comparison, row, judgement), *_detail_clauses(judgement, comparison)))
+    )
+    return f"{clauses}."
 
 
-def _verdict(comparison: Comparison, row: MetricComparison, judgement: VerdictResult) -> str:
-    (a, b), (than, second) = called(comparison), _shortly(comparison)
+def _verdict_clause(comparison: Comparison, row: MetricComparison, judgement: VerdictResult) -> str:
+    (a, b), (than, second) = side_labels(comparison), _short_labels(comparison)
     within = "with " if _one_setting(comparison) else ""
-    what, reason = _what(row, judgement, comparison.sides), _reason(judgement, comparison.sides)
+    difference, reason = _difference_text(row, judgement, comparison.sides), _reason_clause(judgement, comparison.sides)
     match judgement.verdict:
         case Verdict.NO_DIFFERENCE:
-            return f"No difference between {a} and {second}: {what}, {reason}"
+            return f"No difference between {a} and {second}: {difference}, {reason}"
         case Verdict.NOT_DECIDED:
-            return "; ".join(filter(None, (f"Not decided between {a} and {second}: {what}", reason)))
+            return "; ".join(filter(None, (f"Not decided between {a} and {second}: {difference}", reason)))
         case Verdict.REFUSED:
-            return f"No verdict on {b} against {than}: {reason}; {what}"
+            return f"No verdict on {b} against {than}: {reason}; {difference}"
         case _:
             word = verdict_word(judgement.verdict)
             if row.figure.is_latency:
-                begun = f"{_latency(row)} is {word} {within}{b} than {within}{than}"
+                clause = f"{_latency(row)} is {word} {within}{b} than {within}{than}"
                 mean = "mean " if row.figure.key == "latency_mean_ns" else ""
-                what = mean + what.removeprefix(f"{row_name(row)} ")
+                difference = mean + difference.removeprefix(f"{row_name(row)} ")
             elif within:
-                begun = f"{word.capitalize()} with {b} than with {than}"
+                clause = f"{word.capitalize()} with {b} than with {than}"
             else:
-                begun = f"{b} is {word} than {than}"
-            return (", " if judgement.reason is Reason.SMALL else "; ").join(filter(None, (f"{begun}: {what}", reason)))
+                clause = f"{b} is {word} than {than}"
+            return (", " if judgement.reason is Reason.SMALL else "; ").join(
+                filter(None, (f"{clause}: {difference}", reason))
+            )
 
 
 def _one_setting(comparison: Comparison) -> bool:
@@ -225,18 +227,18 @@ def _one_setting(comparison: Comparison) -> bool:
     return len((*comparison.settings, *comparison.job)) == 1
 
 
-def _reason(judgement: VerdictResult, sides: ComparisonSides) -> str:
+def _reason_clause(judgement: VerdictResult, sides: ComparisonSides) -> str:
     """Of two single runs it is said that they are."""
     alone = judgement.reason is Reason.NO_REPEATS and len(sides.a) == len(sides.b) == 1
     return "" if alone else reason_text(judgement)
 
 
-def _what(row: MetricComparison, judgement: VerdictResult, sides: ComparisonSides) -> str:
+def _difference_text(row: MetricComparison, judgement: VerdictResult, sides: ComparisonSides) -> str:
     """`read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`, with the level where it is not the usual one."""
     interval = judgement.interval
-    unusual = interval is not None and interval.level != LEVEL and not too_noisy(interval)
+    unusual = interval is not None and interval.level != LEVEL and not is_too_noisy(interval)
     level = f" ({covers_text(interval.level)})" if interval is not None and unusual else ""
-    return f"{row_name(row)} {row_difference(row)}{level} in {counted(sides)}"
+    return f"{row_name(row)} {row_difference(row)}{level} in {count_text(sides)}"
 
 
 def _latency(row: MetricComparison) -> str:
@@ -245,69 +247,68 @@ def _latency(row: MetricComparison) -> str:
     return f"{row.direction.capitalize()}{figure} latency"
 
 
-def _behind(judgement: VerdictResult, comparison: Comparison) -> Iterator[str]:
+def _detail_clauses(judgement: VerdictResult, comparison: Comparison) -> Iterator[str]:
     sides = comparison.sides
     if judgement.slow is not None:
-        yield slow_text(judgement.slow, _where(comparison))
+        yield slow_text(judgement.slow, _side_phrases(comparison))
     if sides.threshold != THRESHOLD_PERCENT and judgement.verdict is not Verdict.NO_DIFFERENCE:
         yield f"within +-{sides.threshold:g} % is no difference here"
-    if judgement.far is not None:
-        yield far_text(judgement.far)
+    if judgement.outliers:
+        yield outliers_text(judgement.outliers)
 
 
-def _stopped(comparison: Comparison) -> str:
+def _stopped_sentence(comparison: Comparison) -> str:
     """The loudest verdict of all: which side completed no I/O."""
-    first = silent_side(comparison.sides) == "A"
-    runs = comparison.sides.a if first else comparison.sides.b
-    still = [run.id for run in runs if silent(run)]
-    where = _where(comparison)[not first]
-    often = f"{len(still)} of {units.plural(len(runs), 'run')} ({_listed(still)})"
-    return f"STOPPED ANSWERING {where}: no I/O was completed in {often}, on the other side in each."
+    a_is_silent = silent_side(comparison.sides) == "A"
+    runs = comparison.sides.a if a_is_silent else comparison.sides.b
+    silent_ids = [run.id for run in runs if is_silent(run)]
+    where = _side_phrases(comparison)[not a_is_silent]
+    count = f"{len(silent_ids)} of {units.plural(len(runs), 'run')} ({units.first_of(silent_ids, _MOST_NAMED)})"
+    return f"STOPPED ANSWERING {where}: no I/O was completed in {count}, on the other side in each."
 
 
-def _silence(comparison: Comparison, about: MetricComparison) -> Iterator[str]:
+def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
     """In how many runs of each side no I/O was completed, where that is no verdict."""
     sides = comparison.sides
-    stopped = about.judgement is not None and about.judgement.verdict is Verdict.STOPPED_ANSWERING
-    if stopped or all(map(silent, (*sides.a, *sides.b))):
+    stopped = headline.judgement is not None and headline.judgement.verdict is Verdict.STOPPED_ANSWERING
+    if stopped or all(map(is_silent, (*sides.a, *sides.b))):
         return
-    lines = []
-    for runs, where in zip((sides.a, sides.b), _where(comparison), strict=True):
-        if still := [run.id for run in runs if silent(run)]:
-            lines.append(f"in {len(still)} of {units.plural(len(runs), 'run')} {where} ({_listed(still)})")
-    if lines:
+    clauses = []
+    for runs, where in zip((sides.a, sides.b), _side_phrases(comparison), strict=True):
+        if silent_ids := [run.id for run in runs if is_silent(run)]:
+            named = units.first_of(silent_ids, _MOST_NAMED)
+            clauses.append(f"in {len(silent_ids)} of {units.plural(len(runs), 'run')} {where} ({named})")
+    if clauses:
         drawn = sides.order in (RunOrder.EXPERIMENT, RunOrder.BETWEEN)
-        yield f"STOPPED ANSWERING {' and '.join(lines)}{'' if len(lines) == 2 else _blame(drawn)}."
+        why = (
+            ": so few runs do not show what causes it"
+            if drawn
+            else ": only an order that is drawn shows what causes it"
+        )
+        yield f"STOPPED ANSWERING {' and '.join(clauses)}{'' if len(clauses) == 2 else why}."
 
 
-def _where(comparison: Comparison) -> tuple[str, str]:
+def _side_phrases(comparison: Comparison) -> tuple[str, str]:
     """`with read-ahead 128 KiB`, `in r1` of both sides."""
-    a, b = called(comparison)
+    a, b = side_labels(comparison)
     preposition = "with" if _one_setting(comparison) else "in"
     return f"{preposition} {a}", f"{preposition} {b}"
 
 
-def _blame(drawn: bool) -> str:
-    """Why runs without I/O on one side are no verdict."""
-    return ": so few runs do not show what causes it" if drawn else ": only an order that is drawn shows what causes it"
-
-
-def ended_text(event: ExperimentEnded) -> str:
+def experiment_end_text(event: ExperimentEnded) -> str:
     """What an experiment had shown when it ended: `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" without a pair."""
     first = next((verdict for verdict in event.verdicts if verdict.headline), None)
     if event.sentence or first is None:
         return event.sentence
     word = first.verdict.replace("-", " ")
-    interval, figure = (
-        interval_of(first),
-        next((metric_kind for metric_kind in FIGURES if metric_kind.key == first.figure), None),
-    )
+    interval = interval_of(first)
+    figure = next((figure for figure in FIGURES if figure.key == first.figure), None)
     if interval is None or figure is None:
         return word
     return f"{word}, {figure_name(figure, first.direction)} {interval_text(interval)}"
 
 
-def so_far(session: Session, experiment_id: str) -> str:
+def interim_text(session: Session, experiment_id: str) -> str:
     """The headline of a running experiment: an interval, never a verdict; "" before there is one, and where one comes.
 
     At a look that does not decide, that it did not.
@@ -315,22 +316,21 @@ def so_far(session: Session, experiment_id: str) -> str:
     sides = pairs_of(session, experiment_id)
     if not sides.a:
         return ""
-    row = headline_beside(sides)  # this alone: it is drawn again with every sample of a run
-    interval = None if row is None or row.judgement is None else row.judgement.interval
-    if row is None or row.judgement is None or interval is None:
+    row = compare_headline(sides)  # this alone: it is drawn again with every sample of a run
+    if row is None or row.judgement is None or row.interval is None:
         return ""
     pairs = len(sides.a)
-    if reached(sides.looks, pairs) is None:
-        return f"{row_name(row)} {interval_text(interval)}, not yet decided"
+    if due_look(sides.looks, pairs) is None:
+        return f"{row_name(row)} {interval_text(row.interval)}, not yet decided"
     if row.judgement.decided or pairs >= sides.looks[-1].pairs:
         return ""
-    return f"{row_name(row)} {interval_text(interval)}, not decided after {units.plural(pairs, 'pair')}"
+    return f"{row_name(row)} {interval_text(row.interval)}, not decided after {units.plural(pairs, 'pair')}"
 
 
 # -- what is behind it ------------------------------------------------------------------------------------------------
 
 
-def _beneath(comparison: Comparison) -> Iterator[str]:
+def _provenance_sentences(comparison: Comparison) -> Iterator[str]:
     """What is to be known before the figures of two sessions, or of runs that were not made of the same.
 
     Of runs made in turn nothing: what moved along with the tried value is told of the experiment.
@@ -339,21 +339,16 @@ def _beneath(comparison: Comparison) -> Iterator[str]:
     if sides.interleaved:
         return
     if differing:
-        yield f"What differs beside settings and job: {_keys([key for key, _, _ in differing])}."
+        names = units.first_of([key_name(key) for key, _, _ in differing], _MOST_NAMED)
+        yield f"What differs beside settings and job: {names}."
     elif sides.apart:
         yield "Nothing that was recorded differs beside settings and job."
 
 
-def _keys(keys: Sequence[str]) -> str:
-    parts = [key_name(key) for key in keys]
-    more = len(parts) - _MOST_NAMED
-    return ", ".join(parts) if more <= 0 else f"{', '.join(parts[:_MOST_NAMED])} and {more} more"
-
-
-def between_words(seen: MeanInterval) -> str:
+def between_sessions_text(spread: MeanInterval) -> str:
     """`In 5 other sessions the same scattered by 3.1 % from one to the next.`: their standard deviation."""
-    percent = expm1(seen.sd or 0.0) * 100
-    return f"In {units.plural(seen.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
+    percent = expm1(spread.sd or 0.0) * 100
+    return f"In {units.plural(spread.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
 
 
 def disturbance_text(pattern: DriftPattern) -> str:
@@ -375,7 +370,7 @@ def disturbance_text(pattern: DriftPattern) -> str:
             return f"The runs rose and fell with {every}: something else works at intervals."
 
 
-def caveats(comparison: Comparison) -> tuple[str, ...]:
+def caveat_texts(comparison: Comparison) -> tuple[str, ...]:
     """Sentences that have to be read with the figures."""
     return tuple(_caveats(comparison))
 
@@ -394,7 +389,7 @@ def _caveats(comparison: Comparison) -> Iterator[str]:
         yield "Latencies are not compared: some runs, of an earlier version, have them without submission."
     if a.start.simulated or b.start.simulated:
         yield "SIMULATED: at least one of them was not measured on hardware."
-    if order := _order(sides):
+    if order := _order_sentence(sides):
         yield order
     if comparison.rule is not None:
         yield rule_text(comparison.rule)
@@ -413,7 +408,7 @@ def rule_text(rule: int) -> str:
     return f"Judged by rule {rule} when it ended, now it is rule {RULE}: `--judge-again` judges by that."
 
 
-def _order(sides: ComparisonSides) -> str:
+def _order_sentence(sides: ComparisonSides) -> str:
     """Which runs these are, and how they were measured."""
     match sides.order:
         case RunOrder.EXPERIMENT:
@@ -434,8 +429,3 @@ def _order(sides: ComparisonSides) -> str:
 
 def _ids(runs: Sequence[RunRecord]) -> str:
     return ", ".join(run.id for run in runs)
-
-
-def _listed(ids: Sequence[str]) -> str:
-    shown = ", ".join(ids[:_MOST_NAMED])
-    return shown if len(ids) <= _MOST_NAMED else f"{shown} and {len(ids) - _MOST_NAMED} more"

@@ -1,11 +1,11 @@
-"""Controllers, arrays and drives in words: what they are, how they are, and all that is known of one. Pure."""
+"""Controllers, arrays and drives in words: what they are, how they are, and all that is known of one. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from app.core.presentation.device_tree import DeviceTreeNode, Thing, reason, work, works
+from app.core.presentation.device_tree import DeviceTreeNode, Thing, current_task_text, state_reason, tasks_text
 from app.core.presentation.labels import key_value
 from app.core.presentation.table import Cell, FactLine, Facts, StatusSymbol, Tone
 from app.core.session.events import RunStarted
@@ -38,22 +38,22 @@ _ROLES = {
 """First words of what a member does that say more of it than that the kernel has it."""
 
 
-def problems_at(inventory: Inventory, where: str) -> tuple[Facts, ...]:
+def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:
     """What could not be looked at there; nothing where all could."""
-    said = [problem for problem in inventory.problems if problem.where == where]
-    lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in said)
+    problems = [problem for problem in inventory.problems if problem.where == where]
+    lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in problems)
     return (Facts(heading="Problem", facts=lines),) if lines else ()
 
 
-def counts(inventory: Inventory) -> tuple[str, ...]:
+def count_texts(inventory: Inventory) -> tuple[str, ...]:
     """How many of each kind there are; those of which there are none are left out."""
     twins = inventory.twins
-    matches = (
+    kinds = (
         (len(inventory.controllers), "controller"),
         (len(inventory.arrays), "array"),
         (sum(drive.target not in twins for drive in inventory.drives), "drive"),
     )
-    return tuple(units.plural(count, word) for count, word in matches if count)
+    return tuple(units.plural(count, word) for count, word in kinds if count)
 
 
 def kind_text(device: Thing) -> str:
@@ -92,11 +92,11 @@ def state_cell(branch: DeviceTreeNode) -> Cell:
         case Controller():
             return protection_cell(device.protection)
         case Array():
-            under_way = work(device) if device.state in (State.DEGRADED, State.REBUILDING) else ""
-            cell = _state(device.state, under_way or ": ".join(filter(None, (device.state.value, branch.why))))
+            under_way = current_task_text(device) if device.state in (State.DEGRADED, State.REBUILDING) else ""
+            cell = _state_cell(device.state, under_way or ": ".join(filter(None, (device.state.value, branch.why))))
             return replace(cell, mark=StatusSymbol.BUSY) if under_way else cell
         case Drive():
-            cell = _state(state_of(device, branch.role), branch.role or device.state.value)
+            cell = _state_cell(state_of(device, branch.role), branch.role or device.state.value)
             return _with_fault(cell, worst_fault(device))
 
 
@@ -113,7 +113,7 @@ def state_of(drive: Drive, role: str) -> State:
     return _ROLES.get(role.partition(",")[0], drive.state)
 
 
-def _state(state: State, text: str) -> Cell:
+def _state_cell(state: State, text: str) -> Cell:
     tone, mark = _STATES[state]
     return Cell(text, tone, mark)
 
@@ -145,84 +145,47 @@ def protection_missing(protection: Protection | None) -> bool:
 
 _GROUPS = {
     "Identity": (
-        "Address",
-        "Name",
-        "Model",
-        "Serial",
-        "WWN",
-        "World wide name",
-        "Firmware",
-        "Firmware package",
-        "Device",
-        "Paths",
-        "Path",
-        "Media",
-        "Driver",
-        "PCI address",
-        "SCSI address",
-        "Member of",
-        "Controller",
-        "Backing file",
-        "Namespace",
-        "Slot",
+        "Address, Name, Model, Serial, WWN, World wide name, Firmware, Firmware package, Device, Paths, Path, "
+        "Media, Driver, PCI address, SCSI address, Member of, Controller, Backing file, Namespace, Slot"
     ),
-    "State": ("State", "Access", "RAID-on-chip", "Written"),
+    "State": "State, Access, RAID-on-chip, Written",
     "Health": (
-        "SMART health",
-        "Failure predicted",
-        "Predicted failures",
-        "Warning",
-        "Media errors",
-        "Other errors",
-        "Errors",
-        UNRECOVERABLE,
-        "Endurance used",
-        "Life left",
-        "Spare",
-        "Temperature",
-        "Throttled",
-        "Locked",
-        "Foreign configuration",
-        "Copyback",
+        "SMART health, Failure predicted, Predicted failures, Warning, Media errors, Other errors, Errors, "
+        f"{UNRECOVERABLE}, Endurance used, Life left, Spare, Temperature, Throttled, Locked, "
+        "Foreign configuration, Copyback"
     ),
     "Geometry": (
-        "Level",
-        "Size",
-        "Strip",
-        "Full stripe",
-        "Data drives",
-        "Spans",
-        "Members",
-        "Sectors",
-        "Partitions",
-        "Strip sizes",
-        "Rotational",
-        "Zoned",
+        "Level, Size, Strip, Full stripe, Data drives, Spans, Members, Sectors, Partitions, Strip sizes, "
+        "Rotational, Zoned"
     ),
-    "Protection": ("Cache", "Protection", "Battery", "CacheVault", "Encrypted", "CacheCade"),
-    "Tool": ("Tool", "Source", "Reported as", "Tool's words", "Tool's word", "Inquiry", "Not supported", "Safe id"),
+    "Protection": "Cache, Protection, Battery, CacheVault, Encrypted, CacheCade",
+    "Tool": "Tool, Source, Reported as, Tool's words, Tool's word, Inquiry, Not supported, Safe id",
 }
-"""Groups of facts in their order, by their labels; what has no place is told after the geometry."""
+"""Groups of facts in their order, by their labels; a fact that is in none of them stands after the geometry."""
 
 _OTHERS = "More"
-_PLACES = {label: group for group, labels in _GROUPS.items() for label in labels}
+_PLACES = {label: group for group, labels in _GROUPS.items() for label in labels.split(", ")}
 _ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Tool")
 
 
-def facts(device: Thing, *, told: Collection[str] = ()) -> tuple[Facts, ...]:
-    """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `told`: settings,
+def device_facts(device: Thing, *, excluded: Collection[str] = ()) -> tuple[Facts, ...]:
+    """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `excluded`: settings,
     which stand beside it as they are read.
     """
-    condition = tuple(_condition(device)) if isinstance(device, Drive) else ()
+    condition = tuple(_health_lines(device)) if isinstance(device, Drive) else ()
     replaced = {label for _, labels in condition for label in labels}
     others = (FactLine(fact.label, fact.value) for fact in device.facts if fact.label not in {"PCI address", *replaced})
-    own = (FactLine(label, text or "") for label, text in (("Address", str(device.target)), *_own(device)))
+    own = (FactLine(label, text or "") for label, text in (("Address", str(device.target)), *_identity_rows(device)))
     groups: dict[str, list[FactLine]] = {group: [] for group in _ORDER}
     for line in (*own, *(line for line, _ in condition), *others):
-        if line.value and line.label not in told:
+        if line.value and line.label not in excluded:
             groups[_group_of(line.label)].append(line)
-    known = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
-    return known if isinstance(device, Controller) else (*known, *_contents(device), *_uses(device))
+    groups_shown = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
+    return (
+        groups_shown
+        if isinstance(device, Controller)
+        else (*groups_shown, *_content_facts(device), *_use_facts(device))
+    )
 
 
 def _group_of(label: str) -> str:
@@ -230,17 +193,17 @@ def _group_of(label: str) -> str:
     return _PLACES.get(label) or _PLACES.get(part[:1].upper() + part[1:], _OTHERS)
 
 
-def _own(device: Thing) -> Iterator[tuple[str, str | None]]:
+def _identity_rows(device: Thing) -> Iterator[tuple[str, str | None]]:
     match device:
         case Drive():
-            return _of_drive(device)
+            return _drive_rows(device)
         case Array():
-            return _of_array(device)
+            return _array_rows(device)
         case Controller():
-            return _of_controller(device)
+            return _controller_rows(device)
 
 
-def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
+def _drive_rows(drive: Drive) -> Iterator[tuple[str, str | None]]:
     sectors = ((drive.logical_block, "logical"), (drive.physical_block, "physical"))
     yield "Model", drive.model
     yield "Serial", drive.serial
@@ -248,19 +211,19 @@ def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
     yield "Firmware", drive.firmware
     yield "Device", drive.device
     yield "Paths", paths_text(drive).partition(": ")[2]
-    yield "Size", _size(drive.size_bytes)
+    yield "Size", _size_text(drive.size_bytes)
     yield "Sectors", ", ".join(f"{sizes.size_words(size)} {word}" for size, word in sectors if size)
     yield "Media", kind_text(drive)
     yield "State", "" if drive.state is State.UNKNOWN else drive.state.value
     yield "Scheduler", drive.scheduler
     yield "Backing file", drive.backing
     yield "Access", "read-only" if drive.read_only else ""
-    yield "Member of", _address(drive.array)
-    yield "Controller", _address(drive.controller)
+    yield "Member of", _address_text(drive.array)
+    yield "Controller", _address_text(drive.controller)
     yield "Partitions", ", ".join(drive.partitions)
 
 
-def _condition(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
+def _health_lines(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
     """Yield the lines of a drive's health, each with the labels of the facts that it replaces.
 
     A fact that says the same may say more, such as the highest temperature so far. Then its text is taken.
@@ -283,8 +246,8 @@ def _condition(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
             yield FactLine(label, facts.get(label, text), tone), (label, *also)
 
 
-def _yes_or_no(known: bool | None) -> str:
-    return "" if known is None else "yes" if known else "no"
+def _yes_or_no(value: bool | None) -> str:
+    return "" if value is None else "yes" if value else "no"
 
 
 def _count(count: int | None) -> str:
@@ -302,15 +265,15 @@ def _temperature(health: Health) -> str:
     return f"{health.temperature:g} °C{limit}"
 
 
-def _of_array(array: Array) -> Iterator[tuple[str, str | None]]:
+def _array_rows(array: Array) -> Iterator[tuple[str, str | None]]:
     node = (array.device or "").removeprefix("/dev/")
     yield "Name", array.name
     yield "Level", array.level.value
-    yield "State", ": ".join(filter(None, (array.state.value, reason(array))))
+    yield "State", ": ".join(filter(None, (array.state.value, state_reason(array))))
     if not any(fact.label == "Task" for fact in array.facts):
-        yield "Task", works(array)
-    yield "Size", _size(array.size_bytes)
-    yield "Strip", _size(array.strip_bytes)
+        yield "Task", tasks_text(array)
+    yield "Size", _size_text(array.size_bytes)
+    yield "Strip", _size_text(array.strip_bytes)
     yield "Full stripe", _full_stripe(array.strip_bytes, array.data_drives)
     yield "Data drives", str(array.data_drives or "")
     yield "Device", f"{array.link} (now {node})" if array.link else array.device
@@ -323,34 +286,34 @@ def _full_stripe(strip: int | None, drives: int | None) -> str:
     return f"{sizes.exact_text(whole)} ({drives} x {sizes.exact_text(strip)})" if strip and whole else ""
 
 
-def _of_controller(controller: Controller) -> Iterator[tuple[str, str | None]]:
+def _controller_rows(controller: Controller) -> Iterator[tuple[str, str | None]]:
     yield "Model", controller.model
     yield "Serial", controller.serial
     yield "Firmware", controller.firmware
     yield "Driver", controller.driver
     yield "PCI address", controller.pci
-    yield "Cache", _size(controller.cache_bytes)
+    yield "Cache", _size_text(controller.cache_bytes)
     yield "Protection", protection_text(controller.protection)
     yield from ((feature.name, feature.state) for feature in controller.features)
 
 
-def _size(count: int | None) -> str:
+def _size_text(count: int | None) -> str:
     return sizes.size_words(count) if count else ""
 
 
-def _address(target: object | None) -> str:
+def _address_text(target: object | None) -> str:
     return "" if target is None else str(target)
 
 
-def _contents(device: Array | Drive) -> tuple[Facts, ...]:
+def _content_facts(device: Array | Drive) -> tuple[Facts, ...]:
     fact_lines = tuple(
-        FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size(sign.size_bytes)))))
+        FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size_text(sign.size_bytes)))))
         for sign in (device.signatures if isinstance(device, Drive) else ())
     )
     return (Facts(heading="On it", facts=fact_lines),) if fact_lines else ()
 
 
-def _uses(device: Array | Drive) -> tuple[Facts, ...]:
+def _use_facts(device: Array | Drive) -> tuple[Facts, ...]:
     fact_lines = tuple(
         FactLine(use.kind, f"{use.part}: {use.detail}" if use.part else use.detail, Tone.ATTENTION)
         for use in device.uses
@@ -387,7 +350,7 @@ _CACHE = {
 _SIZES = ("strip_size", "chunk_size")
 
 
-def in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, str]:
+def values_in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, str]:
     """What counts of settings, by key."""
     return {
         key: value
@@ -396,47 +359,50 @@ def in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, str]:
     }
 
 
-def in_force_of(start: RunStarted) -> dict[str, str]:
+def settings_in_force(start: RunStarted) -> dict[str, str]:
     """The same of a run, as it was at its beginning."""
     effective = {key: start.provenance.get(f"in_force_{key}") for key in start.settings}
     return {key: effective[key] or value for key, value in start.settings.items()}
 
 
-def ran_with(start: RunStarted, key: str) -> Cell:
+def run_setting_cell(start: RunStarted, key: str) -> Cell:
     """The value that was in force of a setting when a run began; marked where another one was set."""
-    value, force = start.settings.get(key), in_force_of(start).get(key)
-    if value is None or force in (None, value):
+    value, in_force_value = start.settings.get(key), settings_in_force(start).get(key)
+    if value is None or in_force_value in (None, value):
         return Cell("" if value is None else key_value(key, value))
-    return Cell(f"{key_value(key, force)}, set: {key_value(key, value)}", Tone.ATTENTION, StatusSymbol.ATTENTION)
+    return Cell(
+        f"{key_value(key, in_force_value)}, set: {key_value(key, value)}", Tone.ATTENTION, StatusSymbol.ATTENTION
+    )
 
 
-def settings_words(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
+def telling_settings(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
     """The most telling settings: `through`, `none`, `64K`; `named` with what they are: `strip 64K`."""
     pairs = [(key, name) for key, name in TELLING if key in values][:_MOST]
-    shown = [(name, _short(key, values[key])) for key, name in pairs]
+    shown = [(name, _short_value(key, values[key])) for key, name in pairs]
     return tuple(f"{name} {'on' if value == name else value}" if named else value for name, value in shown)
 
 
-def _short(key: str, value: str) -> str:
+def _short_value(key: str, value: str) -> str:
     """As short as it goes; of several targets each."""
-    return ", ".join(_one(key, part) for part in value.split(", "))
+    return ", ".join(_short_part(key, part) for part in value.split(", "))
 
 
-def _one(key: str, value: str) -> str:
+def _short_part(key: str, value: str) -> str:
     if key in _SIZES and value.isdigit():
         return sizes.brief_text(int(value))
     return _CACHE.get(value, value)
 
 
-def target_words(inventory: Inventory, device: str | None, name: str) -> tuple[str, ...]:
+def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[str, ...]:
     """`ssd`, `raid5`, `sdb`: what a device is called, its level or kind, its node; of a file its name and that."""
     node = (device or "").removeprefix("/dev/")
     if name.startswith("/") and not name.startswith("/dev/"):
         return (f"file {name}", *((f"on {node}",) if node else ()))
     things = inventory.at(device) if device is not None else ()
-    thing = next((device for device in things if isinstance(device, Array)), next(iter(things), None))
-    if thing is None:
+    item = next((device for device in things if isinstance(device, Array)), next(iter(things), None))
+    if item is None:
         return (name,)
-    own = thing.name if isinstance(thing, Array) else None
-    called = thing.called if isinstance(thing, Array) else None  # and so the node says nothing more
-    return tuple(filter(None, (own or name, kind_text(thing), "" if called else node)))
+    if not isinstance(item, Array):
+        return (name, kind_text(item), *((node,) if node else ()))
+    # An array with a name of its own in /dev is called by it already: the node says nothing more.
+    return tuple(filter(None, (item.name or name, kind_text(item), "" if item.called else node)))

@@ -1,4 +1,4 @@
-"""What was done with one device in a session: its changes and its runs, the newest first. Pure."""
+"""What was done with one device in a session: its changes and its runs, the newest first. No I/O."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.core.presentation.device_tree import Thing
 from app.core.presentation.risk_text import outcome_cell
 from app.core.presentation.run import result_line
 from app.core.presentation.table import Cell, Column, Row, Table
-from app.core.session.state import ChangeRecord, RunRecord, Session
+from app.core.session.state import ChangeRecord, Session
 from backends.model import Controller, Inventory
 from widgets.text_utils import units
 
@@ -19,10 +19,10 @@ COLUMNS = (
 )
 
 
-def device_events(session: Session, inventory: Inventory, thing: Thing) -> Table:
+def device_events(session: Session, inventory: Inventory, owner: Thing) -> Table:
     """Changes and runs of a thing under any of its names."""
-    device = None if isinstance(thing, Controller) else thing.device
-    names = {str(thing.target)}
+    device = None if isinstance(owner, Controller) else owner.device
+    names = {str(owner.target)}
     if device is not None:
         names |= {device, *(str(view.target) for view in inventory.at(device))}
     made = [
@@ -31,7 +31,13 @@ def device_events(session: Session, inventory: Inventory, thing: Thing) -> Table
         if str(record.change.target) in names
     ]
     made += [
-        (run.start.at, Row(key=run.id, cells=(run.id, units.clock(run.start.at), *_run(run))))
+        (
+            run.start.at,
+            Row(
+                key=run.id,
+                cells=(run.id, units.clock(run.start.at), run.start.workload, result_line(run.figures)),
+            ),
+        )
         for run in session.runs
         if run.start.target in names or run.start.device in names
     ]
@@ -43,8 +49,4 @@ def _change(record: ChangeRecord) -> tuple[str, Cell]:
     outcome = outcome_cell("no outcome" if record.end is None else record.end.result)
     if record.undone_by is not None:
         outcome = outcome_cell("undone")
-    return f"{change.label}: {changes.before(change)} → {changes.after(change)}", outcome
-
-
-def _run(run: RunRecord) -> tuple[str, str]:
-    return run.start.profile or run.start.title, result_line(run.figures)
+    return f"{change.label}: {changes.old_text(change)} → {changes.new_text(change)}", outcome

@@ -1,4 +1,4 @@
-"""All that was found as a table: what is there, is it well, how is it tuned. Screen, command line and report. Pure."""
+"""The table of devices: what is there, is it well, how is it tuned. For screen, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from app.core.presentation.device import (
     capacity_text,
-    facts,
+    device_facts,
     kind_text,
     node_text,
     paths_text,
@@ -16,7 +16,15 @@ from app.core.presentation.device import (
     state_cell,
     state_of,
 )
-from app.core.presentation.device_tree import TROUBLE, DeviceTreeNode, Thing, arranged, grade, members, role_of
+from app.core.presentation.device_tree import (
+    TROUBLE,
+    DeviceTreeNode,
+    Thing,
+    build_device_tree,
+    members_by_array,
+    role_of,
+    severity_rank,
+)
 from app.core.presentation.setting import UNREAD, TuningCells
 from app.core.presentation.table import Align, Cell, Column, ExpandState, Row, StatusSymbol, Table, Tone, text_of
 from backends import sizes
@@ -86,45 +94,54 @@ def devices_table(
     return Table(columns=COLUMNS, rows=tuple(_Listing(inventory, listing, tuned or {}).rows()))
 
 
-def searchable(inventory: Inventory, tuned: Mapping[Target, TuningCells]) -> dict[str, str]:
+def search_texts(inventory: Inventory, tuned: Mapping[Target, TuningCells]) -> dict[str, str]:
     """Everything that is known of each thing in one text, by its key: what a filter looks at."""
     twins = inventory.twins
     things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    return {str(device.target): _told(inventory, device, tuned) for device in things if device.target not in twins}
+    return {
+        str(device.target): _search_text(inventory, device, tuned) for device in things if device.target not in twins
+    }
 
 
-def matching(texts: Mapping[str, str], words: str) -> frozenset[str]:
+def matching_keys(texts: Mapping[str, str], query: str) -> frozenset[str]:
     """Keys of what holds every word, large or small."""
-    wanted = words.lower().split()
+    wanted = query.lower().split()
     return frozenset(key for key, text in texts.items() if all(word in text for word in wanted))
 
 
-def called(inventory: Inventory, matches: Collection[str], text: str) -> frozenset[str]:
+def keys_by_name(inventory: Inventory, keys: Collection[str], text: str) -> frozenset[str]:
     """Those of the found whose name holds what was typed."""
     things: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
     names = {str(device.target): name_of(device).lower() for device in things}
-    return frozenset(key for key in matches if text.strip().lower() in names.get(key, ""))
+    return frozenset(key for key in keys if text.strip().lower() in names.get(key, ""))
 
 
-def _told(inventory: Inventory, device: Thing, tuned: Mapping[Target, TuningCells]) -> str:
+def _search_text(inventory: Inventory, device: Thing, tuned: Mapping[Target, TuningCells]) -> str:
     """All that is known of a thing, of its other views, and how it is tuned, in one text; members have their own."""
     twin = inventory.twin(device)
     views: tuple[Thing, ...] = (device,) if twin is None else (device, twin)
-    known = (
+    facts_text = (
         f"{fact.label} {fact.value}"
         for view in views
-        for group in facts(view, told=("Members",))
+        for group in device_facts(view, excluded=("Members",))
         for fact in group.facts
     )
-    how = tuned.get(device.target, UNREAD)
-    row = (name_of(device), kind_text(device), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
+    tuning = tuned.get(device.target, UNREAD)
+    row = (
+        name_of(device),
+        kind_text(device),
+        tuning.write_cache.text,
+        tuning.read_ahead.text,
+        tuning.strip.text,
+        tuning.others,
+    )
     faults = (fault.value for view in views if isinstance(view, Drive) for fault in faults_of(view))
-    return " ".join((*(str(view.target) for view in views), *row, *known, *faults)).lower()
+    return " ".join((*(str(view.target) for view in views), *row, *facts_text, *faults)).lower()
 
 
 def _urgency(device: Array | Drive) -> tuple[int, bool]:
     """Return the place of an array or drive among those that want attention, the gravest first."""
-    return grade(device.state), isinstance(device, Array) or worst_fault(device) is None
+    return severity_rank(device.state), isinstance(device, Array) or worst_fault(device) is None
 
 
 ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
@@ -141,18 +158,18 @@ ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
 class _Listing:
     def __init__(self, inventory: Inventory, listing: DeviceListOptions, tuned: Mapping[Target, TuningCells]) -> None:
         self._inventory = inventory
-        self._members = members(inventory)
+        self._members = members_by_array(inventory)
         self._listing = listing
         self._tuned = tuned
 
     def rows(self) -> Iterator[Row]:
-        for branch in arranged(self._inventory, ORDERS[self._listing.order][1]):
+        for branch in build_device_tree(self._inventory, ORDERS[self._listing.order][1]):
             yield from self._branch(branch, 0, None, wanted=False)
         inventory = self._inventory
         things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-        known = {str(device.target) for device in things} if self._inventory.problems else set()
-        fields = {problem.where: problem for problem in reversed(self._inventory.problems)}
-        yield from (_problem(fields[where]) for where in sorted(fields) if where not in known)
+        known_addresses = {str(device.target) for device in things} if self._inventory.problems else set()
+        problems = {problem.where: problem for problem in reversed(self._inventory.problems)}
+        yield from (_problem_row(problems[where]) for where in sorted(problems) if where not in known_addresses)
 
     def _branch(
         self, branch: DeviceTreeNode, depth: int, above: DeviceTreeNode | None, *, wanted: bool
@@ -186,7 +203,7 @@ class _Listing:
             return branch.below, ()
         if isinstance(branch.thing, Controller):
             return branch.below, ()
-        stands_out = [_wants_a_look(below) or self._is_named(below) for below in branch.below]
+        stands_out = [_needs_attention(below) or self._is_named(below) for below in branch.below]
         shown = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if out)
         others = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if not out)
         return (shown, others) if shown else ((), ())
@@ -203,45 +220,47 @@ class _Listing:
         self, branch: DeviceTreeNode, key: str, depth: int, above: DeviceTreeNode | None, fold: ExpandState
     ) -> Row:
         device = branch.thing
-        how = self._tuned.get(device.target, UNREAD)
+        tuning = self._tuned.get(device.target, UNREAD)
         member = above is not None and isinstance(above.thing, Array)
-        quiet = Tone.DIM if member else Tone.PLAIN
+        tone = Tone.DIM if member else Tone.PLAIN
         return Row(
             key=key,
             depth=depth,
             fold=fold,
-            banner=tuple(_heading(device)) if isinstance(device, Controller) else (),
+            banner=tuple(_banner_cells(device)) if isinstance(device, Controller) else (),
             cells=(
-                Cell(name_of(device), quiet),
+                Cell(name_of(device), tone),
                 capacity_text(device),
                 state_cell(branch),
-                how.write_cache,
-                how.read_ahead,
-                how.strip if how.strip.text or not isinstance(device, Array) else Cell(_strip(device)),
-                Cell(kind_text(device), quiet),
-                "" if isinstance(device, Controller) else _device_text(device),
+                tuning.write_cache,
+                tuning.read_ahead,
+                tuning.strip
+                if tuning.strip.text or not isinstance(device, Array)
+                else Cell(sizes.brief_text(device.strip_bytes) if device.strip_bytes else ""),
+                Cell(kind_text(device), tone),
+                "" if isinstance(device, Controller) else paths_text(device) or node_text(device),
                 "" if isinstance(device, Controller) else use_text(device.uses),
-                how.others,
+                tuning.others,
                 members_text(device, self._members.get(device.target, ()))
                 if isinstance(device, Array)
-                else _model(device),
+                else _model_text(device),
                 key,
                 "" if isinstance(device, Array) else device.serial or "",
                 "" if isinstance(device, Array) else device.firmware or "",
-                ", ".join(filter(None, _more(device))),
+                ", ".join(filter(None, _detail_texts(device))),
             ),
         )
 
     def _rest(self, key: str, others: tuple[DeviceTreeNode, ...], depth: int) -> Row:
         """The row that stands for the members that are well."""
         states = Counter(state_cell(other).text for other in others)
-        state = state_cell(others[0]) if len(states) == 1 else Cell(_counted(states))
+        state = state_cell(others[0]) if len(states) == 1 else Cell(_counts_text(states))
         cells: dict[str, str | Cell] = {"name": Cell(units.plural(len(others), "other"), Tone.DIM), "state": state}
         row = tuple(cells.get(column, "") for column in KEYS)
         return Row(key=key + OTHERS, depth=depth, cells=row, fold=ExpandState.CLOSED)
 
 
-def _wants_a_look(branch: DeviceTreeNode) -> bool:
+def _needs_attention(branch: DeviceTreeNode) -> bool:
     device = branch.thing
     if isinstance(device, Controller):
         return False
@@ -250,15 +269,18 @@ def _wants_a_look(branch: DeviceTreeNode) -> bool:
     return state_of(device, branch.role) in TROUBLE or worst_fault(device) is not None
 
 
-def members_text(array: Array, parts: Collection[Array | Drive]) -> str:
+def members_text(array: Array, array_members: Collection[Array | Drive]) -> str:
     """What an array is made of, `3 x CTFDDAC256MAG-1G1, all online`, whatever else is made of the same disks.
 
     "" where its members are not known.
     """
-    if not parts:
+    if not array_members:
         return ""
-    models = Counter(name_of(part) if isinstance(part, Array) else _model(part) or kind_text(part) for part in parts)
-    states = [state_cell(DeviceTreeNode(thing=part, role=role_of(part, array))) for part in parts]
+    models = Counter(
+        name_of(member) if isinstance(member, Array) else _model_text(member) or kind_text(member)
+        for member in array_members
+    )
+    states = [state_cell(DeviceTreeNode(thing=member, role=role_of(member, array))) for member in array_members]
     counts = Counter(cell.text for cell in states)
     made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
     alike = (
@@ -268,14 +290,14 @@ def members_text(array: Array, parts: Collection[Array | Drive]) -> str:
         if {cell.mark for cell in states} == {StatusSymbol.WELL}
         else ""
     )
-    return f"{made_of}, {f'all {alike}' if alike else _counted(counts)}"
+    return f"{made_of}, {f'all {alike}' if alike else _counts_text(counts)}"
 
 
-def _counted(counts: Counter[str]) -> str:
+def _counts_text(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {word}" for word, count in reversed(counts.most_common()))
 
 
-def _heading(controller: Controller) -> Iterator[str | Cell]:
+def _banner_cells(controller: Controller) -> Iterator[str | Cell]:
     """A controller right across the table: its place, its model, its cache, its battery, what it is at."""
     yield Cell(name_of(controller), Tone.ACCENT)
     yield Cell(controller.model or controller.vendor, Tone.ACCENT)
@@ -287,15 +309,15 @@ def _heading(controller: Controller) -> Iterator[str | Cell]:
         yield task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
 
 
-def _problem(problem: Problem) -> Row:
+def _problem_row(problem: Problem) -> Row:
     """What could not be looked at, in the place of what would be there."""
-    said = Cell(f"{problem.where}: {problem.message}", Tone.BAD, StatusSymbol.FAILED)
+    banner = Cell(f"{problem.where}: {problem.message}", Tone.BAD, StatusSymbol.FAILED)
     state = Cell("not read", Tone.BAD, StatusSymbol.FAILED)
     cells: dict[str, str | Cell] = {"name": problem.where, "state": state, "more": problem.message}
-    return Row(key=problem.where, banner=(said,), cells=tuple(cells.get(column, "") for column in KEYS))
+    return Row(key=problem.where, banner=(banner,), cells=tuple(cells.get(column, "") for column in KEYS))
 
 
-def _model(device: Thing) -> str:
+def _model_text(device: Thing) -> str:
     match device:
         case Array():
             return device.name or ""
@@ -305,14 +327,6 @@ def _model(device: Thing) -> str:
             return device.model or ""
 
 
-def _strip(array: Array) -> str:
-    return sizes.brief_text(array.strip_bytes) if array.strip_bytes else ""
-
-
-def _device_text(device: Array | Drive) -> str:
-    return paths_text(device) or node_text(device)
-
-
 def use_text(uses: tuple[Use, ...]) -> str:
     """What uses it, as short as it may be: where it is mounted, and what else."""
     mounts = [use.detail.removeprefix("mounted on ") for use in uses if use.kind == "mount"]
@@ -320,7 +334,7 @@ def use_text(uses: tuple[Use, ...]) -> str:
     return ", ".join(dict.fromkeys((*sorted(mounts), *others)))
 
 
-def _more(device: Thing) -> Iterator[str]:
+def _detail_texts(device: Thing) -> Iterator[str]:
     """What else tells it from others, in a few words each."""
     match device:
         case Controller():
@@ -339,17 +353,17 @@ def _more(device: Thing) -> Iterator[str]:
             yield f"{sectors} B sectors" if sectors else ""
 
 
-def beside(table: Table, key: str, shown: frozenset[str]) -> str:
+def hidden_cells_text(table: Table, key: str, shown: frozenset[str]) -> str:
     """What the columns say of a row that have no room, in their order; "" where all are shown."""
     row = next((row for row in table.rows if row.key == key), None)
     if row is None or row.banner:
         return ""
-    hidden = zip(table.columns, row.cells, strict=True)
-    told: Iterator[str] = (
+    pairs = zip(table.columns, row.cells, strict=True)
+    texts: Iterator[str] = (
         f"{column.title.lower()} {text_of(cell)}"
         if column.key in ("strip", "read-ahead", "write-cache")
         else text_of(cell)
-        for column, cell in hidden
+        for column, cell in pairs
         if column.key not in shown and text_of(cell)
     )
-    return " · ".join(told)
+    return " · ".join(texts)

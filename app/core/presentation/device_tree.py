@@ -1,4 +1,4 @@
-"""How what was found belongs together: each thing once, members under their arrays, in the order of addresses. Pure."""
+"""The tree of devices: each once, members under their arrays, in the order of addresses. No I/O."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class DeviceTreeNode:
     """What hangs from it."""
 
 
-def arranged(inventory: Inventory, order: Order | None = None) -> tuple[DeviceTreeNode, ...]:
+def build_device_tree(inventory: Inventory, order: Order | None = None) -> tuple[DeviceTreeNode, ...]:
     """Controllers with what is behind them, arrays of none, drives of neither; each by address, or in another `order`.
 
     A member of an array is under the array, wherever it hangs; twins are left out (see `Inventory.twins`).
     """
-    return _Arranging(inventory, order).all()
+    return _TreeBuilder(inventory, order).all()
 
 
-def place_of(target: Target) -> tuple[Any, ...]:
+def address_sort_key(target: Target) -> tuple[Any, ...]:
     """Sorts addresses as people count: `s9` before `s10`, `sdz` before `sdaa`."""
     kernels = _LETTERED.fullmatch(target.address)
     if kernels is not None:  # before others, as the kernel's numbers have them and lsblk lists them
@@ -63,7 +63,7 @@ _LETTERED = re.compile(r"(xvd|sd|vd|hd)([a-z]+)")
 _PCI = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
 
 
-class _Arranging:
+class _TreeBuilder:
     def __init__(self, inventory: Inventory, order: Order | None) -> None:
         self._inventory = inventory
         self._order = order
@@ -80,7 +80,7 @@ class _Arranging:
         self._nested = {member for array in inventory.arrays for member in array.members if member in self._arrays}
 
     def all(self) -> tuple[DeviceTreeNode, ...]:
-        controllers = sorted(self._inventory.controllers, key=lambda controller: place_of(controller.target))
+        controllers = sorted(self._inventory.controllers, key=lambda controller: address_sort_key(controller.target))
         owners = {controller.target for controller in controllers}
         free = [
             array
@@ -95,7 +95,7 @@ class _Arranging:
         return (*top, *map(self._drive, self._sorted(loose)))
 
     def _sorted(self, things: Iterable[_Part]) -> list[_Part]:
-        placed = sorted(things, key=lambda array: place_of(array.target))
+        placed = sorted(things, key=lambda array: address_sort_key(array.target))
         return placed if self._order is None else sorted(placed, key=self._order)
 
     def _controller(self, controller: Controller) -> DeviceTreeNode:
@@ -108,33 +108,34 @@ class _Arranging:
 
     def _array(self, array: Array, role: str = "") -> DeviceTreeNode:
         self._done.add(array.target)
-        inner = [
+        inner_arrays = [
             self._arrays[member] for member in array.members if member in self._arrays and member not in self._done
         ]
-        below = [self._array(other_array, role_of(other_array, array)) for other_array in self._sorted(inner)]
+        below = [self._array(inner_array, role_of(inner_array, array)) for inner_array in self._sorted(inner_arrays)]
         named = {member: self._drives[member] for member in array.members if member in self._drives}
         named |= {drive.target: drive for drive in self._parts.get(array.target, ())}
         fresh = [drive for target, drive in named.items() if target not in self._done]
         below += [self._drive(drive, role_of(drive, array)) for drive in self._sorted(fresh)]
-        return DeviceTreeNode(thing=array, role=role, why=reason(array), below=tuple(below))
+        return DeviceTreeNode(thing=array, role=role, why=state_reason(array), below=tuple(below))
 
     def _drive(self, drive: Drive, role: str = "") -> DeviceTreeNode:
         self._done.add(drive.target)
         return DeviceTreeNode(thing=drive, role=role)
 
 
-def members(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
+def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
     """By array what it is made of, also where that is shown below another; who only says so of itself comes last."""
     things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    known = {device.target: device for device in things}
+    devices = {device.target: device for device in things}
     twins = inventory.twins
-    matches = {
-        array.target: dict.fromkeys(member for member in array.members if member in known) for array in inventory.arrays
+    targets = {
+        array.target: dict.fromkeys(member for member in array.members if member in devices)
+        for array in inventory.arrays
     }
     for drive in inventory.drives:
-        if drive.array in matches and drive.target not in twins:
-            matches[drive.array][drive.target] = None
-    return {array: tuple(known[target] for target in own) for array, own in matches.items()}
+        if drive.array in targets and drive.target not in twins:
+            targets[drive.array][drive.target] = None
+    return {array: tuple(devices[target] for target in own) for array, own in targets.items()}
 
 
 def role_of(member: Array | Drive, array: Array) -> str:
@@ -148,23 +149,23 @@ def role_of(member: Array | Drive, array: Array) -> str:
     return ""
 
 
-def reason(array: Array) -> str:
+def state_reason(array: Array) -> str:
     """Why an array is not as it should be: what is under way, else what is missing."""
-    return (work(array) or array.why) if array.state in TROUBLE else ""
+    return (current_task_text(array) or array.why) if array.state in TROUBLE else ""
 
 
-def work(array: Array) -> str:
+def current_task_text(array: Array) -> str:
     """What is under way on an array and how far: `rebuild 37 %`; "" for nothing."""
-    return works(array).partition(", ")[0]
+    return tasks_text(array).partition(", ")[0]
 
 
-def works(array: Array) -> str:
+def tasks_text(array: Array) -> str:
     """Return all that is under way on an array: `trim, consistency-check 12 %`; "" for nothing."""
     return ", ".join(
         task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}" for task in array.tasks
     )
 
 
-def grade(state: State) -> int:
-    """Place of a state in TROUBLE, the gravest first; those without trouble come last."""
+def severity_rank(state: State) -> int:
+    """Return the place of a state in TROUBLE, the gravest first; states without trouble come last."""
     return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE)

@@ -1,14 +1,15 @@
-"""What happened, in words: events of a session, those of a sweep among them. Pure."""
+"""What happened, in words: events of a session, those of a sweep among them. No I/O."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import assert_never
 
-from app.core.presentation.change import move, moved_words, value
-from app.core.presentation.comparison_text import ended_text
+from app.core.presentation.change import change_text, change_value_text, moved_texts
+from app.core.presentation.comparison_text import experiment_end_text
 from app.core.presentation.risk_text import outcome_cell
-from app.core.presentation.run import RUN_TONES, both_directions, direction_line, parts_of, result_line
+from app.core.presentation.run import RUN_TONES, direction_line, measured_directions, parts_of, result_line
 from app.core.presentation.table import Tone
 from app.core.session.event_types import written_text
 from app.core.session.events import (
@@ -65,11 +66,11 @@ def describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
             steps, cells = units.plural(len(design.steps), "step"), units.plural(len(design.cells), "cell")
             body = [f"{role} is {address}" for role, address in design.targets.items()]
             if (making := design.making) is not None:
-                body += [f"makes arrays of {each.place}, serial number {each.serial}" for each in making.drives]
-                body += [f"array {each.id}: {each.level.value}; {each.prepared}" for each in making.arrays]
-            body += [f"destroys what is on {each.shown}" for each in design.destroys]
-            body += [f"before: {each.key} of {each.target} = {each.value}" for each in design.originals]
-            body += [f"left out: {each.row}, {each.column}: {each.reason}" for each in design.skipped]
+                body += [f"makes arrays of {item.place}, serial number {item.serial}" for item in making.drives]
+                body += [f"array {item.id}: {item.level.value}; {item.prepared}" for item in making.arrays]
+            body += [f"destroys what is on {item.shown}" for item in design.destroys]
+            body += [f"before: {item.key} of {item.target} = {item.value}" for item in design.originals]
+            body += [f"left out: {item.row}, {item.column}: {item.reason}" for item in design.skipped]
             return f"sweep {design.title}: {steps} for {cells}, seed {design.seed}", body, Tone.ACCENT
         case SweepResumed():
             return "sweep goes on", [], Tone.ACCENT
@@ -134,45 +135,36 @@ class EventChoice(StrEnum):
     @property
     def words(self) -> str:
         """What is shown."""
-        return _TITLES[self]
+        return _CHOICES[self][0]
 
     def shows(self, kind: str) -> bool:
         """Whether events of that kind are among them."""
-        match self:
-            case EventChoice.ALL:
-                return True
-            case EventChoice.EVENTS:
-                return kind != READ
-            case EventChoice.CHANGES:
-                return kind in ("change", "write")
-            case EventChoice.RUNS:
-                return kind == "run"
-            case EventChoice.NOTICES:
-                return kind == NOTICE
+        return _CHOICES[self][1](kind)
 
 
-_TITLES = {
-    EventChoice.EVENTS: "what happened",
-    EventChoice.CHANGES: "changes",
-    EventChoice.RUNS: "runs",
-    EventChoice.NOTICES: "what was said",
-    EventChoice.ALL: "everything, with what was only read",
+_CHOICES: dict[EventChoice, tuple[str, Callable[[str], bool]]] = {
+    EventChoice.EVENTS: ("what happened", lambda kind: kind != READ),
+    EventChoice.CHANGES: ("changes", lambda kind: kind in ("change", "write")),
+    EventChoice.RUNS: ("runs", lambda kind: kind == "run"),
+    EventChoice.NOTICES: ("what was said", lambda kind: kind == NOTICE),
+    EventChoice.ALL: ("everything, with what was only read", lambda kind: True),
 }
+"""What each choice is called, and which kinds of events it shows."""
 
-RECORDED = tuple(each for each in EventChoice if each is not EventChoice.NOTICES)
+RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.NOTICES)
 """Choices among what stands in the log on disk."""
 
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
     """The event in words; `session`: what it belongs to, which knows the units of values."""
     kind, head, body, tone = _words(event)
-    if isinstance(event, ChangeEnded) and session is not None and (known := session.change(event.id)) is not None:
-        head = f"{event.id} {event.result}: now {value(known.change, event.now)}"
-        body = [*([event.message] if event.message else []), *moved_words(event, known.change.key)]
+    if isinstance(event, ChangeEnded) and session is not None and (record := session.change(event.id)) is not None:
+        head = f"{event.id} {event.result}: now {change_value_text(record.change, event.now)}"
+        body = [*([event.message] if event.message else []), *moved_texts(event, record.change.key)]
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 
 
-def after_words(figures: RunResult) -> tuple[str, ...]:
+def run_end_texts(figures: RunResult) -> tuple[str, ...]:
     """What else is to be said of a finished run: what to do next, and what makes the figures doubtful."""
     return tuple(filter(None, (figures.hint, *figures.warnings)))
 
@@ -241,9 +233,9 @@ def _inventory_seen(event: InventorySeen) -> _Words:
     inventory = event.inventory
     twins = inventory.twins
     drives = [drive for drive in inventory.drives if drive.target not in twins]
-    things = ((inventory.controllers, "controller"), (inventory.arrays, "array"), (drives, "drive"))
-    counts = ", ".join(units.plural(len(some), word) for some, word in things if some)
-    body = [" ".join(filter(None, (str(d.target), d.model, size_words(d.size_bytes)))) for d in drives]
+    groups = ((inventory.controllers, "controller"), (inventory.arrays, "array"), (drives, "drive"))
+    counts = ", ".join(units.plural(len(devices), word) for devices, word in groups if devices)
+    body = [" ".join(filter(None, (str(drive.target), drive.model, size_words(drive.size_bytes)))) for drive in drives]
     body += [f"{problem.where}: {problem.message} {problem.hint}" for problem in inventory.problems]
     return "devices", f"found {counts or 'nothing'}", body, Tone.BAD if inventory.problems else Tone.DIM
 
@@ -259,16 +251,16 @@ def _command_ran(event: CommandRan) -> _Words:
 
 
 def _change_intended(event: ChangeIntended) -> _Words:
-    what = move(event.change)
+    description = change_text(event.change)
     body = [step.shown() for step in event.change.writes]
     body += [f"undo: {step.shown()}" for step in event.change.undo]
-    head = f"{event.id} undoes {event.undoes}: {what}" if event.undoes else f"{event.id} {what}"
+    head = f"{event.id} undoes {event.undoes}: {description}" if event.undoes else f"{event.id} {description}"
     return "change", head, body, Tone.ACCENT
 
 
 def _change_ended(event: ChangeEnded) -> _Words:
     head = f"{event.id} {event.result}: now {event.now}"
-    body = [*([event.message] if event.message else []), *moved_words(event)]
+    body = [*([event.message] if event.message else []), *moved_texts(event)]
     return "change", head, body, outcome_cell(event.result).tone
 
 
@@ -280,13 +272,13 @@ def _run_started(event: RunStarted) -> _Words:
 
 
 def _run_ended(event: RunEnded) -> _Words:
-    advice = [" ".join(filter(None, (each.message, each.do))) for each in event.figures.advice]
+    advice = [" ".join(filter(None, (item.message, item.do))) for item in event.figures.advice]
     sections = [
-        f"{name}: {'; '.join(direction_line(*each) for each in both_directions(part)) or 'nothing was measured'}"
+        f"{name}: {'; '.join(direction_line(*item) for item in measured_directions(part)) or 'nothing was measured'}"
         for name, part in parts_of(event.figures)
         if event.figures.sections
     ]
-    body = [*sections, *after_words(event.figures), *advice, f"raw output: {event.folder}/fio.out"]
+    body = [*sections, *run_end_texts(event.figures), *advice, f"raw output: {event.folder}/fio.out"]
     return "run", f"{event.id} {result_line(event.figures)}", body, RUN_TONES[event.figures.status]
 
 
@@ -297,26 +289,28 @@ def _precondition_ended(event: PreconditionEnded) -> _Words:
 
 def _experiment_started(event: ExperimentStarted) -> _Words:
     body = [f"{event.title} on {event.measured}", f"order {' '.join(event.order)}"]
-    what = f"{event.label} of {event.target}, A {event.a}, B {event.b}"
-    return "run", f"{event.id} {units.plural(event.pairs, 'pair')}: {what}", body, Tone.ACCENT
+    description = f"{event.label} of {event.target}, A {event.a}, B {event.b}"
+    return "run", f"{event.id} {units.plural(event.pairs, 'pair')}: {description}", body, Tone.ACCENT
 
 
 def _experiment_ended(event: ExperimentEnded) -> _Words:
     """What it has shown, in its first sentence, and how it stands with the old value."""
-    text = ended_text(event)
+    text = experiment_end_text(event)
     shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
-    what = "; ".join(filter(None, (cut, shown))) or "all runs done"
-    head = f"{what}; the old value is back" if event.restored else f"THE OLD VALUE IS NOT BACK; {what}"
+    summary = "; ".join(filter(None, (cut, shown))) or "all runs done"
+    head = f"{summary}; the old value is back" if event.restored else f"THE OLD VALUE IS NOT BACK; {summary}"
     body = [text] if text else []
-    body += [f"{key} moved along: {what}" for key, what in event.moved.items()]
+    body += [f"{key} moved along: {movement}" for key, movement in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD
 
 
 def _machine_checked(event: MachineChecked) -> _Words:
     body = [f"{finding.severity} {finding.rule} at {finding.where}: {finding.message}" for finding in event.findings]
-    said = units.plural(len(event.findings), "finding") if event.findings else "nothing to be said against the set-up"
-    return "session", said, body, Tone.ATTENTION if event.findings else Tone.DIM
+    headline = (
+        units.plural(len(event.findings), "finding") if event.findings else "nothing to be said against the set-up"
+    )
+    return "session", headline, body, Tone.ATTENTION if event.findings else Tone.DIM
 
 
 def _rule_persisted(event: RulePersisted) -> _Words:

@@ -1,4 +1,4 @@
-"""Figures of runs as people read them: what each kind is called, and how its values are written. Pure."""
+"""Figures of runs as people read them: what each kind is called, and how its values are written. No I/O."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def formatter_for(figure: MetricKind) -> Callable[[float | None], str]:
     return units.iops if figure.key == "iops" else units.mib_per_s
 
 
-def shown(figure: MetricKind, value: float | None) -> str:
+def figure_value_text(figure: MetricKind, value: float | None) -> str:
     """One of its values: `1.15 ms`; a dash for none."""
     return formatter_for(figure)(value)
 
 
-def mean_text(seen: MeanInterval, show: Callable[[float | None], str]) -> str:
+def mean_text(mean: MeanInterval, show: Callable[[float | None], str]) -> str:
     """`83.6k ±0.5 %`: mean, half the 95 % interval as a share of it."""
-    if seen.half is None or not seen.mean:
-        return show(seen.mean)
-    return f"{show(seen.mean)} ±{units.percent(seen.half / seen.mean * 100)}"
+    if mean.half is None or not mean.mean:
+        return show(mean.mean)
+    return f"{show(mean.mean)} ±{units.percent(mean.half / mean.mean * 100)}"

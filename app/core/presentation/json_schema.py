@@ -1,4 +1,4 @@
-"""Our values as the JSON of the command line: `"schema": 1`, fields are only ever added. Pure."""
+"""Our values as the JSON of the command line: `"schema": 1`, fields are only ever added. No I/O."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def document(**body: Any) -> Json:
     return {"schema": SCHEMA, **body}
 
 
-def picked(value: object, *names: str) -> Json:
+def pick(value: object, *names: str) -> Json:
     """Attributes by their names: enums as their words, addresses as text."""
     return {name: _plain(getattr(value, name)) for name in names}
 
@@ -68,7 +68,7 @@ def _plain(value: object) -> Any:
         case Target():
             return str(value)
         case tuple():
-            return [_plain(each) for each in value]
+            return [_plain(item) for item in value]
         case _:
             return value
 
@@ -83,13 +83,13 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
         drive for drive in inventory.drives if not (drive.shown_elsewhere if version == 1 else drive.target in twins)
     ]
 
-    def told(device: Controller | Array | Drive) -> Json:
+    def view(device: Controller | Array | Drive) -> Json:
         own = thing(device, settings)
         if version == 1:
             return own
         return {
             **own,
-            **also(inventory, device),
+            **names_and_addresses(inventory, device),
             **({} if isinstance(device, Controller) else views(inventory, device, settings)),
         }
 
@@ -97,16 +97,14 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
         "schema": version,
         "host": host,
         "simulated": simulated,
-        "controllers": [
-            thing(each, settings) | ({} if version == 1 else also(inventory, each)) for each in inventory.controllers
-        ],
-        "arrays": list(map(told, inventory.arrays)),
-        "drives": list(map(told, shown)),
-        "problems": [problem(each) for each in inventory.problems],
+        "controllers": list(map(view, inventory.controllers)),
+        "arrays": list(map(view, inventory.arrays)),
+        "drives": list(map(view, shown)),
+        "problems": [problem(item) for item in inventory.problems],
     }
 
 
-def also(inventory: Inventory, device: Controller | Array | Drive) -> Json:
+def names_and_addresses(inventory: Inventory, device: Controller | Array | Drive) -> Json:
     """What it is called in the list, and every address by which commands know it, its own first."""
     return {"name": name_of(device), "addresses": list(addresses(inventory, device))}
 
@@ -115,11 +113,14 @@ def views(inventory: Inventory, device: Array | Drive, settings: SettingsOf) -> 
     """Settings of what else it is: as a block device to the kernel (`queue`, null of what is none or that itself), and
     as a disk to other vendors.
     """
-    here = inventory.at(device.device) if device.device is not None else ()
-    others = [str(other_device.target) for other_device in here if other_device.target != device.target]
-    told = [{"address": other, "settings": settings.get(other, [])} for other in others]
-    kernels = [record for record in told if str(record["address"]).startswith(f"{KERNEL}:")]
-    return {"queue": next(iter(kernels), None), "views": [record for record in told if record not in kernels]}
+    devices = inventory.at(device.device) if device.device is not None else ()
+    others = [str(device_here.target) for device_here in devices if device_here.target != device.target]
+    records = [{"address": other, "settings": settings.get(other, [])} for other in others]
+    kernel_records = [record for record in records if str(record["address"]).startswith(f"{KERNEL}:")]
+    return {
+        "queue": next(iter(kernel_records), None),
+        "views": [record for record in records if record not in kernel_records],
+    }
 
 
 def thing(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
@@ -133,83 +134,83 @@ def thing(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
             return drive(device, settings)
 
 
-def controller(found: Controller, settings: SettingsOf) -> Json:
+def controller(device: Controller, settings: SettingsOf) -> Json:
     """A controller."""
-    protection = found.protection
+    protection = device.protection
     return {
-        "address": str(found.target),
-        **picked(found, "vendor", "model", "serial", "firmware", "driver", "pci", "cache_bytes"),
-        "protection": None if protection is None else picked(protection, "kind", "state"),
-        "features": [picked(feature, "name", "state") for feature in found.features],
-        "tasks": _tasks(found),
-        "settings": settings.get(str(found.target), []),
-        "facts": _facts(found),
+        "address": str(device.target),
+        **pick(device, "vendor", "model", "serial", "firmware", "driver", "pci", "cache_bytes"),
+        "protection": None if protection is None else pick(protection, "kind", "state"),
+        "features": [pick(feature, "name", "state") for feature in device.features],
+        "tasks": _tasks(device),
+        "settings": settings.get(str(device.target), []),
+        "facts": _facts(device),
     }
 
 
-def array(found: Array, settings: SettingsOf) -> Json:
+def array(device: Array, settings: SettingsOf) -> Json:
     """An array or virtual drive."""
     return {
-        "address": str(found.target),
-        **picked(found, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
-        **picked(found, "members"),
-        "in_use": _in_use(found.uses),
-        "tasks": _tasks(found),
-        "settings": settings.get(str(found.target), []),
-        "uses": _uses(found),
-        "above": list(found.above),
-        "facts": _facts(found),
-        "given_name": found.name,
-        **picked(found, "link", "spans"),
-        "why": found.why or None,
+        "address": str(device.target),
+        **pick(device, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
+        **pick(device, "members"),
+        "in_use": _in_use(device.uses),
+        "tasks": _tasks(device),
+        "settings": settings.get(str(device.target), []),
+        "uses": _uses(device),
+        "above": list(device.above),
+        "facts": _facts(device),
+        "given_name": device.name,
+        **pick(device, "link", "spans"),
+        "why": device.why or None,
     }
 
 
-def drive(found: Drive, settings: SettingsOf) -> Json:
+def drive(device: Drive, settings: SettingsOf) -> Json:
     """A disk."""
     return {
-        "address": str(found.target),
-        **picked(found, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
-        **picked(found, "state", "device", "paths"),
-        "in_use": _in_use(found.uses),
-        "settings": settings.get(str(found.target), []),
-        "wwn": found.wwn,
-        "logical_block_bytes": found.logical_block,
-        "physical_block_bytes": found.physical_block,
-        "read_only": found.read_only,
-        "scheduler": found.scheduler,
-        "backing_file": found.backing,
-        "partitions": list(found.partitions),
-        "uses": _uses(found),
-        "above": list(found.above),
-        "signatures": [picked(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in found.signatures],
-        "facts": _facts(found),
-        "health": picked(found.health, *HEALTH),
+        "address": str(device.target),
+        **pick(device, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
+        **pick(device, "state", "device", "paths"),
+        "in_use": _in_use(device.uses),
+        "settings": settings.get(str(device.target), []),
+        "wwn": device.wwn,
+        "logical_block_bytes": device.logical_block,
+        "physical_block_bytes": device.physical_block,
+        "read_only": device.read_only,
+        "scheduler": device.scheduler,
+        "backing_file": device.backing,
+        "partitions": list(device.partitions),
+        "uses": _uses(device),
+        "above": list(device.above),
+        "signatures": [pick(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in device.signatures],
+        "facts": _facts(device),
+        "health": pick(device.health, *HEALTH),
     }
 
 
 def _tasks(device: Controller | Array) -> list[Json]:
-    return [picked(task, "kind", "progress") for task in device.tasks]
+    return [pick(task, "kind", "progress") for task in device.tasks]
 
 
 def _uses(device: Array | Drive) -> list[Json]:
-    return [picked(use, "kind", "detail", "part") for use in device.uses]
+    return [pick(use, "kind", "detail", "part") for use in device.uses]
 
 
 def _facts(device: Controller | Array | Drive) -> list[Json]:
-    return [picked(fact, "label", "value") for fact in device.facts]
+    return [pick(fact, "label", "value") for fact in device.facts]
 
 
 def setting(declared: Setting, reading: Reading) -> Json:
     """A setting as declared and as read just now."""
     return {
-        **picked(declared, "key", "label"),
-        **picked(reading, "now", "raw"),
+        **pick(declared, "key", "label"),
+        **pick(reading, "now", "raw"),
         "effective": reading.now if reading.effective is None else reading.effective,
-        "choices": [picked(choice, "value", "label", "help", "risk") for choice in reading.choices] or None,
+        "choices": [pick(choice, "value", "label", "help", "risk") for choice in reading.choices] or None,
         "span": _span(reading.span),
-        **picked(declared, "effect", "persistence", "risk", "confirmed"),
-        **picked(reading.availability, "available", "why_not"),
+        **pick(declared, "effect", "persistence", "risk", "confirmed"),
+        **pick(reading.availability, "available", "why_not"),
         "unit": declared.unit or None,
         "why_effective": reading.why_effective,
         "follows": reading.follows,
@@ -220,10 +221,10 @@ def setting(declared: Setting, reading: Reading) -> Json:
 def change(planned: Change) -> Json:
     """A planned change."""
     return {
-        **picked(planned, "target", "key", "label"),
+        **pick(planned, "target", "key", "label"),
         "now": planned.before,
         "new": planned.after,
-        **picked(planned, "effect", "persistence", "risk"),
+        **pick(planned, "effect", "persistence", "risk"),
         "risk_text": planned.risk_text or None,
         "confirmed": planned.confirmed,
         "may_change": list(planned.moves),
@@ -234,11 +235,11 @@ def change(planned: Change) -> Json:
     }
 
 
-def ended(outcome: ChangeEnded) -> Json:
+def change_end(outcome: ChangeEnded) -> Json:
     """How a change ended."""
     return {
         "id": outcome.id or None,
-        **picked(outcome, "result", "now"),
+        **pick(outcome, "result", "now"),
         "message": outcome.message or None,
         "moved": _moved(outcome),
     }
@@ -248,7 +249,7 @@ def _moved(outcome: ChangeEnded | None) -> list[Json] | None:
     """Other settings that read otherwise afterwards; None where that is not known."""
     if outcome is None or outcome.moved is None:
         return None
-    return [picked(setting, "target", "key", "before", "now", "explained", "restored") for setting in outcome.moved]
+    return [pick(setting, "target", "key", "before", "now", "explained", "restored") for setting in outcome.moved]
 
 
 def change_record(record: ChangeRecord) -> Json:
@@ -257,10 +258,10 @@ def change_record(record: ChangeRecord) -> Json:
     return {
         "id": record.id,
         "at": intent.at,
-        **picked(change, "target", "key", "label", "before", "after"),
+        **pick(change, "target", "key", "label", "before", "after"),
         "commands": _lines(change.writes),
         "undo": _lines(change.undo),
-        **picked(change, "risk", "persistence"),
+        **pick(change, "risk", "persistence"),
         "above": list(change.above),
         "undoes": intent.undoes,
         "undone_by": record.undone_by,
@@ -277,8 +278,8 @@ def run(record: RunRecord, *, session: str) -> Json:
     start, figures = record.start, record.figures
     return {
         "id": record.id,
-        **picked(start, "target", "simulated"),
-        **picked(figures, "status", "reason"),
+        **pick(start, "target", "simulated"),
+        **pick(figures, "status", "reason"),
         "job": dict(start.job),
         "seconds": figures.seconds,
         **_sides(figures),
@@ -288,17 +289,17 @@ def run(record: RunRecord, *, session: str) -> Json:
             {"sections": list(group_figures.sections), **_sides(group_figures)} for group_figures in figures.groups
         ]
         or None,
-        "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
-        "members": [member(each) for each in figures.members],
-        "caches": [cache(each) for each in figures.caches],
+        "cpu": pick(figures.cpu, "fio_percent_of_core", "host_percent"),
+        "members": [member(item) for item in figures.members],
+        "caches": [cache(item) for item in figures.caches],
         "settings": dict(start.settings),
         "provenance": record.provenance,
         "advice": [
-            *(advice(each) for each in figures.advice),
+            *(advice(item) for item in figures.advice),
             *({"key": "note", "message": sentence, "do": None, "about": []} for sentence in figures.warnings),
         ],
         "session": session,
-        **picked(start, "at", "device", "profile", "title", "destructive"),
+        **pick(start, "at", "device", "profile", "title", "destructive"),
         "fio_version": figures.fio_version or start.fio_version,
         "hint": figures.hint or None,
         "evidence": figures.evidence or None,
@@ -313,20 +314,20 @@ def run(record: RunRecord, *, session: str) -> Json:
 
 def advice(given: Advice) -> Json:
     """What makes figures doubtful."""
-    return {**picked(given, "key", "message"), "do": given.do or None, "about": list(given.about)}
+    return {**pick(given, "key", "message"), "do": given.do or None, "about": list(given.about)}
 
 
 def sample(taken: Sample, members: Sequence[MemberStats] = ()) -> Json:
     """One line of `bench --stream`; with what the members did in the same interval, where there are some."""
     line: Json = {"at": round(taken.at, 3), **_intervals(taken)}
     if taken.targets:
-        line["targets"] = [{"target": each.target, **_intervals(each)} for each in taken.targets]
+        line["targets"] = [{"target": item.target, **_intervals(item)} for item in taken.targets]
     if taken.sections:
         line["sections"] = [
-            {"name": each.name, "phase": None if each.phase is None else each.phase.value, **_intervals(each)}
-            for each in taken.sections
+            {"name": item.name, "phase": None if item.phase is None else item.phase.value, **_intervals(item)}
+            for item in taken.sections
         ]
-    return line | {"members": [member(each) for each in members]} if members else line
+    return line | {"members": [member(item) for item in members]} if members else line
 
 
 def _intervals(taken: Sample | PartSample) -> Json:
@@ -346,19 +347,19 @@ def _sides(figures: RunResult | PartFigures) -> Json:
 def _target(started: RunTarget, figures: TargetStats) -> Json:
     """One of several targets; its rates are those of the time of the whole run, so that they add up."""
     return {
-        **picked(started, "target", "device"),
+        **pick(started, "target", "device"),
         **_sides(figures),
     }
 
 
 def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] = ()) -> list[Json]:
     """The sections of a job that has several, with their figures; its rates are those of its own time, as fio's."""
-    known = {figures.name: figures for figures in measured}
+    figures_by_name = {figures.name: figures for figures in measured}
     return [
         {
-            **picked(section, "name", "title", "phase", "group", "starts_s", "planned_seconds"),
+            **pick(section, "name", "title", "phase", "group", "starts_s", "planned_seconds"),
             "job": dict(section.job),
-            **_measured_section(known.get(section.name)),
+            **_measured_section(figures_by_name.get(section.name)),
         }
         for section in started
     ]
@@ -374,20 +375,20 @@ def member(figures: MemberStats) -> Json:
         "device": figures.device,
         "label": figures.label or None,
         "role": figures.role or None,
-        **picked(figures, "depth", "read_iops", "write_iops", "read_bytes_per_second", "write_bytes_per_second"),
-        **picked(figures, "utilisation", "queue", "share_of_reads", "share_of_writes"),
+        **pick(figures, "depth", "read_iops", "write_iops", "read_bytes_per_second", "write_bytes_per_second"),
+        **pick(figures, "utilisation", "queue", "share_of_reads", "share_of_writes"),
     }
 
 
 def cache(figures: CacheStats) -> Json:
     """A cache in the way of a run; null is what it does not count, and why."""
-    shares = picked(figures, "device", "share_of_reads", "share_of_writes", "dirty")
+    shares = pick(figures, "device", "share_of_reads", "share_of_writes", "dirty")
     return {**shares, "why_not": figures.why_not or None}
 
 
 def problem(met: Problem) -> Json:
     """Something that could not be read."""
-    return {**picked(met, "where", "message"), "hint": met.hint or None}
+    return {**pick(met, "where", "message"), "hint": met.hint or None}
 
 
 def side(figures: DirectionStats | None) -> Json | None:
@@ -395,7 +396,7 @@ def side(figures: DirectionStats | None) -> Json | None:
     if figures is None:
         return None
     return {
-        **picked(figures, "iops", "bytes_per_second", "total_ios"),
+        **pick(figures, "iops", "bytes_per_second", "total_ios"),
         "latency_ns": _latency(figures.latency_ns),
         "interval_ns": {},  # of earlier versions, which took I/Os for independent
         "completion_ns": _latency(figures.completion_ns),
@@ -408,28 +409,26 @@ def side(figures: DirectionStats | None) -> Json | None:
 def _latency(figures: LatencyStats | None) -> Json | None:
     if figures is None:
         return None
-    return picked(
-        figures, "mean", "p50", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999", "max", "min", "stddev"
-    )
+    return pick(figures, "mean", "p50", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999", "max", "min", "stddev")
 
 
-def _steady(seen: SteadyStateResult | None) -> Json | None:
+def _steady(result: SteadyStateResult | None) -> Json | None:
     """How a run stood to the steady state rule."""
-    if seen is None:
+    if result is None:
         return None
     return {
-        "attained": seen.attained,
-        "range": seen.range_share,
-        "slope": seen.slope_share,
-        **picked(seen, "rounds", "window"),
-        "round_seconds": seen.round_s,
-        "waited_seconds": seen.waited_s or None,
-        **picked(seen, "capped", "ended_early"),
+        "attained": result.attained,
+        "range": result.range_share,
+        "slope": result.slope_share,
+        **pick(result, "rounds", "window"),
+        "round_seconds": result.round_s,
+        "waited_seconds": result.waited_s or None,
+        **pick(result, "capped", "ended_early"),
     }
 
 
 def _interval(figures: DirectionSample | None) -> Json | None:
-    return None if figures is None else picked(figures, *_INTERVAL)
+    return None if figures is None else pick(figures, *_INTERVAL)
 
 
 def _in_use(uses: tuple[Use, ...]) -> Json | None:
@@ -441,7 +440,7 @@ def _in_use(uses: tuple[Use, ...]) -> Json | None:
 
 
 def _span(span: Span | None) -> Json | None:
-    return None if span is None else {**picked(span, "minimum", "maximum", "step"), "unit": span.unit or None}
+    return None if span is None else {**pick(span, "minimum", "maximum", "step"), "unit": span.unit or None}
 
 
 def _lines(writes: tuple[ChangeStep, ...]) -> list[str]:

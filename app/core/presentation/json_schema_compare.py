@@ -1,4 +1,4 @@
-"""Experiments, comparisons and repeats as the JSON of the command line. Pure."""
+"""Experiments, comparisons and repeats as the JSON of the command line. No I/O."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from math import expm1
 
 from app.core.analysis.comparison import Comparison, MetricComparison
-from app.core.analysis.sample_groups import silent
+from app.core.analysis.sample_groups import is_silent
 from app.core.analysis.stats import THRESHOLD_PERCENT, MeanInterval
 from app.core.presentation.comparison import shown_lines
-from app.core.presentation.json_schema import Json, picked
-from app.core.presentation.verdict_text import far_text, reason_text, slow_text
+from app.core.presentation.json_schema import Json, pick
+from app.core.presentation.verdict_text import outliers_text, reason_text, slow_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord, Session
 
@@ -20,20 +20,20 @@ def looks(planned: Iterable[InterimAnalysis]) -> list[Json]:
     return [{"pairs": look.pairs, "level": look.level, "no_difference_level": look.inside_level} for look in planned]
 
 
-def experiment(record: ExperimentRecord, found: Session, compared: Comparison | None, *, session: str) -> Json:
+def experiment(record: ExperimentRecord, log: Session, compared: Comparison | None, *, session: str) -> Json:
     """A setting measured in pairs; `runs` are the ids of its runs, `compared` is None before the first whole pair."""
     start, end = record.start, record.end
-    runs = [each for each in found.runs if each.start.mark is not None and each.start.mark.experiment == record.id]
+    runs = [run for run in log.runs if run.start.mark is not None and run.start.mark.experiment == record.id]
     return {
         "id": record.id,
         "at": start.at,
-        **picked(start, "target", "key", "a", "b", "order"),
+        **pick(start, "target", "key", "a", "b", "order"),
         "pairs": 0 if compared is None else len(compared.sides.a) - compared.sides.before,
         "judged_with": [] if compared is None else list(compared.sides.others),
         "looks": looks(start.looks),
-        **picked(start, "until_percent"),
+        **pick(start, "until_percent"),
         "threshold_percent": start.threshold_percent or THRESHOLD_PERCENT,
-        **picked(start, "seed", "rule", "measured", "title"),
+        **pick(start, "seed", "rule", "measured", "title"),
         "status": None if end is None else end.status.value,
         "reason": None if end is None else end.reason or None,
         "restored": None if end is None else end.restored,
@@ -41,11 +41,11 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
         "moved": {} if end is None else dict(end.moved),
         "not_counted": [] if end is None else list(end.not_counted),
         "stopped_answering": {} if compared is None else _silent_runs(compared),
-        "simulated": any(each.start.simulated for each in runs),
+        "simulated": any(run.start.simulated for run in runs),
         "sentence": None if compared is None else " ".join(shown_lines(record, compared)),
         "null": start.is_null,
         "figures": [] if compared is None else [figure(row) for row in compared.rows],
-        "runs": [each.id for each in runs],
+        "runs": [run.id for run in runs],
         "session": session,
     }
 
@@ -53,18 +53,17 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
 def _silent_runs(compared: Comparison) -> Json:
     """The runs of each letter that completed no I/O, by their ids; only letters that have some."""
     sides = {"A": compared.sides.a, "B": compared.sides.b}
-    matches = {letter: [run.id for run in runs if silent(run)] for letter, runs in sides.items()}
-    return {letter: ids for letter, ids in matches.items() if ids}
+    ids_by_letter = {letter: [run.id for run in runs if is_silent(run)] for letter, runs in sides.items()}
+    return {letter: ids for letter, ids in ids_by_letter.items() if ids}
 
 
 def figure(row: MetricComparison) -> Json:
     """One figure of both sides, with what its repeats show."""
-    judgement = row.judgement
-    interval = None if judgement is None else judgement.interval
+    judgement, interval = row.judgement, row.interval
     return {
         "direction": row.direction,
         "figure": row.figure.key,
-        **picked(row, "a", "b", "percent"),
+        **pick(row, "a", "b", "percent"),
         "verdict": None if judgement is None else judgement.verdict.value,
         "reason": None if judgement is None else reason_text(judgement) or None,
         "reason_code": None if judgement is None or judgement.reason is None else judgement.reason.value,
@@ -73,7 +72,7 @@ def figure(row: MetricComparison) -> Json:
         "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
         "level": None if interval is None else interval.level,
         "smallest_percent": None if interval is None else interval.smallest_percent,
-        "outlier": None if judgement is None or judgement.far is None else far_text(judgement.far),
+        "outlier": None if judgement is None or not judgement.outliers else outliers_text(judgement.outliers),
         "slow_runs": None if judgement is None or judgement.slow is None else slow_text(judgement.slow),
         "sd_percent": None if interval is None else interval.sd * 100,
         "n": None if interval is None else interval.n,
@@ -83,19 +82,21 @@ def figure(row: MetricComparison) -> Json:
     }
 
 
-def between(seen: MeanInterval | None) -> Json | None:
+def between(interval: MeanInterval | None) -> Json | None:
     """How far earlier sessions of the same lie apart."""
-    return None if seen is None else {"sessions": seen.n, "sd_percent": expm1(seen.sd or 0.0) * 100}
+    return None if interval is None else {"sessions": interval.n, "sd_percent": expm1(interval.sd or 0.0) * 100}
 
 
-def spread(direction: str, figure_key: str, seen: MeanInterval) -> Json:
+def spread(direction: str, figure_key: str, interval: MeanInterval) -> Json:
     """One figure of repeats."""
-    low, high = (None, None) if seen.half is None else (seen.mean - seen.half, seen.mean + seen.half)
+    low, high = (
+        (None, None) if interval.half is None else (interval.mean - interval.half, interval.mean + interval.half)
+    )
     return {
         "direction": direction,
         "figure": figure_key,
-        **picked(seen, "n", "mean"),
+        **pick(interval, "n", "mean"),
         "low": low,
         "high": high,
-        "sd": seen.sd,
+        "sd": interval.sd,
     }

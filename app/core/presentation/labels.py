@@ -1,4 +1,4 @@
-"""What settings, fields of a job and facts beneath a run are called, wherever a recorded one is told of. Pure."""
+"""What settings, fields of a job and facts beneath a run are called, wherever a recorded one is told of. No I/O."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def key_name(key: str) -> str:
     """`Read-ahead` of `read_ahead`, `Kernel read-ahead` of `read_ahead_kb`, `Write-mostly, sda1` of
     `write_mostly.sda1`, `Queue depth` of `iodepth`.
     """
-    known, (kind, _, member) = declared(), key.partition(".")
-    if kind in known:
-        label = known[kind].label
-        if kind in _of_the_kernel():
+    settings, (kind, _, member) = declared(), key.partition(".")
+    if kind in settings:
+        label = settings[kind].label
+        if kind in _kernel_setting_keys():
             label = f"Kernel {label[:1].lower()}{label[1:]}"
         return f"{label}, {member}" if member else label
     if key.startswith(_IN_FORCE):
@@ -60,12 +60,14 @@ def key_name(key: str) -> str:
 
 
 @cache
-def _of_the_kernel() -> frozenset[str]:
+def _kernel_setting_keys() -> frozenset[str]:
     """Settings of the kernel's queue that are called as those of a card are: both are told of one device."""
-    places = (place for vendor in find_vendors().vendors if vendor.name == KERNEL for place in vendor.declares)
-    own = {setting.key for place in places for setting in at_place(place)}
+    places = (
+        declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
+    )
+    keys = {setting.key for declaration in places for setting in at_place(declaration)}
     labels = Counter(setting.label for setting in declared().values())
-    return frozenset(key for key in own if labels[declared()[key].label] > 1)
+    return frozenset(key for key in keys if labels[declared()[key].label] > 1)
 
 
 def key_heading(key: str) -> str:
@@ -98,27 +100,27 @@ def setting_text(key: str, value: str | None) -> str:
     return f"{field_name(key)} {key_value(key, value)}"
 
 
-def set_up(row: str) -> str:
+def setup_label(row: str) -> str:
     """A set-up of a sweep by its settings: `Read-ahead none, Strip size 256 KiB`; its own name stays as it is."""
-    return ", ".join(_set_up(part) for part in row.split(", "))
+    return ", ".join(_setup_part_label(part) for part in row.split(", "))
 
 
-def _set_up(part: str) -> str:
+def _setup_part_label(part: str) -> str:
     key, equals, value = part.partition("=")
     return with_value(key_name(key), key_value(key, value)) if equals and key in declared() else part
 
 
-def workload(column: str) -> str:
+def workload_label(column: str) -> str:
     """A workload of a sweep by the fields of its job: `mixed-4k, queue depth 8`; its own name stays as it is."""
-    return ", ".join(_workload(part) for part in column.split(", "))
+    return ", ".join(_workload_part_label(part) for part in column.split(", "))
 
 
-def _workload(part: str) -> str:
+def _workload_part_label(part: str) -> str:
     key, equals, value = part.partition("=")
     return setting_text(key, value) if equals and key in _fields() else part
 
 
-def worded(record: SweepRecord) -> SweepRecord:
+def with_labels(record: SweepRecord) -> SweepRecord:
     """The same sweep, its set-ups and workloads named as people read them."""
     return replace(record, design=design_with_labels(record.design), cells=tuple(map(cell_with_labels, record.cells)))
 
@@ -129,11 +131,11 @@ def design_with_labels(design: Design) -> Design:
     return replace(design, cells=cells, skipped=skipped, published=tuple(map(cell_with_labels, design.published)))
 
 
-def cell_with_labels(one: _Named) -> _Named:
+def cell_with_labels(cell: _Named) -> _Named:
     """The same of a cell, or of what is left out."""
-    return replace(one, row=set_up(one.row), column=workload(one.column))
+    return replace(cell, row=setup_label(cell.row), column=workload_label(cell.column))
 
 
-def named(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def headed_values(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Headings with their values, in their order."""
     return ((key_heading(key), key_value(key, value)) for key, value in values.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from app.core.analysis.comparison import Comparison
-from app.core.analysis.noise import SIZES, RunNoise, noise_of_pairs, pairs_for, sight
+from app.core.analysis.noise import SIZES, RunNoise, detectable_effect, noise_of_pairs, pairs_for
 from app.core.analysis.pair_design import FEWEST_PAIRS, STANDARD
 from app.core.presentation.json_schema import Json
 from app.core.session.event_types import InterimAnalysis
@@ -15,41 +15,43 @@ _MOST = 50
 """Pairs of which there is nothing to be said beyond."""
 
 
-def apart_text(noise: RunNoise) -> str:
+def run_noise_text(noise: RunNoise) -> str:
     """Return how far runs of the same lie apart."""
     return f"Runs of the same lie {noise.percent:.1f} % apart here ({units.plural(noise.runs, 'run')})"
 
 
 def sizes_text(noise: RunNoise) -> str:
     """`5 % takes 7 pairs, 10 % takes 4, 20 % takes 3`."""
-    return ", ".join(f"{size:g} % {_takes(pairs_for(noise, size, _MOST))}" for size in SIZES)
+    return ", ".join(f"{size:g} % {_pairs_needed_text(pairs_for(noise, size, _MOST))}" for size in SIZES)
 
 
-def _takes(pairs: int | None) -> str:
+def _pairs_needed_text(pairs: int | None) -> str:
     return f"takes more than {_MOST} pairs" if pairs is None else f"takes {units.plural(pairs, 'pair')}"
 
 
 def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
     """Of a sweep: what its rounds cannot show, and what the pairs that confirm its winner can."""
     confirmed = (
-        f"; {units.plural(pairs, 'pair')} that confirm show {sight(noise, pairs):.1f} %"
+        f"; {units.plural(pairs, 'pair')} that confirm show {detectable_effect(noise, pairs):.1f} %"
         if pairs >= FEWEST_PAIRS
         else ""
     )
-    return f"{apart_text(noise)}, {units.plural(repeats, 'run')} a cell{confirmed}; {sizes_text(noise)}"
+    return f"{run_noise_text(noise)}, {units.plural(repeats, 'run')} a cell{confirmed}; {sizes_text(noise)}"
 
 
-def null_words(comparison: Comparison) -> Iterator[str]:
+def null_texts(comparison: Comparison) -> Iterator[str]:
     """What came of the same against itself."""
     row = comparison.headline
-    interval = None if row is None or row.judgement is None else row.judgement.interval
+    interval = None if row is None else row.interval
     noise = None if interval is None else noise_of_pairs(interval)
     if noise is None:
         yield "Too few pairs to know how far runs of the same lie apart."
         return
     usual = STANDARD[-1]
-    seen = sight(noise, usual.pairs, level=usual.level)
-    yield (f"{apart_text(noise)}: the usual {usual.pairs} pairs show {seen:.1f} % and more; {sizes_text(noise)}.")
+    percent = detectable_effect(noise, usual.pairs, level=usual.level)
+    yield (
+        f"{run_noise_text(noise)}: the usual {usual.pairs} pairs show {percent:.1f} % and more; {sizes_text(noise)}."
+    )
     if interval is not None and interval.excludes_zero and not interval.within(comparison.sides.threshold):
         yield (
             "Nothing was set, and yet B differs from A. Chance does that once in twenty times; if it comes again, "
@@ -64,6 +66,6 @@ def noise_json(noise: RunNoise | None, sights: Iterable[tuple[InterimAnalysis, f
     return {
         "sd_percent": noise.percent,
         "runs": noise.runs,
-        "sees": [{"pairs": look.pairs, "percent": seen} for look, seen in sights],
+        "sees": [{"pairs": look.pairs, "percent": percent} for look, percent in sights],
         "pairs_for": [{"percent": size, "pairs": pairs_for(noise, size, _MOST)} for size in SIZES],
     }

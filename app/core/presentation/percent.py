@@ -1,4 +1,4 @@
-"""Differences in percent, as they are written and read: with intervals, capped where a figure says nothing. Pure."""
+"""Differences in percent, as they are written and read: with intervals, capped where a figure says nothing. No I/O."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def difference_text(a: float | None, b: float | None) -> str:
     return percent_text((b - a) / a * 100)
 
 
-def too_noisy(interval: ConfidenceInterval) -> bool:
+def is_too_noisy(interval: ConfidenceInterval) -> bool:
     """Whether an interval is so wide that it tells nothing."""
     return 100 + interval.percent_high > _MOST_SPREAD * (100 + interval.percent_low)
 
 
 def interval_text(interval: ConfidenceInterval) -> str:
     """`-17.9 % [-19.7, -16.1]`; where the interval is as wide as the world, that alone is said."""
-    if too_noisy(interval):
+    if is_too_noisy(interval):
         return TOO_NOISY
     if interval.percent_high < _LEAST:
         return NEARLY_NOTHING
@@ -52,7 +52,7 @@ def interval_text(interval: ConfidenceInterval) -> str:
 
 def between_text(interval: ConfidenceInterval) -> str:
     """`between -19.7 and -16.1 % (95 %)`."""
-    if too_noisy(interval):
+    if is_too_noisy(interval):
         return TOO_NOISY
     low, high = (_end(percent) for percent in (interval.percent_low, interval.percent_high))
     unit = " %" if interval.percent_high < _LARGEST else ""
@@ -73,7 +73,7 @@ def covers_text(level: float) -> str:
     return f"{(1 - level) * 100:.4g} %"
 
 
-def threshold_of(text: str) -> float:
+def parse_threshold(text: str) -> float:
     """Percent as somebody writes them: `1%` or `1`. Raises ValueError with the reason."""
     try:
         number = float(text.strip().removesuffix("%"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from app.core.analysis.comparison import Comparison, compare
 from app.core.presentation.comparison import verdict_tone
-from app.core.presentation.comparison_text import sentence
-from app.core.presentation.device import ran_with
+from app.core.presentation.comparison_text import comparison_sentence
+from app.core.presentation.device import run_setting_cell
 from app.core.presentation.labels import key_heading, key_value
 from app.core.presentation.run import advice_facts
 from app.core.presentation.table import FactLine, Facts, Tone, text_of
@@ -31,25 +31,29 @@ def preview_facts(
     """
     groups: list[Facts] = []
     if baseline is not None and baseline.id != run.id:
-        groups.append(_against(compare(baseline, run, session, session, experiments=experiments)))
+        groups.append(_comparison_facts(compare(baseline, run, session, session, experiments=experiments)))
     if run.start.settings:
         groups.append(in_force_facts(run))
     groups += advice_facts(run.figures.advice)
-    notes = tuple(FactLine("", each, Tone.ATTENTION) for each in (*_ending(run), *run.figures.warnings))
+    notes = tuple(
+        FactLine("", note, Tone.ATTENTION)
+        for note in (run.figures.reason, run.figures.hint, *run.figures.warnings)
+        if note
+    )
     return (*groups, *((Facts(heading="Notes", facts=notes),) if notes else ()))
 
 
 def in_force_facts(run: RunRecord) -> Facts:
     """The settings with which it ran, by their names; what was set without being in force is said beside it."""
-    shown = sorted((key_heading(key), ran_with(run.start, key)) for key in run.start.settings)
+    shown = sorted((key_heading(key), run_setting_cell(run.start, key)) for key in run.start.settings)
     lines = (FactLine(name, text_of(cell), cell.tone) for name, cell in shown)
     return Facts(heading="In force", facts=tuple(lines))
 
 
-def _against(comparison: Comparison) -> Facts:
+def _comparison_facts(comparison: Comparison) -> Facts:
     row = comparison.headline
     tone = Tone.PLAIN if row is None else verdict_tone(row.judgement)
-    fact_lines = [FactLine("", sentence(comparison), Tone.PLAIN if tone is Tone.DIM else tone)]
+    fact_lines = [FactLine("", comparison_sentence(comparison), Tone.PLAIN if tone is Tone.DIM else tone)]
     differing = comparison.differing
     fact_lines += [
         FactLine(key_heading(key), f"{key_value(key, b)}, was {key_value(key, a)}")
@@ -58,7 +62,3 @@ def _against(comparison: Comparison) -> Facts:
     if more := len(differing) - _MOST_DIFFERENCES:
         fact_lines += [FactLine("", f"{more} more: c compares them")] if more > 0 else []
     return Facts(heading=f"Against {comparison.a.id}", facts=tuple(fact_lines))
-
-
-def _ending(run: RunRecord) -> Iterator[str]:
-    yield from filter(None, (run.figures.reason, run.figures.hint))

@@ -87,13 +87,13 @@ def joint_records(folder: Path) -> tuple[tuple[Any, ...], tuple[str, ...]]:
 def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
     """All job files, and the intervals of the runs in `curves`: reading those takes a second for each 10 MB."""
     wanted = set(curves)
-    places = {run.id: place for run in session.runs if (place := run_folder(run, folder)) is not None}
-    jobs = {run: lines for run, place in places.items() if (lines := _job_lines(place))}
+    folders = {run.id: path for run in session.runs if (path := run_folder(run, folder)) is not None}
+    jobs = {run: lines for run, path in folders.items() if (lines := _job_lines(path))}
     samples = {run.id: intervals(run, folder) for run in session.runs if run.id in wanted}
     joint, problems = joint_records(folder)
     return Raw(
         jobs=jobs,
-        samples={run: matches for run, matches in samples.items() if matches},
+        samples={run: samples_of_run for run, samples_of_run in samples.items() if samples_of_run},
         joint=joint,
         joint_problems=problems,
     )
@@ -101,10 +101,10 @@ def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
 
 def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
     """Every interval of a run; none if they cannot be read."""
-    place = run_folder(run, folder)
-    if place is None:
+    path = run_folder(run, folder)
+    if path is None:
         return ()
-    return read_samples(place / "fio.out", course_of(run))
+    return read_samples(path / "fio.out", course_of(run))
 
 
 def course_of(run: RunRecord) -> RunPhases:
@@ -114,7 +114,7 @@ def course_of(run: RunRecord) -> RunPhases:
         ramp=has_ramp(run),
         planned_s=seconds_of(start.job),
         plan=start.steady,
-        targets=[each.target for each in start.targets],
+        targets=[target.target for target in start.targets],
         sections=_sections_of(start),
     )
 
@@ -144,17 +144,17 @@ def run_folder(run: RunRecord, folder: Path) -> Path | None:
     """Where a run's files lie; None before its end, or for a place outside of the session."""
     if run.end is None:
         return None
-    place = folder / run.end.folder
+    path = folder / run.end.folder
     try:
-        inside = place.resolve().is_relative_to(folder.resolve())
+        inside = path.resolve().is_relative_to(folder.resolve())
     except OSError:
         return None
-    return place if inside else None
+    return path if inside else None
 
 
-def _job_lines(place: Path) -> tuple[str, ...]:
+def _job_lines(path: Path) -> tuple[str, ...]:
     try:
-        with open_input(place / "job.fio") as file:
+        with open_input(path / "job.fio") as file:
             text = file.read(_LARGEST_JOB).decode("utf-8", "replace")
     except OSError:
         return ()

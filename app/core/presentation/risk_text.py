@@ -1,4 +1,4 @@
-"""What a change does, in the words of screen, command line and report: when, for how long, at what risk. Pure."""
+"""What a change does, in the words of screen, command line and report: when, for how long, at what risk. No I/O."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ConfirmationLevel(Enum):
     """By typing the name of what is lost."""
 
 
-def effect_words(effect: Effect, scope: Scope) -> str:
+def effect_text(effect: Effect, scope: Scope) -> str:
     """When a value of something of that kind takes effect: an array is created again, a drive is formatted."""
     return _OF_A_DRIVE.get(effect, _WORDS[effect]) if scope is Scope.DRIVE else _WORDS[effect]
 
@@ -69,7 +69,7 @@ def risk_cell(risk: Risk) -> Cell:
     return _RISKS[risk]
 
 
-def tier(risk: Risk) -> ConfirmationLevel:
+def confirmation_level(risk: Risk) -> ConfirmationLevel:
     """How somebody has to agree to a risk."""
     match risk:
         case Risk.NONE | Risk.PERFORMANCE:

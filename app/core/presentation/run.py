@@ -1,16 +1,16 @@
-"""What is told of runs: how they stand to the steady state, stalls, the list of them, every figure of one. Pure."""
+"""What is told of runs: how they stand to the steady state, stalls, the list of them, every figure of one. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from app.core.analysis.metric_kinds import FIGURES, SYNC, TRIM, MetricKind
-from app.core.analysis.replicates import spread_of
+from app.core.analysis.sample_groups import spread_of
 from app.core.fio.stalls import IoStallDetector
-from app.core.presentation.caches import cache_facts
-from app.core.presentation.figures import figure_label, formatter_for, mean_text, shown
+from app.core.presentation.figures import figure_label, figure_value_text, formatter_for, mean_text
+from app.core.presentation.members import cache_facts
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
-from app.core.presentation.verdict_text import advice_text
+from app.core.presentation.verdict_text import WEAKENING_TEXTS
 from app.core.session.results import (
     SIDES,
     Advice,
@@ -29,14 +29,14 @@ from widgets.text_utils import units
 # -- a device that stands still under a running job, in words ---------------------------------------------------------
 
 
-def stall_text(still: IoStallDetector, measured_from: float) -> str:
+def stall_text(detector: IoStallDetector, measured_from: float) -> str:
     """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
-    stalls = still.stalls
+    stalls = detector.stalls
     if not stalls:
         return ""
-    stall = still.current_stall or max(stalls, key=lambda one: one.seconds)
+    stall = detector.current_stall or max(stalls, key=lambda stall: stall.seconds)
     when = units.elapsed(measured_from + stall.at)
-    if still.current_stall:
+    if detector.current_stall:
         return f"{stall.text}, since {when}."
     if len(stalls) == 1:
         return f"{stall.text} at {when}."
@@ -60,30 +60,32 @@ def silence_text(active: ActiveRun) -> str:
 # -- how a run stands, or stood, to the steady state rule, in words ---------------------------------------------------
 
 
-def steady_text(seen: SteadyStateResult) -> str:
+def steady_text(result: SteadyStateResult) -> str:
     """`steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window."""
-    if seen.rounds < seen.window:
-        return f"steady: round {seen.rounds} of {seen.window}"
-    said = f"steady: {'yes' if seen.attained else 'no'}"
-    if seen.range_share is None or seen.slope_share is None:
-        return f"{said}, no I/O (round {seen.rounds})"
-    limits = f"range {units.fraction(seen.range_share)}, slope {units.fraction(seen.slope_share)}"
-    return f"{said}, {limits} (round {seen.rounds})"
+    if result.rounds < result.window:
+        return f"steady: round {result.rounds} of {result.window}"
+    limits = _limits_text(result) or "no I/O"
+    return f"steady: {'yes' if result.attained else 'no'}, {limits} (round {result.rounds})"
 
 
-def outcome_text(seen: SteadyStateResult) -> str:
+def _limits_text(result: SteadyStateResult) -> str:
+    """Return how far the rounds ranged and drifted; "" without I/O."""
+    if result.range_share is None or result.slope_share is None:
+        return ""
+    return f"range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)}"
+
+
+def outcome_text(result: SteadyStateResult) -> str:
     """How a finished run stood to the rule: a clause."""
-    limits = ""
-    if seen.range_share is not None and seen.slope_share is not None:
-        limits = f" (range {units.fraction(seen.range_share)}, slope {units.fraction(seen.slope_share)})"
-    said = "steady" if seen.attained else "NOT STEADY"
-    if seen.ended_early:
-        return f"{said}, so ended early{limits}"
-    if seen.capped:
-        return f"{said} after {units.duration(seen.waited_s)} of waiting, measured anyway{limits}"
-    if seen.waited_s:
-        return f"{said} after {units.duration(seen.waited_s)}, then measured{limits}"
-    return f"{said}{limits}"
+    limits = f" ({_limits_text(result)})" if _limits_text(result) else ""
+    text = "steady" if result.attained else "NOT STEADY"
+    if result.ended_early:
+        return f"{text}, so ended early{limits}"
+    if result.capped:
+        return f"{text} after {units.duration(result.waited_s)} of waiting, measured anyway{limits}"
+    if result.waited_s:
+        return f"{text} after {units.duration(result.waited_s)}, then measured{limits}"
+    return f"{text}{limits}"
 
 
 # -- what is told of runs: the list of them, and every figure of one --------------------------------------------------
@@ -105,21 +107,21 @@ def caveat_mark(figures: RunResult) -> str:
     return "" if not count else " !" if count == 1 else f" !{count}"
 
 
-def both_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
+def measured_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
     """What did something, by name: reads, writes, trims, flushes."""
     for direction in SIDES:
-        if (direction_stats := figures.side(direction)) is not None:
-            yield direction, direction_stats
+        if (side := figures.side(direction)) is not None:
+            yield direction, side
 
 
 def figure_text(figure: MetricKind, value: float | None) -> str:
     """A figure in its unit; a latency that is not there has too few I/Os."""
-    return TOO_FEW if value is None and figure.is_latency else shown(figure, value)
+    return TOO_FEW if value is None and figure.is_latency else figure_value_text(figure, value)
 
 
 def figures_table(runs: Sequence[RunRecord]) -> Table:
     """All figures of runs, a row for each direction; of several targets or sections together, then of each."""
-    shown = _known_figures(side for run in runs for _, side in both_directions(run.figures))
+    shown = _known_figures(side for run in runs for _, side in measured_directions(run.figures))
     columns = (
         Column(title="Run"),
         Column(title=""),
@@ -132,24 +134,22 @@ def figures_table(runs: Sequence[RunRecord]) -> Table:
 
 def _known_figures(sides: Iterable[DirectionStats]) -> tuple[MetricKind, ...]:
     """Return the figures to show: rare ones only where one of the sides has them."""
-    known = tuple(sides)
+    all_sides = tuple(sides)
     return tuple(
-        metric_kind
-        for metric_kind in FIGURES
-        if not metric_kind.rare or any(metric_kind.read(side) is not None for side in known)
+        figure for figure in FIGURES if not figure.rare or any(figure.read(side) is not None for side in all_sides)
     )
 
 
 def _figure_rows(run: RunRecord, shown: Sequence[MetricKind]) -> Iterator[Row]:
     status = Cell(run.figures.status.value, RUN_TONES[run.figures.status])
-    pairs = list(both_directions(run.figures))
+    pairs = list(measured_directions(run.figures))
     if not pairs:
         yield Row(cells=(run.id, *[""] * (len(shown) + 2), status))
     for at, (direction, figures) in enumerate(pairs):
         first, last = (run.id, status) if at == 0 else ("", "")
         yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), last))
     for name, part in parts_of(run.figures):
-        for at, (direction, figures) in enumerate(both_directions(part)):
+        for at, (direction, figures) in enumerate(measured_directions(part)):
             first = f"  {name}" if at == 0 else ""
             yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), ""))
 
@@ -179,12 +179,12 @@ def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
         Column(title="Section" if sectioned else "Target", shrinks=True),
         Column(title=""),
         *(
-            Column(title=f"{figure_label(metric_kind)} {name}", align=Align.RIGHT)
-            for metric_kind in FIGURES[:2]
+            Column(title=f"{figure_label(figure)} {name}", align=Align.RIGHT)
+            for figure in FIGURES[:2]
             for name in names
         ),
     )
-    both = {name: [_target(run, name) for run in (a, b)] for run in (a, b) for name in _targets(run)}
+    both = {name: [_target(run, name) for run in (a, b)] for run in (a, b) for name, _ in parts_of(run.figures)}
     rows = [
         Row(cells=(name, direction, *_pair(direction, sides)))
         for name, sides in both.items()
@@ -194,26 +194,22 @@ def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
     return Table(columns=columns, rows=tuple(rows))
 
 
-def _targets(run: RunRecord) -> Iterator[str]:
-    return (name for name, _ in parts_of(run.figures))
-
-
 def _target(run: RunRecord, name: str) -> PartFigures | None:
-    return next((part for known, part in parts_of(run.figures) if known == name), None)
+    return next((part for part_name, part in parts_of(run.figures) if part_name == name), None)
 
 
 def _pair(direction: str, sides: Sequence[PartFigures | None]) -> Iterator[str]:
     for figure in FIGURES[:2]:
         for side in sides:
-            direction_stats = None if side is None else side.side(direction)
-            yield units.NOTHING if direction_stats is None else figure_text(figure, figure.read(direction_stats))
+            stats = None if side is None else side.side(direction)
+            yield units.NOTHING if stats is None else figure_text(figure, figure.read(stats))
 
 
 def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
     """Every figure of one finished run, with what speaks against them."""
     groups = [
-        Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, direction_stats)))
-        for direction, direction_stats in both_directions(figures)
+        Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, side)))
+        for direction, side in measured_directions(figures)
     ]
     cpu = figures.cpu
     processor = (
@@ -226,7 +222,7 @@ def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
         groups.append(Facts(heading="Steady state", facts=(FactLine("", outcome_text(figures.steady), tone),)))
     if figures.warnings:
         groups.append(
-            Facts(heading="Notes", facts=tuple(FactLine("", each, Tone.ATTENTION) for each in figures.warnings))
+            Facts(heading="Notes", facts=tuple(FactLine("", warning, Tone.ATTENTION) for warning in figures.warnings))
         )
     return tuple(groups)
 
@@ -254,7 +250,7 @@ def _direction_facts(name: str, direction: DirectionStats) -> Iterator[FactLine]
 
 def advice_heading(key: str) -> str:
     """`Blocks never written (unwritten-flash)`: in the words of a verdict, and as docs/advice.md names it."""
-    text = advice_text(key)
+    text = WEAKENING_TEXTS.get(key, "")
     heading = f"{text[:1].upper()}{text[1:]}"
     return key if not text else heading if text.replace(" ", "-") == key else f"{heading} ({key})"
 
@@ -263,10 +259,10 @@ def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
     """Every piece of advice under what it is about, with what to do."""
     return tuple(
         Facts(
-            heading=advice_heading(each.key),
-            facts=(FactLine("", each.message, Tone.ATTENTION), *([FactLine("", each.do)] if each.do else [])),
+            heading=advice_heading(item.key),
+            facts=(FactLine("", item.message, Tone.ATTENTION), *([FactLine("", item.do)] if item.do else [])),
         )
-        for each in advice
+        for item in advice
     )
 
 
@@ -292,7 +288,7 @@ def direction_line(direction: str, figures: DirectionStats) -> str:
 
 def result_line(figures: RunResult) -> str:
     """A finished run in one line."""
-    text = "; ".join(direction_line(*each) for each in both_directions(figures))
+    text = "; ".join(direction_line(*side) for side in measured_directions(figures))
     if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
         text = f"{text or 'nothing was measured'}; {outcome_text(figures.steady)}"
     if figures.status is RunStatus.OK:
@@ -306,14 +302,14 @@ def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -
     """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
     whole = [run for run in runs if run.figures.status is RunStatus.OK]
     for direction in SIDES if len(whole) > 1 else ():
-        metric_kinds = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
-        seen = [(figure, spread_of(whole, direction, figure)) for figure in metric_kinds]
+        figures = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
+        spreads = [(figure, spread_of(whole, direction, figure)) for figure in figures]
         means = [
-            f"{figure_label(figure)} {mean_text(each, formatter_for(figure))}"
-            for figure, each in seen
-            if each is not None
+            f"{figure_label(figure)} {mean_text(interval, formatter_for(figure))}"
+            for figure, interval in spreads
+            if interval is not None
         ]
         if means:
             yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"
-    for name, own in shared_sections(whole) if len(whole) > 1 else ():
-        yield from (f"{name}: {line}" for line in means_lines(own, show))
+    for name, section_runs in shared_sections(whole) if len(whole) > 1 else ():
+        yield from (f"{name}: {line}" for line in means_lines(section_runs, show))

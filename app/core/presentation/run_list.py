@@ -1,17 +1,16 @@
-"""The list of runs: a row each, with the columns in which they differ. Pure."""
+"""The list of runs: a row each, with the columns in which they differ. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.analysis.comparison import headline_beside, varying
+from app.core.analysis.comparison import compare_headline, varying_keys
 from app.core.analysis.metric_kinds import FIGURES, TRIM, MetricKind
-from app.core.analysis.replicates import Replicates, spread_of
-from app.core.analysis.sample_groups import filled_fields, sides_of
+from app.core.analysis.sample_groups import Replicates, filled_fields, sides_of, spread_of
 from app.core.presentation.comparison import verdict_sign, verdict_tone
 from app.core.presentation.comparison_text import row_percent
-from app.core.presentation.device import in_force_of, ran_with
-from app.core.presentation.figures import mean_text, shown
+from app.core.presentation.device import run_setting_cell, settings_in_force
+from app.core.presentation.figures import figure_value_text, mean_text
 from app.core.presentation.labels import key_name
 from app.core.presentation.run import RUN_TONES, caveat_mark
 from app.core.presentation.table import Align, Cell, Column, Row, Table, Tone
@@ -60,7 +59,7 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
 
     `whole`: dates and paths in full length, bandwidth and fio's CPU; else target and job only where they differ.
     """
-    keys = varying([in_force_of(run.record.start) for run in listed])
+    keys = varying_keys([settings_in_force(run.record.start) for run in listed])
     baselines = [run.name for run in listed if run.baseline]
     figures = [figure for figure in _LIST_FIGURES if whole or figure[0] != "bytes_per_second"]
     directions = _directions_of(listed)
@@ -88,7 +87,10 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
 
 def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
     """What every row would say of target and job, by the key of the column."""
-    fields = {"job": {job_of(run.record) for run in listed}, "target": {run.record.start.target for run in listed}}
+    fields = {
+        "job": {run.record.start.workload for run in listed},
+        "target": {run.record.start.target for run in listed},
+    }
     return {key: names.pop() for key, names in fields.items() if len(names) == 1}
 
 
@@ -96,11 +98,6 @@ def runs_title(listed: Sequence[ListedRun]) -> str:
     """`Runs: randread-4k, block:sda`: what no column says, as it is the same in all of them."""
     text = ", ".join(_alike(listed).values())
     return f"Runs: {text}" if text else "Runs"
-
-
-def job_of(run: RunRecord) -> str:
-    """What was measured, in a word."""
-    return run.start.profile or run.start.title
 
 
 def _direction_column(direction: str, key: str, title: str, priority: int) -> Column:
@@ -126,16 +123,16 @@ def _listed_row(
         key=listed.key or listed.name,
         cells=(
             listed.name,
-            place_of(run),
+            experiment_place_text(run),
             units.moment(run.start.at)[:16] if whole else units.clock(run.start.at),
             where if whole or len(where) <= _LONGEST_TARGET else f"…{where[1 - _LONGEST_TARGET :]}",
-            job_of(run),
+            run.start.workload,
             *figures[0],
             Cell(listed.spark, Tone.DIM),
-            mean_of(run, listed.repeats),
+            repeats_mean_text(run, listed.repeats),
             *(text for pair in figures[1:] for text in pair),
             *(("" if cpu is None else units.percent(cpu),) if whole else ()),
-            *(ran_with(run.start, key) for key in keys),
+            *(run_setting_cell(run.start, key) for key in keys),
             Cell("baseline", Tone.ACCENT) if listed.baseline else listed.against or "",
             _status(listed),
             "SIMULATED" if run.start.simulated else "",
@@ -145,7 +142,7 @@ def _listed_row(
 
 def _list_figure(run: RunRecord, direction: str, key: str) -> str:
     figures = run.figures.side(direction)
-    return "" if figures is None else shown(_FIGURE[key], _FIGURE[key].read(figures))
+    return "" if figures is None else figure_value_text(_FIGURE[key], _FIGURE[key].read(figures))
 
 
 def _status(listed: ListedRun) -> Cell:
@@ -154,34 +151,31 @@ def _status(listed: ListedRun) -> Cell:
     return Cell(f"{word}{caveat_mark(figures)}", tone)
 
 
-def place_of(run: RunRecord) -> str:
+def experiment_place_text(run: RunRecord) -> str:
     """`e1 3B`: experiment, pair and letter; "" for a run by itself."""
     mark = run.start.mark
     return "" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}"
 
 
-def _first_direction(run: RunRecord) -> str:
-    return next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
-
-
-def mean_of(run: RunRecord, known: Replicates) -> str:
+def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
     """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
-    alike = known.of(run)
-    seen = spread_of(alike, _first_direction(run), FIGURES[0]) if len(alike) > 1 else None
-    return "" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})"
+    alike = replicates.of(run)
+    direction = next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
+    mean = spread_of(alike, direction, FIGURES[0]) if len(alike) > 1 else None
+    return "" if mean is None else f"{mean_text(mean, units.iops)} ({mean.n})"
 
 
 def against_cell(
-    baseline: RunRecord, run: RunRecord, known: Replicates, experiments: Sequence[ExperimentRecord] = ()
+    baseline: RunRecord, run: RunRecord, replicates: Replicates, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
     """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
     if run.start.target != baseline.start.target or filled_fields(run.start.job_texts) != filled_fields(
         baseline.start.job_texts
     ):
         return None
-    runs = (*(known.of(baseline) or (baseline,)), *(known.of(run) or (run,)))
+    runs = (*(replicates.of(baseline) or (baseline,)), *(replicates.of(run) or (run,)))
     sides = sides_of(baseline, run, runs, runs, experiments)
-    row = headline_beside(sides)
+    row = compare_headline(sides)
     if row is None:
         return None
     if sides.alike:

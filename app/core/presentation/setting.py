@@ -1,11 +1,11 @@
-"""Settings as they are shown: what they are now, what they may be, what that does. Pure."""
+"""Settings as they are shown: what they are now, what they may be, what that does. No I/O."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 
-from app.core.presentation.risk_text import effect_words, risk_cell
+from app.core.presentation.risk_text import effect_text, risk_cell
 from app.core.presentation.table import Cell, Column, Row, StatusSymbol, Table, Tone
 from app.core.session.unit_labels import text_in_unit
 from backends import sizes
@@ -28,7 +28,7 @@ COLUMNS = (
 )
 
 
-def value_words(setting: Setting, reading: Reading, value: str | None) -> str:
+def value_text(setting: Setting, reading: Reading, value: str | None) -> str:
     """A value as people write it: by its label, or with its unit."""
     if value is None:
         return NOT_REPORTED
@@ -41,12 +41,12 @@ def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell
 
     `brief`: what is in force comes first, for a column that may be cut.
     """
-    now = value_words(setting, reading, reading.now)
+    now = value_text(setting, reading, reading.now)
     if reading.now == NOT_UNDERSTOOD and reading.raw:
         now = f"{now}: {reading.raw}"
     if reading.effective in (None, reading.now):
         return Cell(now)
-    effective = value_words(setting, reading, reading.effective)
+    effective = value_text(setting, reading, reading.effective)
     if not reading.overruled:
         return Cell(f"{effective} ({now})")
     if brief:
@@ -78,11 +78,11 @@ def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, s
     return [(None, text)] if text else []
 
 
-def why_in_force(setting: Setting, reading: Reading) -> str | None:
+def effective_reason_text(setting: Setting, reading: Reading) -> str | None:
     """What is in force instead of what is set, and why, as a sentence; None where that is not told."""
     if not reading.why_effective:
         return None
-    return f"In force is {value_words(setting, reading, reading.effective or reading.now)}: {reading.why_effective}."
+    return f"In force is {value_text(setting, reading, reading.effective or reading.now)}: {reading.why_effective}."
 
 
 def risk_of(setting: Setting, reading: Reading, value: str | None = None) -> Risk:
@@ -110,65 +110,43 @@ def settings_table(
     settings that it is held against. `brief`: says when a value takes effect only where that is not at once, and begins
     with what is in force.
     """
-    chosen, ended, named = staged or {}, outcomes or {}, wanted or {}
-    rows = (
-        _row(
-            setting,
-            readings[setting.key],
-            scope,
-            chosen.get(setting.key),
-            ended.get(setting.key),
-            named.get(setting.key),
-            brief=brief,
-        )
-        for setting in settings
-        if setting.key in readings
-    )
-    return Table(columns=COLUMNS, rows=tuple(rows), heading=heading)
-
-
-def _row(
-    setting: Setting,
-    reading: Reading,
-    scope: Scope,
-    staged: str | None,
-    outcome: Cell | None,
-    wanted: str | None,
-    *,
-    brief: bool,
-) -> Row:
-    at_once = setting.effect is Effect.AT_ONCE
-    return Row(
-        key=setting.key,
-        cells=(
+    staged, outcomes, wanted = staged or {}, outcomes or {}, wanted or {}
+    rows = []
+    for setting in settings:
+        key, reading = setting.key, readings.get(setting.key)
+        if reading is None:
+            continue
+        cells = (
             setting.label,
-            setting.key,
+            key,
             now_cell(setting, reading, brief=brief),
-            _wanted(setting, reading, wanted),
+            _wanted(setting, reading, wanted.get(key)),
             legal_text(setting, reading),
             # How it ended is told of the value that is staged, if it still is: another one takes it away.
-            outcome or _staged(setting, reading, staged),
-            "" if brief and at_once else effect_words(setting.effect, scope),
-            risk_cell(risk_of(setting, reading, staged)),
-        ),
-        dim=not reading.availability.available,
-    )
+            outcomes.get(key) or _staged(setting, reading, staged.get(key)),
+            "" if brief and setting.effect is Effect.AT_ONCE else effect_text(setting.effect, scope),
+            risk_cell(risk_of(setting, reading, staged.get(key))),
+        )
+        rows.append(Row(key=key, cells=cells, dim=not reading.availability.available))
+    return Table(columns=COLUMNS, rows=tuple(rows), heading=heading)
 
 
 def _wanted(setting: Setting, reading: Reading, value: str | None) -> Cell:
     """The value of the file, where another one is set."""
     if value in (None, reading.now):
         return Cell("")
-    return Cell(value_words(setting, reading, value), Tone.ATTENTION)
+    return Cell(value_text(setting, reading, value), Tone.ATTENTION)
 
 
 def _staged(setting: Setting, reading: Reading, value: str | None) -> Cell:
     if value is None:
         return Cell("")
-    return Cell("***" if setting.secret else value_words(setting, reading, value), Tone.STAGED)
+    return Cell("***" if setting.secret else value_text(setting, reading, value), Tone.STAGED)
 
 
-def why_not(settings: Sequence[Setting], readings: Mapping[str, Reading]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def unavailable_reasons(
+    settings: Sequence[Setting], readings: Mapping[str, Reading]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Each reason why settings cannot be changed, with the keys of those it holds for."""
     keys: dict[str, list[str]] = {}
     for setting in settings:
@@ -222,31 +200,31 @@ UNREAD = TuningCells()
 """Of what has not been read, or has no settings."""
 
 
-def tuning(pairs: Pairs) -> TuningCells:
+def tuning_cells(pairs: Pairs) -> TuningCells:
     """The telling settings of a device."""
-    lines = [
-        start + value_words(*pairs[key], pairs[key][1].effective if pairs[key][1].follows else pairs[key][1].now)
+    texts = [
+        start + value_text(*pairs[key], pairs[key][1].effective if pairs[key][1].follows else pairs[key][1].now)
         for key, start in TELLING.items()
         if key in pairs and pairs[key][1].now is not None
     ]
     return TuningCells(
-        write_cache=_cell(pairs, WRITE_CACHE),
-        read_ahead=_cell(pairs, READ_AHEAD),
-        strip=_cell(pairs, STRIP),
-        others=", ".join(lines[:2]),
+        write_cache=_tuning_cell(pairs, WRITE_CACHE),
+        read_ahead=_tuning_cell(pairs, READ_AHEAD),
+        strip=_tuning_cell(pairs, STRIP),
+        others=", ".join(texts[:2]),
     )
 
 
-def _cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
+def _tuning_cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
     """The first of these settings that there is; with what is in force instead, where that is something else."""
     pair = next((pairs[key] for key in keys if key in pairs and pairs[key][1].now is not None), None)
     if pair is None:
         return _NOTHING
     setting, reading = pair
     if not reading.overruled:
-        return Cell(_brief(now_cell(setting, reading).text))
-    words = (_brief(value_words(setting, reading, value)) for value in (reading.now, reading.effective))
-    return Cell(f" {SIGN}".join(words), Tone.ATTENTION)
+        return Cell(_brief_value(now_cell(setting, reading).text))
+    values = (_brief_value(value_text(setting, reading, value)) for value in (reading.now, reading.effective))
+    return Cell(f" {SIGN}".join(values), Tone.ATTENTION)
 
 
 SIGN = "▲"
@@ -256,7 +234,7 @@ SIGN = "▲"
 _SIZE_WORDS = re.compile(r"\b\d+ [KMGT]?i?B\b")
 
 
-def _brief(text: str) -> str:
+def _brief_value(text: str) -> str:
     """As short as a list needs it: `through`, `on`, `128K`, `auto 128K`."""
     if text == "read-ahead":
         return "on"

@@ -1,10 +1,10 @@
-"""What stands over the figures of a comparison: its title, its verdicts in pieces, its interval to be drawn. Pure."""
+"""What stands over the figures of a comparison: its title, its verdicts in pieces, its interval to be drawn. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.core.analysis.comparison import Comparison, MetricComparison, tail_of
+from app.core.analysis.comparison import Comparison, MetricComparison, tail_row
 from app.core.analysis.metric_kinds import value_of
 from app.core.presentation.comparison import verdict_sign, verdict_tone
 from app.core.presentation.comparison_text import row_name, row_percent
@@ -12,7 +12,6 @@ from app.core.presentation.labels import key_name, key_value
 from app.core.presentation.percent import between_text
 from app.core.presentation.table import Tone
 from app.core.presentation.verdict_text import judgement_word, reason_text
-from app.core.session.state import RunRecord
 from backends.values import dataclass
 
 _MOST_NAMED = 2
@@ -61,8 +60,8 @@ def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:
     differing = (*comparison.settings, *comparison.job)
     if len(differing) != 1:
         return a, b
-    ((key, name, other),) = differing
-    return f"{a} {key_value(key, name)}", f"{b} {key_value(key, other)}"
+    ((key, a_value, b_value),) = differing
+    return f"{a} {key_value(key, a_value)}", f"{b} {key_value(key, b_value)}"
 
 
 def comparison_title(comparison: Comparison, a: str, b: str) -> str:
@@ -74,31 +73,24 @@ def comparison_title(comparison: Comparison, a: str, b: str) -> str:
     if more := len(differing) - len(lines):
         lines.append(f"{more} more")
     started, other = comparison.a.start, comparison.b.start
-    same = [x for x, y in ((started.target, other.target), (_job(comparison.a), _job(comparison.b))) if x == y]
-    return f"{b} against {a}: {', '.join((*lines, *same)) or 'another target and another job'}"
+    shared = [x for x, y in ((started.target, other.target), (started.workload, other.workload)) if x == y]
+    return f"{b} against {a}: {', '.join((*lines, *shared)) or 'another target and another job'}"
 
 
-def _job(run: RunRecord) -> str:
-    return run.start.profile or run.start.title
-
-
-def verdicts(comparison: Comparison) -> tuple[VerdictWords, ...]:
+def verdict_parts(comparison: Comparison) -> tuple[VerdictWords, ...]:
     """Of the figure that the job is about, then of the tail of its latency where repeats tell of it."""
-    rows = (comparison.headline, None if comparison.sides.alike else tail_of(comparison.rows))
-    return tuple(_words(comparison, row) for row in rows if row is not None)
+    rows = (comparison.headline, None if comparison.sides.alike else tail_row(comparison.rows))
+    return tuple(_verdict_words(comparison, row) for row in rows if row is not None)
 
 
-def _words(comparison: Comparison, row: MetricComparison) -> VerdictWords:
-    judgement = row.judgement
-    interval = None if judgement is None else judgement.interval
-    between = "" if interval is None else between_text(interval)
-    alike = comparison.sides.alike
+def _verdict_words(comparison: Comparison, row: MetricComparison) -> VerdictWords:
+    judgement, alike = row.judgement, comparison.sides.alike
     return VerdictWords(
         sign=verdict_sign(judgement),
         word="repeat" if alike else judgement_word(judgement),
         figure=row_name(row),
         difference=row_percent(row),
-        between=between,
+        between="" if row.interval is None else between_text(row.interval),
         reason="" if alike or judgement is None or judgement.decided else reason_text(judgement),
         tone=verdict_tone(judgement),
     )
@@ -109,7 +101,7 @@ def drawn_difference(comparison: Comparison) -> DrawnDifference | None:
     row = comparison.headline
     if row is None or row.percent is None:
         return None
-    interval = None if row.judgement is None else row.judgement.interval
+    interval = row.interval
     return DrawnDifference(
         middle=row.percent if interval is None else interval.percent,
         low=None if interval is None else interval.percent_low,
@@ -132,5 +124,5 @@ def drawing_text(drawn: DrawnDifference) -> str:
     parts = ["each point is one pair"] if drawn.points else []
     parts += ["the bar is the interval, the sign on it its middle"] if drawn.low is not None else []
     parts.append(f"shaded, within +-{drawn.threshold:g} %, is no difference")
-    said = "; ".join(parts)
-    return f"{said[:1].upper()}{said[1:]}."
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."

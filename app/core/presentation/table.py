@@ -1,4 +1,4 @@
-"""What is shown, before anybody draws it: tables, facts and lines of text with a tone. Pure.
+"""What is shown, before anybody draws it: tables, facts and lines of text with a tone. No I/O.
 
 Screen, command line and report render the same values. Texts stand here as devices and tools gave them; whoever draws
 them cleans them.
@@ -122,11 +122,9 @@ class Table:
     """Stands above it; "" for none."""
 
     def only(self, *keys: str) -> Table:
-        """The same rows with these columns, in this order."""
+        """Return the same rows with these columns, in this order."""
         places = {column.key: at for at, column in enumerate(self.columns)}
-        kept = [places[key] for key in keys]
-        rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in self.rows)
-        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
+        return _with_columns(self, [places[key] for key in keys])
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +154,17 @@ def text_of(cell: str | Cell) -> str:
     return cell if isinstance(cell, str) else cell.text
 
 
-def filled(shown: Table) -> Table:
+def without_empty_columns(shown: Table) -> Table:
     """The table without the columns in which nothing stands; as it is where it has no rows."""
-    kept = [at for at in range(len(shown.columns)) if any(text_of(row.cells[at]) for row in shown.rows)]
-    return _with_columns(shown, kept) if shown.rows else shown
+    columns = [at for at in range(len(shown.columns)) if any(text_of(row.cells[at]) for row in shown.rows)]
+    return _with_columns(shown, columns) if shown.rows else shown
 
 
-def picked(shown: Table, titles: Collection[str]) -> Table:
+def with_titles(shown: Table, titles: Collection[str]) -> Table:
     """The table with the columns of these headings only."""
     return _with_columns(shown, [at for at, column in enumerate(shown.columns) if column.title in titles])
 
 
-def _with_columns(shown: Table, kept: Sequence[int]) -> Table:
-    rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in shown.rows)
-    return replace(shown, columns=tuple(shown.columns[at] for at in kept), rows=rows)
+def _with_columns(shown: Table, columns: Sequence[int]) -> Table:
+    rows = tuple(replace(row, cells=tuple(row.cells[at] for at in columns)) for row in shown.rows)
+    return replace(shown, columns=tuple(shown.columns[at] for at in columns), rows=rows)

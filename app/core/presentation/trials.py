@@ -13,19 +13,19 @@ from backends.text import clean
 from widgets.text_utils import units
 
 
-def set_words(trials: Sequence[Undecided]) -> str:
+def trial_set_text(trials: Sequence[Undecided]) -> str:
     """Return what a set of trials is: `Read-ahead of block:sda: 128 KiB -> 512 KiB`, or how many changes."""
     if len(trials) == 1:
-        return clean(view.move(trials[0].trial.change), 200)
+        return clean(view.change_text(trials[0].trial.change), 200)
     return f"{units.plural(len(trials), 'change')} of {clean(str(trials[0].trial.change.target), 100)}"
 
 
-def countdown(trials: Sequence[Undecided]) -> str:
+def countdown_text(trials: Sequence[Undecided]) -> str:
     """Return how long a set is on trial still."""
     return f"{max(0, ceil(trials[0].seconds_left))} s left"
 
 
-def whose(undecided: Undecided) -> str:
+def decider_text(undecided: Undecided) -> str:
     """Return whose trial it is, and who decides it, for a user who may not."""
     name = clean(undecided.owner, 40)
     return f"{name} decides it" if undecided.uid == 0 else f"{name} or root decides it"
@@ -44,7 +44,7 @@ def _line(trials: Sequence[Undecided]) -> str:
     how = (
         f"`raidbench keep` keeps it, {undo} restores the old value now."
         if undecided.is_decidable
-        else f"{whose(undecided)}."
+        else f"{decider_text(undecided)}."
     )
     owner = "" if undecided.is_decidable else f" of {clean(undecided.owner, 40)}"
-    return f"On trial{owner}, {countdown(trials)}: {set_words(trials)}. {how}"
+    return f"On trial{owner}, {countdown_text(trials)}: {trial_set_text(trials)}. {how}"

@@ -1,14 +1,14 @@
-"""Verdicts, what they rest on and what weakens them, in words, for screen, command line and report. Pure."""
+"""Verdicts, what they rest on and what weakens them, in words, for screen, command line and report. No I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from app.core.analysis.pair_design import FEWEST_PAIRS
-from app.core.analysis.reasons import Caveat, OutlierPairs, PlannedCount, Reason, SlowRuns
+from app.core.analysis.reasons import Caveat, OutlierPair, PlannedCount, Reason, SlowRuns
 from app.core.analysis.verdict import FEWEST_RUNS, Verdict, VerdictResult
 from app.core.benchmark.conditions.facts import TASKS
-from app.core.presentation.percent import effect_text, percent_text, too_noisy
+from app.core.presentation.percent import effect_text, is_too_noisy, percent_text
 from widgets.text_utils import units
 
 _MOST_NAMED = 6
@@ -33,7 +33,7 @@ _STATE = {
 }
 """Advice with which there is no verdict."""
 
-_WEAKENS = {
+WEAKENING_TEXTS = {
     "page-cache": "page cache",
     "unwritten-flash": "blocks never written",
     "device-busy": "others used the disk",
@@ -53,11 +53,6 @@ _WEAKENS = {
     "too-short": "too short",
 }
 """Advice that is named after a verdict."""
-
-
-def advice_text(key: str) -> str:
-    """In which words advice is named after a verdict; "" for what weakens none."""
-    return _WEAKENS.get(key, "")
 
 
 def verdict_word(verdict: Verdict) -> str:
@@ -95,29 +90,31 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
     elif reason is Reason.NOT_SHOWN and interval is not None:
         if judgement.further_pairs is not None:
             yield f"about {units.plural(judgement.further_pairs, 'pair')} more would decide it"
-        elif judgement.slow is None and not too_noisy(interval):  # what the interval or slow runs say is not said twice
+        elif judgement.slow is None and not is_too_noisy(
+            interval
+        ):  # what the interval or slow runs say is not said twice
             yield effect_text(max(abs(interval.percent_low), abs(interval.percent_high)))
     elif reason is Reason.SMALL and interval is not None:
         yield f"by as little as {min(abs(interval.percent_low), abs(interval.percent_high)):.1f} %"
     elif reason in _OF_SWEEP:
         yield _OF_SWEEP[reason]
     elif judgement.wanted is not None and reason in _PLANNED:
-        yield _wanted(reason, judgement.wanted)
+        yield _planned_reason(reason, judgement.wanted)
     else:
-        yield _plain(judgement)
+        yield _plain_reason(judgement)
     if judgement.drift is not None:
         yield f"the runs before and after it differ by {judgement.drift:.1f} %"
 
 
-def _wanted(reason: Reason, wanted: PlannedCount) -> str:
+def _planned_reason(reason: Reason, planned: PlannedCount) -> str:
     """Why a sweep does not judge, by its plan."""
     if reason is Reason.FEW_ROUNDS:
-        return f"{wanted.number} rounds of {wanted.setups} set-ups cannot show it, {wanted.enough} can"
-    what = "pair" if reason is Reason.BEFORE_PAIRS else "round"
-    return f"it is judged after {units.plural(wanted.number, what)}"
+        return f"{planned.number} rounds of {planned.setups} set-ups cannot show it, {planned.enough} can"
+    unit = "pair" if reason is Reason.BEFORE_PAIRS else "round"
+    return f"it is judged after {units.plural(planned.number, unit)}"
 
 
-def _plain(judgement: VerdictResult) -> str:
+def _plain_reason(judgement: VerdictResult) -> str:
     further = judgement.further_pairs or 0
     match judgement.reason:
         case Reason.INSIDE:
@@ -145,16 +142,16 @@ def _plain(judgement: VerdictResult) -> str:
         case Reason.OF_EXPERIMENT:
             return "they are of an A/B, which is judged as a whole, by its plan"
         case Reason.STATE:
-            return state_words(judgement.doubts)
+            return state_text(judgement.doubts)
         case Reason.ENGINES:
             return "their I/O engines differ, and an engine makes a difference of its own, most of all to flushes"
         case Reason.NO_IO | Reason.SLOW_ON_ONE_SIDE:
-            return _one_sided(judgement)
+            return _one_sided_reason(judgement)
         case _:
             return ""
 
 
-def _one_sided(judgement: VerdictResult) -> str:
+def _one_sided_reason(judgement: VerdictResult) -> str:
     if judgement.interval is None:
         return "no two runs to compare completed I/O"
     if judgement.reason is Reason.NO_IO:
@@ -168,9 +165,9 @@ def slow_text(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
     return f"{which} slow runs are {where[slow.side == 'B']}"
 
 
-def far_text(far: OutlierPairs) -> str:
+def outliers_text(outliers: Sequence[OutlierPair]) -> str:
     """`pair 12 (-30.0 %) lies far from the others`."""
-    named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in far.pairs]
+    named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in outliers]
     if len(named) > 1:
         return f"pairs {', '.join(named[:-1])} and {named[-1]} lie far from the others"
     return f"pair {named[0]} lies far from the others"
@@ -179,26 +176,22 @@ def far_text(far: OutlierPairs) -> str:
 # -- what was said of the runs ----------------------------------------------------------------------------------------
 
 
-def state_words(doubts: Iterable[Caveat]) -> str:
+def state_text(doubts: Iterable[Caveat]) -> str:
     """Why runs carry no verdict: `a rebuild was under way in r3, r5`; "" if they may."""
-    return ", ".join(f"{_forbids(doubt)} in {_runs(doubt)}" for doubt in doubts)
+    return ", ".join(f"{_blocking_text(doubt)} in {_runs_text(doubt)}" for doubt in doubts)
 
 
 def weakened_text(doubts: Iterable[Caveat]) -> str:
     """What weakens a verdict: `not steady in r1, frequency governor in all runs`; "" without."""
-    return ", ".join(f"{_WEAKENS[doubt.key]} in {_runs(doubt)}" for doubt in doubts)
+    return ", ".join(f"{WEAKENING_TEXTS[doubt.key]} in {_runs_text(doubt)}" for doubt in doubts)
 
 
-def _forbids(caveat: Caveat) -> str:
+def _blocking_text(caveat: Caveat) -> str:
     if caveat.key in _STATE:
         return _STATE[caveat.key]
     kinds = [TASKS[kind] for kind in caveat.about] or ["background work"]
     return f"{' and '.join(kinds)} {'was' if len(kinds) == 1 else 'were'} under way"
 
 
-def _runs(caveat: Caveat) -> str:
-    if caveat.all_runs:
-        return "all runs"
-    shown = ", ".join(caveat.runs[:_MOST_NAMED])
-    more = len(caveat.runs) - _MOST_NAMED
-    return shown if more <= 0 else f"{shown} and {more} more"
+def _runs_text(caveat: Caveat) -> str:
+    return "all runs" if caveat.all_runs else units.first_of(caveat.runs, _MOST_NAMED)

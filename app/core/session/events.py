@@ -245,6 +245,11 @@ class RunStarted:
     """
 
     @property
+    def workload(self) -> str:
+        """The profile's name, or the job in one line."""
+        return self.profile or self.title
+
+    @property
     def job_texts(self) -> dict[str, str]:
         """All that tells this job from another one: the fields, and a text for each section."""
         return self.job | {f"section {section.name}": section.text for section in self.sections}

@@ -29,7 +29,7 @@ from app.core.benchmark.runner import BenchmarkRequest
 from app.core.presentation import change as view
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.presentation.comparison import NO_PAIR, ab_headings, comparison_table, experiment_ending, shown_lines
-from app.core.presentation.comparison_text import so_far
+from app.core.presentation.comparison_text import interim_text
 from app.core.presentation.run import result_line
 from app.core.session.event_types import InterimAnalysis, SteadyPlan
 from app.core.session.events import AnyEvent, RunEnded, RunStarted
@@ -205,7 +205,7 @@ async def _plan(
     where, shown = await resolve(bench, options.on or str(target))
     job = scratch_size(asked.job, [where], current().load_config(), given="size" in options.job.texts)
     request = BenchmarkRequest(
-        where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, told=True
+        where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, length_agreed=True
     )
     not_read_only(request)
     ready = await bench.jobs.prepare(request)
@@ -236,9 +236,11 @@ def _review(plan: AbPlan) -> Iterator[str]:
         yield f"The same against itself on {change.target}: nothing is set."
         yield from _measured(plan)
         return
-    yield f"A/B of {change.label} of {change.target}: A is {view.before(change)} as now, B is {view.after(change)}."
+    yield (
+        f"A/B of {change.label} of {change.target}: A is {view.old_text(change)} as now, B is {view.new_text(change)}."
+    )
     yield from _measured(plan)
-    yield f"The setting is changed {plan.switches} times; at the end it is {view.before(change)} again:"
+    yield f"The setting is changed {plan.switches} times; at the end it is {view.old_text(change)} again:"
     yield from steps(change.writes)
     yield "and back, also after Ctrl-C or a failure:"
     yield from steps(change.undo)
@@ -302,7 +304,7 @@ class _Teller:
                 if mark is None:
                     return
                 say(f"pair {mark.pair} {mark.letter}  {event.id}  {result_line(event.figures)}")
-                shown = so_far(session, mark.experiment)
+                shown = interim_text(session, mark.experiment)
                 if shown and shown != self._so_far and not self._last:
                     say(f"  so far {shown}")
                 self._so_far = shown

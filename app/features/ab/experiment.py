@@ -7,9 +7,9 @@ import time
 from dataclasses import replace
 
 from app.core.analysis.comparison import compare_experiment
-from app.core.analysis.pair_design import RULE, Letter, reached
+from app.core.analysis.pair_design import RULE, Letter, due_look
 from app.core.analysis.stored_verdicts import verdicts_of
-from app.core.benchmark.idle_wait import rest
+from app.core.benchmark.idle_wait import wait_until_idle
 from app.core.benchmark.runner import RunPlan
 from app.core.changes.revert import with_unrestored
 from app.core.changes.trial import unattended_reason
@@ -33,7 +33,7 @@ async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None 
     """
     bench.require_recording()
     experiment = AbExperiment(bench, plan, confirm=confirm)
-    with bench.jobs.occupied(experiment.stop):
+    with bench.jobs.reserve(experiment.stop):
         return await experiment.run()
 
 
@@ -105,7 +105,7 @@ class AbExperiment:
             if number < 2 * plan.done:
                 continue
             await self._switch(letter)
-            quiet = await rest(self._bench.host, plan.ready.device, plan.rests[number], self._stop)
+            quiet = await wait_until_idle(self._bench.host, plan.ready.only.device, plan.rests[number], self._stop)
             if self._stop.is_set():
                 return RunStatus.STOPPED, "it was stopped"
             cut_short = await self._run(number, letter, quiet=quiet)
@@ -117,7 +117,7 @@ class AbExperiment:
 
     def _looked(self, pairs: int) -> bool:
         """Whether the experiment ends with this pair."""
-        if reached(self._plan.looks, pairs) is None:
+        if due_look(self._plan.looks, pairs) is None:
             return False
         shown = compare_experiment(self._bench.session, self._id)
         return ended(self._plan.until_percent, shown)

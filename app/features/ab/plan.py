@@ -7,10 +7,19 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from app.core.analysis.comparison import Comparison, compare_experiment
-from app.core.analysis.noise import RunNoise, pairs_for, sight
-from app.core.analysis.pair_design import FEWEST_PAIRS, STANDARD, Letter, letters_of, one_look, order, reached, switches
-from app.core.analysis.past_runs.earlier_runs import job_words, thing_of
-from app.core.analysis.past_runs.series import noise_on
+from app.core.analysis.noise import RunNoise, detectable_effect, pairs_for
+from app.core.analysis.pair_design import (
+    FEWEST_PAIRS,
+    STANDARD,
+    Letter,
+    draw_order,
+    due_look,
+    letters_of,
+    one_look,
+    switches,
+)
+from app.core.analysis.past_runs.earlier_runs import device_id_of_run, job_text
+from app.core.analysis.past_runs.series import noise_of_condition
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.analysis.verdict import Verdict
 from app.core.benchmark.idle_wait import random_pause
@@ -84,7 +93,7 @@ class AbPlan:
         if self.noise is None:
             return ()
         return tuple(
-            (look, sight(self.noise, look.pairs, level=look.level))
+            (look, detectable_effect(self.noise, look.pairs, level=look.level))
             for look in self.looks
             if look.pairs >= max(FEWEST_PAIRS, self.done + 1)
         )
@@ -188,7 +197,7 @@ def _drawn(
         )
     drawn = Random().randrange(2**32) if seed is None else seed
     random = Random(drawn)
-    letters = order(looks, random)
+    letters = draw_order(looks, random)
     run = ready.job.ramp + ready.job.runtime
     return AbPlan(
         change=change,
@@ -215,7 +224,7 @@ def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tu
         )
     pairs = pairs_for(noise, percent, MOST_PAIRS)
     if pairs is None:
-        seen = sight(noise, MOST_PAIRS)
+        seen = detectable_effect(noise, MOST_PAIRS)
         raise InvalidValueError(
             f"{percent:g} % are not to be seen here: runs of the same lie {noise.percent:.1f} % apart, and "
             f"{MOST_PAIRS} pairs show {seen:.1f} %.",
@@ -254,7 +263,7 @@ def ended(until_percent: float | None, comparison: Comparison | None) -> bool:
     if comparison is None or row is None:
         return False
     pairs, looks = len(comparison.sides.a), comparison.sides.looks
-    if reached(looks, pairs) is None:
+    if due_look(looks, pairs) is None:
         return False
     judgement = row.judgement
     if pairs >= looks[-1].pairs or judgement is None or judgement.interval is None:
@@ -266,8 +275,8 @@ def ended(until_percent: float | None, comparison: Comparison | None) -> bool:
 
 def known_noise(bench: Workbench, ready: RunPlan) -> RunNoise | None:
     """Return how far earlier runs of this job on this target lay apart; None where too few are known."""
-    from app.core.analysis.past_runs.index import known_runs
+    from app.core.analysis.past_runs.index import load_past_runs
 
     start = run_started("", ready, {}, kept=False, simulated=bench.simulated)
-    name = thing_of(start, bench.session.inventory, bench.host.name)
-    return noise_on((start.simulated, name, job_words(start.job_texts)), known_runs(bench.paths).runs)
+    name = device_id_of_run(start, bench.session.inventory, bench.host.name)
+    return noise_of_condition((start.simulated, name, job_text(start.job_texts)), load_past_runs(bench.paths).runs)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.core.analysis.noise import sight
+from app.core.analysis.noise import detectable_effect
 from app.core.analysis.pair_design import FEWEST_PAIRS, RULE, false_under_period
 from app.core.analysis.signed_rank import RANKS_FROM
 from app.core.presentation import json_schema
 from app.core.presentation.json_schema import Json
 from app.core.presentation.json_schema_compare import looks
-from app.core.presentation.noise_text import apart_text, noise_json, sizes_text
+from app.core.presentation.noise_text import noise_json, run_noise_text, sizes_text
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def _noise_text(plan: AbPlan) -> str:
         )
     pairs, level = plan.looks[-1].pairs, plan.looks[-1].level
     if pairs < FEWEST_PAIRS:
-        return f"{apart_text(noise)}; {sizes_text(noise)}."
-    seen = f"{units.plural(pairs, 'pair')} show {sight(noise, pairs, level=level):.1f} % and more"
-    return f"{apart_text(noise)}: {seen}; {sizes_text(noise)}."
+        return f"{run_noise_text(noise)}; {sizes_text(noise)}."
+    seen = f"{units.plural(pairs, 'pair')} show {detectable_effect(noise, pairs, level=level):.1f} % and more"
+    return f"{run_noise_text(noise)}: {seen}; {sizes_text(noise)}."
 
 
 def plan_json(planned: AbPlan) -> Json:

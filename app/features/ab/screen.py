@@ -19,8 +19,8 @@ from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
 from app.core.fio.profiles import PROFILES, profile
 from app.core.presentation import change as view
-from app.core.presentation.percent import threshold_of
-from app.core.presentation.risk_text import effect_words
+from app.core.presentation.percent import parse_threshold
+from app.core.presentation.risk_text import effect_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord
 from app.features.ab.experiment import run_experiment
@@ -55,7 +55,7 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
     change = plan.change
     asked = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
     job, count = plan_lines(plan)
-    often = f"Set {plan.switches} times, and at the end it is {view.before(change)} again, also after x or a failure."
+    often = f"Set {plan.switches} times, and at the end it is {view.old_text(change)} again, also after x or a failure."
     back = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
     return Confirmation(
         title=asked.title,
@@ -65,9 +65,9 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
         changes=(
             PlannedChange(
                 setting=change.label,
-                before=f"A {view.before(change)}",
-                after=f"B {view.after(change)}",
-                effect=effect_words(change.effect, change.target.scope),
+                before=f"A {view.old_text(change)}",
+                after=f"B {view.new_text(change)}",
+                effect=effect_text(change.effect, change.target.scope),
                 undo="by itself at the end",
             ),
         ),
@@ -129,7 +129,7 @@ class ExperimentDialog(ChoiceDialog):
         """Take what is in the field, or say what is wrong with it."""
         reason = ""
         try:
-            self.threshold = threshold_of(self.query_one("#threshold", Input).value)
+            self.threshold = parse_threshold(self.query_one("#threshold", Input).value)
         except ValueError as error:
             reason = str(error)
         self.query_one(".complaint", TextParagraphs).say(f"Not accepted: {reason}" if reason else "", "bad")
@@ -197,7 +197,7 @@ class ExperimentController:
         where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
         job = Job.from_fields(begun.job)
         request = BenchmarkRequest(
-            where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, told=True
+            where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, length_agreed=True
         )
         ready = await bench.jobs.prepare(request)
         record, done = continued(bench.session, experiment, change, ready)
@@ -220,7 +220,7 @@ class ExperimentController:
                 hint="Open the job file again with o and choose one section.",
             )
         ready = await bench.jobs.prepare(
-            BenchmarkRequest(where=device.device, name=address, job=job, profile=name, told=True)
+            BenchmarkRequest(where=device.device, name=address, job=job, profile=name, length_agreed=True)
         )
         noise = known_noise(bench, ready)
         plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}

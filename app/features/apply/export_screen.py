@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.presentation.device_tree import DeviceTreeNode, Thing, arranged
+from app.core.presentation.device_tree import DeviceTreeNode, Thing, build_device_tree
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
 from backends.model import Controller, Inventory
@@ -29,7 +29,7 @@ def chosen(inventory: Inventory, device: Thing | None, matches: Collection[str])
     if matches:
         roots = [other_device for other_device in map(inventory.find, matches) if other_device is not None]
     elif isinstance(device, Controller):
-        roots = list(_all_of(next(node for node in arranged(inventory) if node.thing == device)))
+        roots = list(_all_of(next(node for node in build_device_tree(inventory) if node.thing == device)))
     else:
         roots = [] if device is None else [device]
     twins = {root.target: inventory.twin(root) for root in roots}

@@ -49,7 +49,7 @@ def diff_lines(drifts: tuple[Drift, ...]) -> Iterator[str]:
 
 def drift_json(drift: Drift) -> json_schema.Json:
     """A difference."""
-    named = json_schema.picked(drift, "kind", "target", "key", "now", "wanted", "why", "line", "command")
+    named = json_schema.pick(drift, "kind", "target", "key", "now", "wanted", "why", "line", "command")
     return {key: value or None for key, value in named.items()}
 
 
@@ -72,8 +72,8 @@ def outcome_json(outcome: ApplyResult) -> json_schema.Json:
 
 
 def _step(step: StepOutcome) -> json_schema.Json:
-    back = None if step.back is None else json_schema.ended(step.back)
-    ended = json_schema.ended(step.ended)
+    back = None if step.back is None else json_schema.change_end(step.back)
+    ended = json_schema.change_end(step.ended)
     return {
         **json_schema.change(step.change),
         "outcome": ended,

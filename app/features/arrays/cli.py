@@ -16,7 +16,7 @@ from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.session_context import begin, on_workbench
 from app.core.fio.sizes import parse_size
-from app.core.presentation.table import filled
+from app.core.presentation.table import without_empty_columns
 from app.features.arrays import presentation as view
 from backends.array_planning import LEVELS, ArrayRequest
 from backends.model import Level, Problem
@@ -78,9 +78,9 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
         return DONE
     width = terminal_width()
     if inventory.arrays and not free:
-        lines(fitted_lines(filled(view.arrays_table(inventory)), width))
+        lines(fitted_lines(without_empty_columns(view.arrays_table(inventory)), width))
         lines([""])
-    lines(fitted_lines(filled(view.drives_table(shown)), width))
+    lines(fitted_lines(without_empty_columns(view.drives_table(shown)), width))
     whole = [candidate for candidate in candidates if not candidate.shared]
     count = sum(candidate.free for candidate in whole)
     say(f"{count} of {len(whole)} drives {'is' if count == 1 else 'are'} free to make an array of.")

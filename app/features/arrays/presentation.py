@@ -91,7 +91,7 @@ def candidate(one: Candidate) -> json_schema.Json:
     """A drive as JSON."""
     return {
         "address": str(one.drive),
-        **json_schema.picked(
+        **json_schema.pick(
             one, "controller", "place", "model", "serial", "media", "interface", "size_bytes", "free_extents"
         ),
         "logical_block_bytes": one.sector_bytes,
@@ -107,7 +107,7 @@ def array(one: Array, serials: Mapping[Target, str]) -> json_schema.Json:
     """An array as JSON: members by address and serial number."""
     return {
         "address": str(one.target),
-        **json_schema.picked(
+        **json_schema.pick(
             one, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"
         ),
         "members": [{"address": str(member), "serial": serials.get(member)} for member in one.members],
@@ -118,7 +118,7 @@ def made_here(entry: ArrayJournalEntry) -> json_schema.Json:
     """An array of the journal as JSON."""
     made = entry.array
     return {
-        **json_schema.picked(made, "name", "level", "controller", "strip_bytes", "spans", "layout"),
+        **json_schema.pick(made, "name", "level", "controller", "strip_bytes", "spans", "layout"),
         "stage": entry.stage.value,
         "at": entry.at,
         "uuid": made.uuid,

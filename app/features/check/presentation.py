@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from app.core.presentation import json_schema
-from app.core.presentation.attention_list import AttentionItem, ProposedChange, troubles
+from app.core.presentation.attention_list import AttentionItem, ProposedChange, attention_items
 from app.core.presentation.table import FactLine, Facts, Tone
 from app.features.check.finding import Finding, RuleResult, Severity, UnknownResult
 from app.features.check.runner import CheckResult
@@ -97,7 +97,7 @@ def _finding(rule_result: RuleResult) -> json_schema.Json:
 
 
 def _staged(staged: ProposedChange | None) -> json_schema.Json | None:
-    return None if staged is None else json_schema.picked(staged, "target", "key", "value")
+    return None if staged is None else json_schema.pick(staged, "target", "key", "value")
 
 
 def _unknown(rule_result: RuleResult) -> json_schema.Json:
@@ -149,7 +149,7 @@ def checked_troubles(inventory: Inventory, checked: CheckResult) -> tuple[Attent
     """
     faults, warnings = (tuple(_troubles_of(checked, severity)) for severity in (Severity.FAULT, Severity.WARN))
     names = {finding.key for finding in (*faults, *warnings)}
-    return (*faults, *(trouble for trouble in troubles(inventory) if trouble.key not in names), *warnings)
+    return (*faults, *(trouble for trouble in attention_items(inventory) if trouble.key not in names), *warnings)
 
 
 def _troubles_of(checked: CheckResult, severity: Severity) -> Iterator[AttentionItem]:

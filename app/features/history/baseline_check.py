@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import isfinite
 
-from app.core.analysis.caveats import forbidden, weakened
-from app.core.analysis.comparison import differing
+from app.core.analysis.caveats import blocking_caveats, weakening_caveats
+from app.core.analysis.comparison import differing_values
 from app.core.analysis.control_chart import ControlChart, night_chart
 from app.core.analysis.metric_kinds import MetricKind, headline, value_of
-from app.core.analysis.past_runs.earlier_runs import PastRun, job_words
+from app.core.analysis.past_runs.earlier_runs import PastRun, job_text
 from app.core.analysis.past_runs.series import Difference
 from app.core.analysis.reasons import Caveat
-from app.core.analysis.regression import RegressionResult, RegressionVerdict, apart, judge_later
+from app.core.analysis.regression import RegressionResult, RegressionVerdict, judge_later, session_scatter
 from app.core.analysis.sample_groups import engine_of
 from app.core.analysis.stats import MeanInterval, geometric_mean
 from app.core.session.results import RunStatus
@@ -80,8 +80,8 @@ def check(
         pass
     elif len(engines) > 1:
         judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=None)
-    elif doubts := forbidden((*baseline.runs, *runs)):
-        seen = judge_later(ones, these, between=apart(_means(others)), threshold=threshold)
+    elif doubts := blocking_caveats((*baseline.runs, *runs)):
+        seen = judge_later(ones, these, between=session_scatter(_means(others)), threshold=threshold)
         judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=seen.interval)
     else:
         nights = _nights(baseline, runs, alike)
@@ -103,14 +103,14 @@ def check(
         now=geometric_mean(these) if these else None,
         judgement=judgement,
         threshold=threshold,
-        between=apart(_means(others)),
+        between=session_scatter(_means(others)),
         chart=chart,
         since=since,
         differs=_differs(baseline.runs[0], runs[-1]) if runs else (),
         failed=failed,
         engines=engines if len(engines) > 1 else (),
         doubts=doubts,
-        weakened=weakened((*baseline.runs, *runs)),
+        weakened=weakening_caveats((*baseline.runs, *runs)),
     )
 
 
@@ -140,7 +140,7 @@ def _nights(baseline: Baseline, now: Sequence[RunRecord], known: Iterable[PastRu
 
 
 def _alike(baseline: Baseline, known: Iterable[PastRun]) -> list[PastRun]:
-    wanted = (baseline.start.simulated, baseline.thing, job_words(baseline.start.job_texts))
+    wanted = (baseline.start.simulated, baseline.thing, job_text(baseline.start.job_texts))
     return [run for run in known if run.counts and run.condition == wanted]
 
 
@@ -161,8 +161,8 @@ def _sessions(runs: Iterable[PastRun]) -> list[list[PastRun]]:
 
 
 def _differs(saved: RunRecord, now: RunRecord) -> tuple[Difference, ...]:
-    beneath = differing(saved.provenance, now.provenance)
+    beneath = differing_values(saved.provenance, now.provenance)
     return (
-        *differing(saved.start.settings, now.start.settings),
+        *differing_values(saved.start.settings, now.start.settings),
         *(each for each in beneath if each[0] not in _OTHER_EACH_TIME),
     )

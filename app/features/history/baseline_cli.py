@@ -17,14 +17,14 @@ from app.cli.output import document, lines, print_json, report_error, say, termi
 from app.cli.render import table_lines
 from app.cli.runs import found_run
 from app.cli.session_context import loaded_session, on_workbench
-from app.core.analysis.past_runs.earlier_runs import node_of, thing_of
-from app.core.analysis.past_runs.index import known_runs
+from app.core.analysis.past_runs.earlier_runs import device_id_of_run, node_of
+from app.core.analysis.past_runs.index import load_past_runs
 from app.core.analysis.regression import LATER_THRESHOLD_PERCENT
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.analysis.verdict import FEWEST_RUNS
 from app.core.benchmark.run_plan import BenchmarkRequest
 from app.core.fio.job import Job
-from app.core.presentation.table import filled
+from app.core.presentation.table import without_empty_columns
 from app.core.session.state import RunRecord
 from app.core.session.store import LoadedSession
 from app.core.workbench import Workbench
@@ -81,7 +81,7 @@ def list_command(as_json: bool) -> int:
     if as_json:
         print_json(baselines=[baseline_json(each) for each in baselines])
     elif baselines:
-        lines(table_lines(filled(baselines_table(baselines)), terminal_width()))
+        lines(table_lines(without_empty_columns(baselines_table(baselines)), terminal_width()))
     else:
         say("No baseline yet. `raidbench baseline save NAME` makes one of the last run and its repeats.")
     return DONE
@@ -167,7 +167,7 @@ async def _check(bench: Workbench, interruption: Interruption, baseline: Baselin
     if interruption.asked():
         return INTERRUPTED
     _same_thing(bench, baseline, records)
-    found = check(baseline, records, known_runs(bench.paths).runs, threshold=options.threshold)
+    found = check(baseline, records, load_past_runs(bench.paths).runs, threshold=options.threshold)
     if options.as_json:
         document(check_json(found, str(bench.folder)))
     else:
@@ -196,7 +196,7 @@ async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
 def _same_thing(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
     """Raises AnotherDeviceError where a file lies on another disk now."""
     for record in records:
-        name = thing_of(record.start, bench.session.inventory, bench.host.name)
+        name = device_id_of_run(record.start, bench.session.inventory, bench.host.name)
         if name != baseline.thing:
             raise AnotherDeviceError(
                 f"{clean(record.start.target, 200)} lies on something else now: {clean(name, 200)}, "

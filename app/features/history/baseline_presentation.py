@@ -8,13 +8,13 @@ from math import expm1
 from app.core.analysis.control_chart import LEARNING, SIGHT, ControlChart
 from app.core.analysis.metric_kinds import headline, value_of
 from app.core.analysis.regression import FEWEST_SESSIONS, RegressionVerdict
-from app.core.analysis.stats import spread
+from app.core.analysis.stats import mean_interval
 from app.core.presentation import json_schema
-from app.core.presentation.comparison_text import between_words
+from app.core.presentation.comparison_text import between_sessions_text
 from app.core.presentation.figures import figure_name, formatter_for, mean_text
 from app.core.presentation.percent import interval_text
 from app.core.presentation.table import Align, Column, Row, Table
-from app.core.presentation.verdict_text import state_words, weakened_text
+from app.core.presentation.verdict_text import state_text, weakened_text
 from app.features.history.baseline_check import BaselineCheck
 from app.features.history.baselines import Baseline
 from app.features.history.presentation import chart_json, differences
@@ -73,7 +73,7 @@ def check_reason(check: BaselineCheck) -> str:
             f"its engine was {check.engines[0]} and is {check.engines[-1]} now, which makes a difference of its own, "
             "most of all to flushes; `raidbench baseline save` makes a baseline of the new one"
         )
-    return state_words(check.doubts)
+    return state_text(check.doubts)
 
 
 def _on_the_chart(check: BaselineCheck, chart: ControlChart) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _learning(check: BaselineCheck) -> Iterator[str]:
 def _between(check: BaselineCheck) -> str:
     if check.between is None:
         return f"drift since then cannot be excluded, as fewer than {FEWEST_SESSIONS} other sessions measured the same"
-    said = between_words(check.between).rstrip(".")
+    said = between_sessions_text(check.between).rstrip(".")
     return f"{said[:1].lower()}{said[1:]}, which is allowed for"
 
 
@@ -124,13 +124,13 @@ def _row(baseline: Baseline) -> Row:
     start = baseline.start
     about, direction = headline(baseline.runs)
     values = [value_of(run.figures, direction, about) for run in baseline.runs]
-    seen = spread([value for value in values if value is not None] or [0.0])
+    seen = mean_interval([value for value in values if value is not None] or [0.0])
     return Row(
         key=baseline.name,
         cells=(
             baseline.name,
             start.target,
-            start.profile or start.title,
+            start.workload,
             f"{mean_text(seen, formatter_for(about))} {figure_name(about, direction)}",
             str(len(baseline.runs)),
             units.moment(baseline.at)[:16],
@@ -144,8 +144,8 @@ def baseline_json(baseline: Baseline) -> json_schema.Json:
     """A baseline."""
     start = baseline.start
     return {
-        **json_schema.picked(baseline, "name", "at", "session", "thing"),
-        **json_schema.picked(start, "target", "profile", "title", "simulated"),
+        **json_schema.pick(baseline, "name", "at", "session", "thing"),
+        **json_schema.pick(start, "target", "profile", "title", "simulated"),
         "job": dict(start.job),
         "settings": dict(start.settings),
         "runs": [run.id for run in baseline.runs],

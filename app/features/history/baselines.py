@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.core.analysis.past_runs.earlier_runs import thing_of
+from app.core.analysis.past_runs.earlier_runs import device_id_of_run
 from app.core.analysis.sample_groups import condition
 from app.core.analysis.verdict import FEWEST_RUNS
 from app.core.session import event_codec
@@ -167,7 +167,7 @@ def thing_of_run(loaded: LoadedSession, run: RunRecord) -> str:
             inventory = event.inventory
         if isinstance(event, RunStarted) and event.id == run.id:
             break
-    return thing_of(run.start, inventory, "" if run.machine is None else run.machine.host)
+    return device_id_of_run(run.start, inventory, "" if run.machine is None else run.machine.host)
 
 
 def _as_json(baseline: Baseline) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from app.cli.run_filters import all_runs, chosen
 from app.cli.session_context import loaded_session
 from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
 from app.core.analysis.past_runs.series import RunSeries, series_of
-from app.core.presentation.table import filled
+from app.core.presentation.table import without_empty_columns
 from app.doors import action
 from app.features.history.presentation import change_lines, episode_lines, history_document, history_table
 from app.features.history.regression_status import status_of_history
@@ -89,7 +89,7 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redacto
 
 def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     changes = [change for run_series in series.values() for change in run_series.changes]
-    yield from table_lines(filled(history_table(runs, changes)), terminal_width())
+    yield from table_lines(without_empty_columns(history_table(runs, changes)), terminal_width())
     told = [row for run_series in series.values() for row in change_lines(run_series)]
     if told:
         yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in told))

@@ -10,7 +10,7 @@ from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
 from app.core.analysis.past_runs.series import Difference, LevelChange, RunSeries, changed_since_before
 from app.core.analysis.regression import RegressionVerdict
 from app.core.presentation import json_schema
-from app.core.presentation.figures import figure_label, figure_name, shown
+from app.core.presentation.figures import figure_label, figure_name, figure_value_text
 from app.core.presentation.labels import key_name, key_value
 from app.core.presentation.percent import interval_text
 from app.core.presentation.run import RUN_TONES
@@ -66,7 +66,7 @@ def headline_text(run: PastRun) -> str:
 def value_text(run: PastRun, value: float) -> str:
     """A figure of the kind of a run's headline, with its unit."""
     about = run.about
-    text = shown(about, value)
+    text = figure_value_text(about, value)
     return text if about.is_latency else f"{text} {figure_label(about)}"
 
 
@@ -105,7 +105,7 @@ def episode_lines(series: RunSeries) -> Iterator[str]:
 def chart_json(chart: ControlChart) -> json_schema.Json:
     """A chart of nights."""
     return {
-        **json_schema.picked(chart, "nights", "known", "against"),
+        **json_schema.pick(chart, "nights", "known", "against"),
         "episodes": len(chart.episodes),
         "learning": chart.learning,
         "of": LEARNING,
@@ -127,8 +127,8 @@ def history_document(runs: Sequence[PastRun], series: Mapping[Condition, RunSeri
 
 def _run(run: PastRun, differs: Sequence[Difference]) -> json_schema.Json:
     return {
-        **json_schema.picked(run, "session", "id", "at", "host", "simulated", "thing", "target", "workload", "profile"),
-        **json_schema.picked(run, "job", "figure", "direction", "value", "p99_ns", "status", "tried"),
+        **json_schema.pick(run, "session", "id", "at", "host", "simulated", "thing", "target", "workload", "profile"),
+        **json_schema.pick(run, "job", "figure", "direction", "value", "p99_ns", "status", "tried"),
         "settings": dict(run.settings),
         "around": dict(run.around),
         "differs": _differences(differs),
@@ -138,7 +138,7 @@ def _run(run: PastRun, differs: Sequence[Difference]) -> json_schema.Json:
 def _change(change: LevelChange, series: RunSeries) -> json_schema.Json:
     run, shift = change.first, change.shift
     return {
-        **json_schema.picked(run, "thing", "target", "workload", "figure", "direction", "at"),
+        **json_schema.pick(run, "thing", "target", "workload", "figure", "direction", "at"),
         "from": run.name,
         "percent": shift.interval.percent,
         "interval_percent": [shift.interval.percent_low, shift.interval.percent_high],
@@ -153,7 +153,7 @@ def _chart(series: RunSeries) -> json_schema.Json:
     chart, run = series.chart, series.runs[-1]
     interval = chart.judgement.interval
     return {
-        **json_schema.picked(run, "thing", "target", "workload", "figure", "direction"),
+        **json_schema.pick(run, "thing", "target", "workload", "figure", "direction"),
         "verdict": chart.standing.value,
         "since": None if chart.begun is None else series.points[chart.begun].runs[0].name,
         "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],

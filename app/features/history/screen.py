@@ -13,7 +13,7 @@ from app.core.analysis.past_runs.earlier_runs import PastRun
 from app.core.analysis.past_runs.series import series_of
 from app.core.presentation.preview import PREVIEWED
 from app.core.presentation.run import figures_table
-from app.core.presentation.table import filled, picked
+from app.core.presentation.table import with_titles, without_empty_columns
 from app.core.session.state import Session
 from app.core.session.store import LoadedSession, load
 from app.doors import action
@@ -46,11 +46,11 @@ def show_history(app: AppInterface, folder: Path, run: RunRecord) -> None:
 
 def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
     """Look the run up in the history, and show it over the screen that it was asked from."""
-    from app.core.analysis.past_runs.index import known_runs
+    from app.core.analysis.past_runs.index import load_past_runs
 
     bench = app.workbench
     own = LoadedSession(folder=bench.folder or folder, session=bench.session, passed_over=0)
-    known = known_runs(bench.paths, also=(own,))
+    known = load_past_runs(bench.paths, extra_sessions=(own,))
     name = f"{folder.name}/{run.id}"
     found = next((each for each in known.runs if each.name == name), None)
     alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)
@@ -102,7 +102,7 @@ class HistoryScreen(WorkbenchScreen):
     def body(self) -> ComposeResult:
         """The picture with where the level changed, the runs, all figures of one."""
         series, run = self._series, self._run
-        shown = filled(
+        shown = without_empty_columns(
             history_table(tuple(self._runs.values()), () if series is None else series.changes).only(*_COLUMNS)
         )
         sessions = units.plural(len({each.session for each in self._runs.values()}), "session")
@@ -175,7 +175,7 @@ class HistoryScreen(WorkbenchScreen):
         record = self._known[run.session].run(run.id)
         if record is None:
             return
-        shown = picked(filled(figures_table((record,))), PREVIEWED)
+        shown = with_titles(without_empty_columns(figures_table((record,))), PREVIEWED)
         table = self.query_one(StaticTable)
         table.columns, table.rows = columns(shown), rows(shown)
 

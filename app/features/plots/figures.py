@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.analysis.comparison import varying
+from app.core.analysis.comparison import varying_keys
 from app.core.presentation.labels import field_name
 from app.core.presentation.table import Align, Column, Row, Table, text_of
 from app.features.plots.latencies import merged
@@ -58,7 +58,7 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
 def differing_text(subject: PlotSelection) -> str:
     """`Differs: read-ahead, FastPath.`: the settings and fields of the job that are not the same in all parts."""
     starts = [part.runs[0].run.start for part in subject.parts]
-    keys = [*varying([start.settings for start in starts]), *varying([start.job_texts for start in starts])]
+    keys = [*varying_keys([start.settings for start in starts]), *varying_keys([start.job_texts for start in starts])]
     return f"Differs: {', '.join(field_name(key) for key in keys)}." if keys else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from app.core.analysis.past_runs.earlier_runs import PastRun
-from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, series_of, what_differs
+from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, run_differences, series_of
 from app.core.presentation.figures import figure_label
 from app.core.presentation.labels import key_name, key_value, setting_text
 from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotOptions, PlotRequest
@@ -73,8 +73,9 @@ def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:
     epoches = []
     for settings, points in groups.items():
         lines = [setting_text(key, dict(settings).get(key)) for key in keys]
-        name = ", ".join(lines[:2]) + (f" and {len(lines) - 2} more" if len(lines) > 2 else "")
-        epoches.append(HistoryEpoch(name=name, points=tuple(_dated(point, scale) for point in points)))
+        epoches.append(
+            HistoryEpoch(name=units.first_of(lines, 2), points=tuple(_dated(point, scale) for point in points))
+        )
     return tuple(epoches)
 
 
@@ -98,7 +99,7 @@ def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
     levels = {change.first.name: change.shift.interval.percent for change in series.changes}
     for before, after in pairwise(series.points):
         first = after.runs[0]
-        percent, differs = levels.get(first.name), what_differs(before.runs[-1], first)
+        percent, differs = levels.get(first.name), run_differences(before.runs[-1], first)
         if percent is not None or differs:
             parts = [] if percent is None else [f"{percent:+.1f} %"]
             parts += [_brief(differs)] if differs else []

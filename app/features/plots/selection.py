@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.analysis.comparison import Comparison, varying
+from app.core.analysis.comparison import Comparison, varying_keys
 from app.core.analysis.past_runs.earlier_runs import PastRun
 from app.core.analysis.past_runs.series import RunSeries, series_of
 from app.core.analysis.sample_groups import condition, pairs_of
 from app.core.analysis.stored_verdicts import stored_comparison
-from app.core.presentation.comparison_text import letters, sentence
-from app.core.presentation.labels import key_value, setting_text, worded
+from app.core.presentation.comparison_text import comparison_sentence, letter_labels
+from app.core.presentation.labels import key_value, setting_text, with_labels
 from app.core.session.events import RunStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
@@ -175,13 +175,13 @@ def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> P
     placed = [tuple(PlacedRun(run=run, folder=folder) for run in side) for side in (sides.a, sides.b)]
     names = [f"{within_sentence(start.label)} {key_value(start.key, value)}" for value in (start.a, start.b)]
     if len(set(names)) < len(names):
-        names = list(letters(start))
+        names = list(letter_labels(start))
     return PlotSelection(
         heading=f"A/B {record.id}: {start.label} of {short_target(str(start.target))}",
         about=what_of(sides.a[0].start),
         parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(names, placed, strict=True)),
         counted=units.plural(len(sides.a), "pair"),
-        verdict=sentence(comparison),
+        verdict=comparison_sentence(comparison),
     )
 
 
@@ -189,7 +189,7 @@ def of_sweep(session: Session, folder: Path) -> PlotSelection | None:
     """The cells of the sweep of a session; None where there is none, or nothing of it was measured."""
     if session.sweep is None:
         return None
-    record = worded(session.sweep)
+    record = with_labels(session.sweep)
     found = results(record, session.runs)
     known = {run.id: run for run in session.runs}
     parts = []
@@ -357,7 +357,7 @@ def settings_of(starts: Sequence[RunStarted]) -> list[str]:
 
 def _told(mappings: list[Mapping[str, str]]) -> list[str]:
     """What of each is not in all of them."""
-    keys = varying(mappings)
+    keys = varying_keys(mappings)
     return [_listed([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from app.core.analysis.stats import MeanInterval, spread
+from app.core.analysis.stats import MeanInterval, mean_interval
 from app.core.presentation.labels import field_name
 from app.core.session.sweep_steps import Rank
 from app.features.plots.box_scatter import boxes
@@ -69,7 +69,7 @@ def _swept(subject: PlotSelection, field: str, lines: dict[str, list[CellResult]
 
 def _rates(cell_result: CellResult, unit: Unit) -> MeanInterval | None:
     there = [value for score in cell_result.scores if (value := value_of(score, unit)) is not None]
-    return spread(there) if there else None
+    return mean_interval(there) if there else None
 
 
 def _measured(pairs: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, ...]:

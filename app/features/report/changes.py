@@ -94,7 +94,7 @@ def change_sections(session: Session) -> Iterator[Section]:
     """Every change with its steps, or a table of them if they are many."""
     changes = session.changes
     if len(changes) > DETAILED:
-        yield from section("Changes", grid(view.made(changes)))
+        yield from section("Changes", grid(view.changes_table(changes)))
         return
     sections = [part for record in changes for part in _change(record)]
     yield from section(
@@ -104,12 +104,12 @@ def change_sections(session: Session) -> Iterator[Section]:
 
 
 def _change(record: ChangeRecord) -> tuple[Section, ...]:
-    told = view.facts(record)
+    told = view.change_facts(record)
     return section(
         told.heading,
         facts(told),
-        Code(lines=view.steps(record.change.writes)),
-        Code(label="Taken back by:", lines=view.steps(record.change.undo)),
+        Code(lines=view.command_lines(record.change.writes)),
+        Code(label="Taken back by:", lines=view.command_lines(record.change.undo)),
         level=3,
     )
 
@@ -122,7 +122,7 @@ def restored(session: Session) -> Iterator[str]:
             fields.setdefault((str(record.change.target), record.change.label), []).append(record)
     for (target, label), records in fields.items():
         times = f", {len(records)} times" if len(records) > 1 else ""
-        yield f"{label} of {target}: {view.before(records[-1].change)} again{times}."
+        yield f"{label} of {target}: {view.old_text(records[-1].change)} again{times}."
     for each in session.experiments:
         if each.end is not None:
             start = each.start
@@ -143,7 +143,7 @@ def restored(session: Session) -> Iterator[str]:
 
 def in_force(session: Session) -> Iterator[str]:
     """What still stands, a sentence each."""
-    return map(view.standing, session.in_force)
+    return map(view.in_force_text, session.in_force)
 
 
 def problems(session: Session) -> Iterator[str]:

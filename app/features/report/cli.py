@@ -10,7 +10,7 @@ from app.cli.exit_status import DONE
 from app.cli.options import JUDGE_AGAIN_HELP, REDACTED
 from app.cli.output import data, say
 from app.cli.session_context import loaded_session
-from app.core.analysis.stored_verdicts import judged_again
+from app.core.analysis.stored_verdicts import without_stored_verdicts
 from app.core.session.archive import session_redactor
 from app.features.report.output import ReportFormat, form_of, report_text, write_report
 from backends.errors import InvalidValueError
@@ -48,7 +48,7 @@ def report_command(
     wanted = _form(form, output)
     if samples and wanted is not ReportFormat.CSV:
         raise click.UsageError("--samples is for --format csv.")
-    found = judged_again(loaded.session) if judge_again else loaded.session
+    found = without_stored_verdicts(loaded.session) if judge_again else loaded.session
     redactor = session_redactor(found, loaded.folder) if redact else None
     if output is None:
         text = report_text(found, loaded.folder, wanted, samples=samples, redactor=redactor, place=loaded.place)

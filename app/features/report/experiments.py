@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from app.core.analysis.comparison import Comparison
 from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.presentation.comparison import comparison_table
-from app.core.presentation.comparison_text import counted, letters, row_name
+from app.core.presentation.comparison_text import count_text, letter_labels, row_name
 from app.core.presentation.percent import covers_text, interval_text
 from app.core.presentation.verdict_text import judgement_word
 from app.core.session.results import DIRECTIONS
@@ -47,7 +47,7 @@ def experiment_graphs(session: Session) -> tuple[Graph, ...]:
 
 
 def _names(record: ExperimentRecord) -> tuple[str, str]:
-    a, b = letters(record.start)
+    a, b = letter_labels(record.start)
     return f"A: {a}", f"B: {b}"
 
 
@@ -72,7 +72,7 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
     return IntervalGraph(
         key=f"{record.id}-differences",
         title=f"{record.id}: {start.label}, B against A",
-        about=f"{start.title} on {start.measured}; {a}, {b}; {counted(comparison.sides)}, intervals of"
+        about=f"{start.title} on {start.measured}; {a}, {b}; {count_text(comparison.sides)}, intervals of"
         f" {covers_text(comparison.level)}."
         f" The band is +-{comparison.sides.threshold:g} %: what lies in it makes no difference.",
         axis=Axis(

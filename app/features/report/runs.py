@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.core.analysis.comparison import varying
+from app.core.analysis.comparison import varying_keys
 from app.core.analysis.metric_kinds import FIGURES, MetricKind
-from app.core.analysis.replicates import Replicates, spread_of
-from app.core.analysis.sample_groups import repeats
-from app.core.presentation.caches import COLUMNS as CACHE_COLUMNS
-from app.core.presentation.caches import cache_cells
-from app.core.presentation.device import in_force_of, ran_with
+from app.core.analysis.sample_groups import Replicates, repeats, spread_of
+from app.core.presentation.device import run_setting_cell, settings_in_force
 from app.core.presentation.figures import formatter_for, mean_text
 from app.core.presentation.labels import key_heading, key_name, key_value
-from app.core.presentation.members import COLUMNS, member_cells, paths
+from app.core.presentation.members import CACHE_COLUMNS, COLUMNS, cache_cells, member_cells, member_paths
 from app.core.presentation.raw_data import Raw
-from app.core.presentation.run import both_directions, figures_table, outcome_text
+from app.core.presentation.run import figures_table, measured_directions, outcome_text
 from app.core.presentation.run_list import ListedRun, runs_table
-from app.core.presentation.table import picked, text_of
+from app.core.presentation.table import text_of, with_titles
 from app.core.session.events import CommandRan
 from app.core.session.section_runs import shared_sections
 from app.core.session.state import RunRecord, Session
@@ -52,7 +49,7 @@ def results(runs: Sequence[RunRecord]) -> ReportTable:
     """
     groups = tuple(repeats(runs).values())
     mixed = len({run.start.simulated for run in runs}) > 1
-    keys = varying([in_force_of(group[0].start) for group in groups])
+    keys = varying_keys([settings_in_force(group[0].start) for group in groups])
     flushed = any(run.figures.sync is not None for run in runs)
     trimmed = any(run.figures.trim is not None for run in runs)
     shown = (*(_FLUSHES if flushed else ()), *_COLUMNS, *(_TRIMS if trimmed else ()))
@@ -61,7 +58,7 @@ def results(runs: Sequence[RunRecord]) -> ReportTable:
         start = group[0].start
         cells = [start.title, *_means(group, shown)]
         marked = " SIMULATED" if start.simulated and mixed else ""
-        settings = (text_of(ran_with(start, key)) for key in keys)
+        settings = (text_of(run_setting_cell(start, key)) for key in keys)
         rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
         rows += [
             (f"{name}: {own[0].start.title}", *_means(own, shown), *[""] * (len(keys) + 3))
@@ -85,9 +82,9 @@ def every_run(runs: Sequence[RunRecord]) -> ReportTable:
 
 def common(runs: Sequence[RunRecord]) -> str:
     """Settings that were the same in all runs, in a sentence; "" without any."""
-    keys = varying([in_force_of(run.start) for run in runs])
+    keys = varying_keys([settings_in_force(run.start) for run in runs])
     same = [
-        f"{key_name(key)} {text_of(ran_with(run.start, key))}"
+        f"{key_name(key)} {text_of(run_setting_cell(run.start, key))}"
         for run in runs[:1]
         for key in run.start.settings
         if key not in keys
@@ -111,8 +108,8 @@ def provenance(runs: Sequence[RunRecord]) -> ReportTable:
 
 def latencies(runs: Sequence[RunRecord]) -> ReportTable:
     """Percentiles of each run and direction."""
-    measured = [run for run in runs if any(both_directions(run.figures))]
-    return grid(picked(figures_table(measured), _LATENCIES))
+    measured = [run for run in runs if any(measured_directions(run.figures))]
+    return grid(with_titles(figures_table(measured), _LATENCIES))
 
 
 def members(runs: Sequence[RunRecord]) -> ReportTable:
@@ -120,7 +117,7 @@ def members(runs: Sequence[RunRecord]) -> ReportTable:
     rows = []
     for run in runs:
         below = run.figures.members
-        rows += [(run.id, *member_cells(member, path)) for member, path in zip(below, paths(below), strict=True)]
+        rows += [(run.id, *member_cells(member, path)) for member, path in zip(below, member_paths(below), strict=True)]
     return ReportTable(columns=("Run", *COLUMNS), rows=tuple(rows))
 
 
@@ -160,8 +157,7 @@ def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
 
 def named(ids: Sequence[str]) -> str:
     """Some runs by name: the first few and how many more."""
-    shown = ", ".join(ids[:6])
-    return shown if len(ids) <= 6 else f"{shown} and {len(ids) - 6} more"
+    return units.first_of(ids, 6)
 
 
 def jobs(session: Session, raw: Raw) -> tuple[Code, ...]:

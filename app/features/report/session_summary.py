@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from app.core.analysis.comparison import Comparison, varying
+from app.core.analysis.comparison import Comparison, varying_keys
 from app.core.analysis.metric_kinds import FIGURES
-from app.core.analysis.replicates import spread_of
-from app.core.analysis.sample_groups import repeats
+from app.core.analysis.sample_groups import repeats, spread_of
 from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.analysis.verdict import Verdict
 from app.core.presentation.comparison import experiment_lines
 from app.core.presentation.comparison_text import row_name
-from app.core.presentation.figures import shown
-from app.core.presentation.labels import key_name, key_value, worded
+from app.core.presentation.figures import figure_value_text
+from app.core.presentation.labels import key_name, key_value, with_labels
 from app.core.session.results import DIRECTIONS, RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.core.session.unit_labels import value_text
@@ -34,7 +33,7 @@ def session_highlights(session: Session) -> Iterator[str]:
     """The most important of a session, a sentence or two each."""
     experiments = [(record, stored_comparison(session, record.id)) for record in session.experiments]
     pairs = [(_size(comparison), _experiment(record, comparison)) for record, comparison in experiments]
-    found = None if session.sweep is None else results(worded(session.sweep), session.runs)
+    found = None if session.sweep is None else results(with_labels(session.sweep), session.runs)
     swept = sorted(shown_effects(found), reverse=True) if found is not None else []
     shown = [*(each for each in pairs if each[0]), *swept[:MOST_EFFECTS]]
     yield from (sentence for _, sentence in sorted(shown, key=lambda each: -each[0]))
@@ -75,7 +74,7 @@ def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
     row = None if comparison is None else comparison.headline
     sides = ""
     if row is not None:
-        a, b = shown(row.figure, row.a), shown(row.figure, row.b)
+        a, b = figure_value_text(row.figure, row.a), figure_value_text(row.figure, row.b)
         name, other = (value_text(record.start.key, value) for value in (record.start.a, record.start.b))
         sides = f" {row_name(row)} {a} with {name}, {b} with {other}."
     return f"{record.id}, {record.start.target}:{sides} {' '.join(experiment_lines(record, comparison))}"
@@ -84,7 +83,7 @@ def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
 def _figures(runs: Sequence[RunRecord]) -> Iterator[str]:
     """What each job reached, the runs of one job and settings together."""
     groups = [*repeats(runs).values()]
-    keys = varying([group[0].start.settings for group in groups])
+    keys = varying_keys([group[0].start.settings for group in groups])
     for group in groups[:_MOST_JOBS]:
         start = group[0].start
         own = {key: start.settings[key] for key in keys if key in start.settings}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.core.fio.fields import unit_of
 from app.core.presentation.figures import mean_text
-from app.core.presentation.labels import field_name, worded
+from app.core.presentation.labels import field_name, with_labels
 from app.core.session.state import Session
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Rank
@@ -51,7 +51,7 @@ def sweep_sections(session: Session) -> Iterator[Section]:
     """All that a sweep has found; nothing without one."""
     if session.sweep is None:
         return
-    record = worded(session.sweep)
+    record = with_labels(session.sweep)
     found = results(record, session.runs)
     design = record.design
     steps, each = units.plural(len(record.steps), "step"), units.plural(design.repeats, "run")
@@ -77,7 +77,7 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
     """Curves over a numeric axis, or means with intervals, and the heat map of a matrix."""
     if session.sweep is None:
         return ()
-    record = worded(session.sweep)
+    record = with_labels(session.sweep)
     found = results(record, session.runs)
     if not any(cell.value is not None for cell in found.cells):
         return ()

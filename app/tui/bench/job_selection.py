@@ -88,7 +88,7 @@ class JobSelectionScreen(WorkbenchScreen):
             job=job,
             profile=self.profile,
             steady=self.steady,
-            told=self.told,
+            length_agreed=self.told,
         )
 
     @property

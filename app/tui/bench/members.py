@@ -9,7 +9,7 @@ from dataclasses import replace
 from rich.text import Text
 
 from app.core.benchmark.device_stats.sampler import ENOUGH_IOPS, UNEVEN
-from app.core.presentation.members import moved, queue, role
+from app.core.presentation.members import bytes_per_second_moved, queue_text, role_text
 from app.core.session.results import MemberStats
 from widgets.bars import share_bar
 from widgets.static_table import TableCell, TableColumn, TableRow, plain
@@ -80,7 +80,7 @@ class _Face:
 
     def row(self, member: MemberStats, name: str = "") -> TableRow:
         """The row of a member; of what several have in common, with what to call that."""
-        text, failed = role(member), member.role in _BAD
+        text, failed = role_text(member), member.role in _BAD
         name = name or "  " * member.depth + member.device
         if member.device in self._odd:
             name = f"{name} {(FAILED if failed else ATTENTION).shown(ascii=self._ascii)}"
@@ -92,9 +92,9 @@ class _Face:
                 units.iops(iops(member)),
                 units.iops(member.read_iops),
                 units.iops(member.write_iops),
-                units.mib_per_s(moved(member)),
+                units.mib_per_s(bytes_per_second_moved(member)),
                 units.fraction(member.utilisation),
-                queue(member.queue),
+                queue_text(member.queue),
                 TableCell(text=text, tone="bad") if failed else text,
                 member.label,
             ),
@@ -148,7 +148,7 @@ def _summary(disks: Sequence[MemberStats], face: _Face) -> tuple[TableRow, ...]:
             depth=disks[0].depth,
             read_iops=_of(disks, lambda disk: disk.read_iops, of),
             write_iops=_of(disks, lambda disk: disk.write_iops, of),
-            read_bytes_per_second=_of(disks, moved, of),
+            read_bytes_per_second=_of(disks, bytes_per_second_moved, of),
             write_bytes_per_second=0.0,
             utilisation=_of(disks, lambda disk: disk.utilisation, of),
             queue=_of(disks, lambda disk: disk.queue, of),

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from app.core.presentation.device import in_force_of
+from app.core.presentation.device import settings_in_force
 from app.core.session.state import RunRecord, Session
 from app.tui.base import WorkbenchScreen
 from app.tui.bench.live_view import advice_line
@@ -76,7 +76,7 @@ class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
     def on_resize(self) -> None:
         """What stands in one line has another length."""
         start, width = self._run.start, self.size.width - 2
-        target = target_line(self._session.inventory, start.all_targets, in_force_of(start), wide=width >= 96)
+        target = target_line(self._session.inventory, start.all_targets, settings_in_force(start), wide=width >= 96)
         self.query_one("#run-title", Static).update(clean_lines(f"{self._run.id} · {target}"))
         self.query_one("#run-job", Static).update(clean_lines(job_line(start.profile, start.title, start.steady)))
         said = advice_line(self._run.figures.advice, width, ascii=bool(getattr(self.app, "ascii", False)))

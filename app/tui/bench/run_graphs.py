@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from app.core.presentation.raw_data import intervals
-from app.core.presentation.run import both_directions
+from app.core.presentation.run import measured_directions
 from app.core.session.results import RunResult, RunStatus, Sample
 from app.core.session.state import RunRecord, Session
 from app.doors import action
@@ -284,7 +284,7 @@ class RunGraphs(Vertical):
         run = self._run if over is not None else None
         if run is not None and self._part:
             run = _run_of(run, self._part)
-        drawn = run is not None and any(side.bins for _, side in both_directions(run.figures))
+        drawn = run is not None and any(side.bins for _, side in measured_directions(run.figures))
         self.set_class(drawn, "-over")
         if run is not None and drawn:
             below = None if self._part else self._baseline

@@ -10,9 +10,9 @@ from textual import events
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from app.core.benchmark.conditions.facts import in_turn
-from app.core.presentation.caches import cache_line
-from app.core.presentation.device import in_force, in_force_of
+from app.core.benchmark.conditions.facts import join_texts
+from app.core.presentation.device import settings_in_force, values_in_force
+from app.core.presentation.members import cache_line
 from app.core.presentation.run import cpu_line, silence_text, stall_text
 from app.core.session.events import RunTarget
 from app.core.session.results import Advice, MemberStats, Phase
@@ -143,7 +143,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
         active = session.active
         if active is not None:
             start = active.start
-            target = target_line(session.inventory, start.all_targets, in_force_of(start), wide=wide)
+            target = target_line(session.inventory, start.all_targets, settings_in_force(start), wide=wide)
             job = job_line(start.profile, start.title, start.steady)
         else:
             self._foresee(session)
@@ -227,7 +227,9 @@ class BenchScreen(GraphKeys, RunControlScreen):
 
     async def _ask_advice(self, wanted: object) -> None:
         bench = self.workbench_app.workbench
-        self._values = in_turn([in_force(await bench.hardware.readings_of(each.device)) for each in self._targets()])
+        self._values = join_texts(
+            [values_in_force(await bench.hardware.readings_of(each.device)) for each in self._targets()]
+        )
         said = await bench.jobs.preview_advice(self.request())
         missing = await bench.jobs.why_not()
         self._why_not = "" if missing is None else f"r cannot run it: {sentences(missing.message, missing.hint)}"

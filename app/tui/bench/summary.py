@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from app.core.analysis.sample_groups import condition
 from app.core.analysis.stored_verdicts import stored_comparison
-from app.core.presentation.caches import cache_line
 from app.core.presentation.comparison import ab_progress, experiment_brief, experiment_lines
-from app.core.presentation.comparison_text import so_far
-from app.core.presentation.events import after_words
+from app.core.presentation.comparison_text import interim_text
+from app.core.presentation.events import run_end_texts
+from app.core.presentation.members import cache_line
 from app.core.presentation.run import result_line
 from app.core.session.results import RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
@@ -16,7 +16,7 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 def summary_lines(run: RunRecord) -> tuple[str, ...]:
     """Which run, what it measured, what caches served of it, why it ended, what speaks against it."""
     caches = cache_line(run.figures.caches)
-    return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *after_words(run.figures))
+    return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *run_end_texts(run.figures))
 
 
 def next_text(run: RunRecord, session: Session) -> str:
@@ -69,7 +69,7 @@ def progress_line(session: Session, record: ExperimentRecord, left_of_run: float
     at = f"run {len(own)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
     resting = "" if session.active is not None else ", at rest"
     left = ab_progress(session, record, left_of_run).left_text
-    shown = so_far(session, record.id)
+    shown = interim_text(session, record.id)
     return " · ".join(filter(None, (f"A/B {record.id}: {at}{resting}", left, shown)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.core.presentation.device import settings_words, target_words
+from app.core.presentation.device import target_texts, telling_settings
 from app.core.session.event_types import SteadyPlan
 from app.core.session.events import RunTarget
 from backends.model import Inventory
@@ -17,10 +17,10 @@ def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapp
 
     Of several, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
     """
-    words = [target_words(inventory, target.device, target.target) for target in targets]
+    words = [target_texts(inventory, target.device, target.target) for target in targets]
     if len(words) > 1:
         words = [(f"{len(words)} targets", ", ".join(own for own, *_ in words))]
-    return _JOIN.join((*words[0], *settings_words(values, named=wide)))
+    return _JOIN.join((*words[0], *telling_settings(values, named=wide)))
 
 
 def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.core.benchmark.endurance import wear_words
+from app.core.benchmark.endurance import wear_texts
 from backends.sizes import size_words
 from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.text_utils import units
@@ -66,13 +66,13 @@ def _shown(site: ResolvedTarget) -> str:
 
 
 def _wear(app: AppInterface, ready: RunPlan) -> tuple[str, ...]:
-    return tuple(f"{text}." for text in wear_words(ready, app.session.runs, app.session.inventory))
+    return tuple(f"{text}." for text in wear_texts(ready, app.session.runs, app.session.inventory))
 
 
 def _precondition(app: AppInterface, ready: RunPlan) -> Confirmation:
     """The question before all of a device, or of a file, is written."""
-    fills, device = ready.request.fills, ready.device or ready.request.where
-    shown = device if ready.scratch is None else str(ready.scratch.path)
+    fills, device = ready.request.fills, ready.only.device or ready.request.where
+    shown = device if ready.only.scratch is None else str(ready.only.scratch.path)
     loss = " All data on it is lost. There is no undo." if ready.destructive else " The file stays."
     whole = size_words(fills * ready.size)
     all_of_it = f"writes all {size_words(ready.size)} of it {fills} times in order, {whole} in all"

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 from textual import events
 
-from app.core.presentation.attention_list import AttentionItem, troubles
+from app.core.presentation.attention_list import AttentionItem, attention_items
 from app.core.presentation.device_table import (
     COLUMNS,
     ORDERS,
     OTHERS,
     USUAL,
     DeviceListOptions,
-    beside,
-    called,
     devices_table,
-    matching,
-    searchable,
+    hidden_cells_text,
+    keys_by_name,
+    matching_keys,
+    search_texts,
 )
 from app.core.presentation.device_tree import Thing
 from app.core.presentation.setting import TuningCells
@@ -137,9 +137,9 @@ class DeviceList(KeyedTable):
     def _fill(self, *, anew: bool = False) -> None:
         if self.words.strip():
             if self._texts is None:
-                self._texts = searchable(self._inventory, self._tuned)
-            names = matching(self._texts, self.words)
-            self.listing = replace(self.listing, found=names, named=called(self._inventory, names, self.words))
+                self._texts = search_texts(self._inventory, self._tuned)
+            names = matching_keys(self._texts, self.words)
+            self.listing = replace(self.listing, found=names, named=keys_by_name(self._inventory, names, self.words))
         else:
             self.listing = replace(self.listing, found=None, named=frozenset())
         self._seek(tuple(self.words.lower().split()))
@@ -191,7 +191,7 @@ class DeviceList(KeyedTable):
     def beside(self) -> str:
         """What is known of the selected row and has no column for want of room."""
         shown = frozenset(place.column.key for place in self._place())
-        return "" if self.cursor is None else beside(self.told, self.cursor, shown)
+        return "" if self.cursor is None else hidden_cells_text(self.told, self.cursor, shown)
 
     def filter(self, text: str) -> None:
         """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
@@ -237,7 +237,9 @@ class DeviceList(KeyedTable):
         return whole
 
     def _in_trouble(self, key: str) -> bool:
-        return any(trouble.key == key for trouble in troubles(self._inventory))  # what opens a branch: no finding does
+        return any(
+            trouble.key == key for trouble in attention_items(self._inventory)
+        )  # what opens a branch: no finding does
 
     def close_branch(self) -> bool:
         """Hide what hangs from the row, or go to what the row hangs from; False at the top."""
@@ -261,22 +263,22 @@ class DeviceList(KeyedTable):
         at = self._index.get(self.cursor or "")
         return None if at is None else self.told.rows[at]
 
-    def next_trouble(self, attention_items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
+    def next_trouble(self, items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
         """Go to the next of what wants a look, and its place among them from 0; None where all is well.
 
         The one after the last that was gone to, as long as the cursor is on it; else the first.
         """
-        if not attention_items:
+        if not items:
             return None
-        here = self._gone_to is not None and self._gone_to in attention_items and self.selected == self._gone_to.key
-        keys = [trouble.key for trouble in attention_items]
+        here = self._gone_to is not None and self._gone_to in items and self.selected == self._gone_to.key
+        keys = [trouble.key for trouble in items]
         if here and self._gone_to is not None:
-            at = attention_items.index(self._gone_to) + 1
+            at = items.index(self._gone_to) + 1
         else:
             at = keys.index(self.selected) + 1 if self.selected in keys else 0
-        self._gone_to = attention_items[at % len(attention_items)]
+        self._gone_to = items[at % len(items)]
         self.go_to(self._gone_to.key)
-        return at % len(attention_items), self._gone_to
+        return at % len(items), self._gone_to
 
     def next_match(self, step: int) -> bool:
         """Go to the next row that the filter wants itself; False where there is none."""

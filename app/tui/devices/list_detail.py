@@ -6,7 +6,7 @@ from textual import events, on
 from textual.app import ComposeResult
 
 from app.core.presentation.device import capacity_text, kind_text, state_cell
-from app.core.presentation.device_tree import DeviceTreeNode, Thing, reason
+from app.core.presentation.device_tree import DeviceTreeNode, Thing, state_reason
 from app.tui.base import WorkbenchScreen
 from app.tui.devices.detail import DeviceDetail
 from app.tui.devices.device_list import DeviceList, unfolded_text
@@ -137,7 +137,7 @@ class ListDetailScreen(WorkbenchScreen):
 
 def title_text(device: Thing) -> str:
     """Name, level, size and state of a device."""
-    branch = DeviceTreeNode(thing=device, why=reason(device) if isinstance(device, Array) else "")
+    branch = DeviceTreeNode(thing=device, why=state_reason(device) if isinstance(device, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
     words = (name_of(device), kind_text(device), capacity_text(device), f"{sign}{state.text}".strip())

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.widgets import Input
 
-from app.core.presentation.device import counts, facts, problems_at
+from app.core.presentation.device import count_texts, device_facts, problem_facts
 from app.core.presentation.device_tree import Thing
-from app.core.presentation.setting import UNREAD, TuningCells, tuning
+from app.core.presentation.setting import UNREAD, TuningCells, tuning_cells
 from app.core.presentation.table import Facts
 from app.core.session.state import ChangeRecord, Session
 from app.tui.devices.detail import FactsPane
@@ -27,6 +27,7 @@ from backends.protocol import CachedReadings
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.text_field import TextField
+from widgets.text_utils import units
 
 if TYPE_CHECKING:
     from app.core.presentation.attention_list import AttentionItem
@@ -151,15 +152,14 @@ class DevicesScreen(ListDetailScreen):
         staged = self.workbench_app.staged
         inventory = self._inventory or Inventory()
         self.devices.show(inventory, self._tuned, _marked(inventory, staged))
-        self.note(self.devices.count or self._awaited() or " · ".join(counts(inventory)))
+        self.note(self.devices.count or self._awaited() or " · ".join(count_texts(inventory)))
         self.show_hidden_cells()
 
     def _awaited(self) -> str:
         """Who has not answered the look that is under way: until then a card's volumes are the kernel's disks."""
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return f"waiting for {', '.join(names[:3])}{more} ..." if names else ""
+        return f"waiting for {units.first_of(names, 3)} ..." if names else ""
 
     def _read_tuning(self) -> None:
         work = partial(self._tuning, self._inventory or Inventory())
@@ -175,10 +175,10 @@ class DevicesScreen(ListDetailScreen):
             if device is not None and not isinstance(device, Controller) and self._may_be_tuned_anew(device):
                 try:
                     with machine.using_last_scan():
-                        tuning_cells = tuning(await machine.at_hand(device, inventory))
+                        cells = tuning_cells(await machine.at_hand(device, inventory))
                 except Exception:  # whoever selects it is told why
-                    tuning_cells = UNREAD
-                self._tuned[device.target] = tuning_cells
+                    cells = UNREAD
+                self._tuned[device.target] = cells
             if number % A_FEW == 0:
                 self._tuned = dict(self._tuned)
                 self._fill()
@@ -242,7 +242,7 @@ class DevicesScreen(ListDetailScreen):
 
     def _problems(self) -> tuple[Facts, ...]:
         """What could not be looked at, where the row is about that."""
-        return problems_at(self._inventory or Inventory(), self._selected or "")
+        return problem_facts(self._inventory or Inventory(), self._selected or "")
 
     def copyable_text(self) -> str:
         """What to do about a problem, where the row is about one."""
@@ -264,7 +264,7 @@ class DevicesScreen(ListDetailScreen):
             known = (
                 *self._problems(),
                 *app.findings.facts(str(device.target)),
-                *facts(app.workbench.jobs.remembered(device), told=names),
+                *device_facts(app.workbench.jobs.remembered(device), excluded=names),
             )
             self._show_history(device)
         self.show_title(device, self._selected or "")
@@ -301,7 +301,7 @@ class DevicesScreen(ListDetailScreen):
             waiting.stop()
         self._show_read(device, parts, why)
         if parts and not isinstance(device, Controller):
-            self._tuned = {**self._tuned, device.target: tuning(pairs(parts))}
+            self._tuned = {**self._tuned, device.target: tuning_cells(pairs(parts))}
             self._fill()
         if parts and self.workbench_app.drifted.file is not None:
             self.workbench_app.check_anew()  # what was just read had not been held against the file

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.core.presentation.risk_text import effect_words, kept_text
-from app.core.presentation.setting import legal_labels, why_in_force
+from app.core.presentation.risk_text import effect_text, kept_text
+from app.core.presentation.setting import effective_reason_text, legal_labels
 from backends.model import Scope
 from backends.settings import Reading, Setting
 from backends.values import dataclass
@@ -46,11 +46,11 @@ class SettingHelp(TextPanel):
         if spot is None:
             return []
         setting, reading = spot.setting, spot.reading
-        when = f"  {effect_words(setting.effect, spot.scope)}, {kept_text(setting.persistence)}"
+        when = f"  {effect_text(setting.effect, spot.scope)}, {kept_text(setting.persistence)}"
         lines: list[Line] = [(("title", clean(setting.label)), ("label", clean(when)))]
         if reading.availability.why_not is not None:
             lines += _said(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
-        if (why := why_in_force(setting, reading)) is not None:
+        if (why := effective_reason_text(setting, reading)) is not None:
             lines += _said(why, "warning" if reading.overruled else "label", width)
         lines += _said(spot.file, "warning", width) if spot.file else []
         lines += _values(spot, width)

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from app.core.presentation.device_tree import Thing
-from app.core.presentation.setting import COLUMNS, settings_table, value_words
+from app.core.presentation.setting import COLUMNS, settings_table, value_text
 from app.core.presentation.table import Cell, Table
 from app.core.workbench import Workbench
 from app.tui import render
@@ -226,7 +226,7 @@ class SettingsPanel(Vertical):
         drift = self.drifts_at(spot.part.target).get(spot.setting.key)
         if drift is None or drift.wanted == spot.reading.now:
             return ""
-        wanted = value_words(spot.setting, spot.reading, drift.wanted)
+        wanted = value_text(spot.setting, spot.reading, drift.wanted)
         return f"{self._app.drifted.name}, line {drift.line}, wants {wanted}" + (
             f": {drift.why}." if drift.why else "."
         )

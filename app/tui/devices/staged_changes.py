@@ -17,11 +17,11 @@ from app.core.presentation.risk_text import (
     SETTING,
     WAITS,
     ConfirmationLevel,
-    effect_words,
+    confirmation_level,
+    effect_text,
     kept_text,
     outcome_cell,
     risk_cell,
-    tier,
 )
 from app.core.presentation.table import Cell
 from app.core.session.unit_labels import within_sentence
@@ -94,20 +94,22 @@ def confirmation(
     )
     return Confirmation(
         title=title or f"Apply {count} to {', '.join(targets)}",
-        tier=TIERS[tier(worst(change.risk for change in changes))],
+        tier=TIERS[confirmation_level(worst(change.risk for change in changes))],
         devices=tuple(
             dict.fromkeys(
                 plates[change.target].sentence
                 for change in changes
-                if tier(change.risk) is not ConfirmationLevel.HARMLESS
+                if confirmation_level(change.risk) is not ConfirmationLevel.HARMLESS
             )
         ),
-        summary=" ".join((*view.above(changes), *view.moves(changes))),
+        summary=" ".join((*view.dependents_texts(changes), *view.side_effect_texts(changes))),
         changes=tuple(_planned(change, names) for change in changes),
         commands=commands,
-        risks=view.risks(changes),
+        risks=view.risk_texts(changes),
         required=confirm_token(
-            plates[change.target] for change in changes if tier(change.risk) is ConfirmationLevel.DESTRUCTIVE
+            plates[change.target]
+            for change in changes
+            if confirmation_level(change.risk) is ConfirmationLevel.DESTRUCTIVE
         ),
         trial_label=trial_label if not any(map(trial_refusal_reason, changes)) else "",
     )
@@ -121,10 +123,10 @@ def _named(target: Target, names: Mapping[Target, str]) -> str:
 def _planned(change: Change, names: Mapping[Target, str]) -> PlannedChange:
     return PlannedChange(
         setting=f"{change.label} of {names.get(change.target, str(change.target))}",
-        before=view.before(change),
-        after=view.after(change),
-        effect=f"{effect_words(change.effect, change.target.scope)}, {kept_text(change.persistence)}",
-        undo="; ".join(view.steps(change.undo)) or view.NO_WAY_BACK,
+        before=view.old_text(change),
+        after=view.new_text(change),
+        effect=f"{effect_text(change.effect, change.target.scope)}, {kept_text(change.persistence)}",
+        undo="; ".join(view.command_lines(change.undo)) or view.NO_WAY_BACK,
     )
 
 
@@ -214,7 +216,7 @@ class ChangeController:
                 self._begin(left, names, len(changes))
                 async for change, ended in steps:
                     left = [other for other in left if _place(other) != _place(change)]
-                    outcome = view.outcome(change, ended, on_trial=trial is not None)
+                    outcome = view.change_outcome_cell(change, ended, on_trial=trial is not None)
                     self._become(change, outcome, now=ended.now)
                     if ended.result == "verified":
                         verified.add(_place(change))
@@ -223,7 +225,7 @@ class ChangeController:
                         self._tell_moved(change, ended)
                     else:
                         verified.discard(_place(change))
-                        self._say(f"{view.what(change)}: {ended.message}", severity="error", title=ended.result)
+                        self._say(f"{view.subject_text(change)}: {ended.message}", severity="error", title=ended.result)
         except RaidbenchError as error:
             app.tell(error, title="Not applied")
         for undone in left:
@@ -242,7 +244,7 @@ class ChangeController:
     def _tell_moved(self, change: Change, ended: ChangeEnded) -> None:
         """Say which other settings moved along with a change."""
         others = replace(ended, moved=tuple(setting for setting in ended.moved or () if not setting.restored))
-        for sentence in view.moved_words(others, change.key):
+        for sentence in view.moved_texts(others, change.key):
             self._say(sentence, severity="warning")
 
     async def undo(self, ids: tuple[str, ...]) -> None:
@@ -253,7 +255,9 @@ class ChangeController:
             self._app.tell(error, title="Cannot be undone")
             return
         names = self._names(plans)
-        title = f"Undo {view.course(plans[0], names)}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
+        title = (
+            f"Undo {view.change_clause(plans[0], names)}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
+        )
         plates = await self._plates(plans)
         asked = confirmation(plans, plates, title=title, names=names)
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
@@ -265,7 +269,7 @@ class ChangeController:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
             self._become(change, SETTING)
-            self._app.notify_transient(f"Setting {count}{view.course(change, names)} ...")
+            self._app.notify_transient(f"Setting {count}{view.change_clause(change, names)} ...")
 
     def _become(self, change: Change, cell: Cell | None, *, now: str | None = None) -> None:
         self._panel.show_pending_result(str(change.target), change.key, cell, now=now)
@@ -290,7 +294,7 @@ class ChangeController:
             change = plan if record is None else record.change
             what = f"{within_sentence(plan.label)} of {names.get(plan.target, str(plan.target))}"
             self._become(change, SETTING)
-            self._app.notify_transient(f"Taking back {view.course(plan, names)} ...")
+            self._app.notify_transient(f"Taking back {view.change_clause(plan, names)} ...")
             try:
                 ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
             except RaidbenchError as error:
@@ -303,7 +307,9 @@ class ChangeController:
                 self._say(ended.message, severity="error", title=f"The change of {what} was not undone")
                 break
             also = f" {ended.message}." if ended.result == "verified" and ended.message else ""
-            self._say(f"The change of {what} is undone and verified: now {view.value(plan, ended.now)}.{also}")
+            self._say(
+                f"The change of {what} is undone and verified: now {view.change_value_text(plan, ended.now)}.{also}"
+            )
             self._tell_moved(change, ended)
         self._changed(plans)
 

@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 
 from app.core.analysis.comparison import Comparison, compare
 from app.core.presentation.comparison import comparison_table, differing_table
-from app.core.presentation.comparison_text import caveats, counted, sentence
+from app.core.presentation.comparison_text import caveat_texts, comparison_sentence, count_text
 from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import targets_table
 from app.core.presentation.side_by_side import (
@@ -22,9 +22,9 @@ from app.core.presentation.side_by_side import (
     drawing_text,
     drawn_difference,
     side_names,
-    verdicts,
+    verdict_parts,
 )
-from app.core.presentation.table import filled
+from app.core.presentation.table import without_empty_columns
 from app.core.session.results import Sample
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.doors import action
@@ -156,16 +156,16 @@ class CompareScreen(WorkbenchScreen):
         comparison = self._comparison
         a, b = (each.name for each in self._sides)
         headings = side_names(comparison, a, b)
-        figures = filled(comparison_table(comparison, *headings))
+        figures = without_empty_columns(comparison_table(comparison, *headings))
         targets = targets_table(comparison.a, comparison.b, (a, b))
-        differing = filled(differing_table(comparison, a, b))
+        differing = without_empty_columns(differing_table(comparison, a, b))
         drawn = drawn_difference(comparison)
         ascii = self.workbench_app.ascii
         with (
-            Pane(comparison_title(comparison, a, b), note=counted(comparison.sides), id="compared"),
+            Pane(comparison_title(comparison, a, b), note=count_text(comparison.sides), id="compared"),
             VerticalScroll(id="compared-scroll"),
         ):
-            yield VerdictLines(verdicts(comparison), id="compared-verdict")
+            yield VerdictLines(verdict_parts(comparison), id="compared-verdict")
             if drawn is not None:
                 yield IntervalBar(_mark(drawn), ascii=ascii, id="compared-interval")
                 yield TextParagraphs(drawing_text(drawn), "muted")
@@ -276,5 +276,5 @@ def _mark(drawn: DrawnDifference) -> IntervalMark:
 
 
 def _sentences(comparison: Comparison) -> Iterator[str]:
-    yield sentence(comparison)
-    yield " ".join(caveats(comparison))
+    yield comparison_sentence(comparison)
+    yield " ".join(caveat_texts(comparison))

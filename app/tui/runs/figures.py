@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from app.core.presentation.labels import named
+from app.core.presentation.labels import headed_values
 from app.core.presentation.preview import in_force_facts
 from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figure_facts
@@ -142,7 +142,7 @@ class FiguresScreen(OverlayScreen):
 
     def _circumstances(self) -> tuple[FactGroup, ...]:
         run = self._run
-        job = tuple(Detail(label=label, value=value) for label, value in named(run.start.job))
+        job = tuple(Detail(label=label, value=value) for label, value in headed_values(run.start.job))
         sections = [FactGroup(heading="Job", facts=job)]
         if run.start.settings:
             facts = replace(in_force_facts(run), heading=f"In force on {run.start.device}")

@@ -12,8 +12,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from app.core.presentation.preview import PREVIEWED, preview_facts
 from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figures_table
-from app.core.presentation.run_list import job_of
-from app.core.presentation.table import filled, picked
+from app.core.presentation.table import with_titles, without_empty_columns
 from app.core.session.state import ExperimentRecord, RunRecord
 from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.live_view import baseline_references, latency_chart, throughput_chart
@@ -81,10 +80,10 @@ class RunPreview(Pane):
         if run is None:
             self._shown = None
             return
-        self.title = f"{name}: {job_of(run)} on {run.start.target}, {units.moment(run.start.at)[:16]}"
+        self.title = f"{name}: {run.start.workload} on {run.start.target}, {units.moment(run.start.at)[:16]}"
         # The rows of several targets or sections have their names in this column.
         named = ("Run",) if run.figures.targets or run.figures.sections else ()
-        shown = picked(filled(figures_table((run,))), (*named, *PREVIEWED))
+        shown = with_titles(without_empty_columns(figures_table((run,))), (*named, *PREVIEWED))
         table = self.query_one(StaticTable)
         table.columns, table.rows = columns(shown), rows(shown)
         self.query_one(Details).groups = groups(preview_facts(run, baseline, session, experiments))

@@ -11,9 +11,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table, runs_title
-from app.core.presentation.table import Cell, filled
+from app.core.presentation.table import Cell, without_empty_columns
 from app.core.session.state import RunRecord, Session
 from app.tui.base import WorkbenchScreen
 from app.tui.bench.past_run import RunScreen
@@ -80,7 +80,7 @@ class RunsScreen(WorkbenchScreen):
         runs = self._all(session)
         listed = self._listed(session, runs)
         table, pane = self.query_one(KeyedTable), self.query_one("#runs-list", Pane)
-        shown = filled(runs_table(listed, whole=False))
+        shown = without_empty_columns(runs_table(listed, whole=False))
         table.empty = self._why_empty() if not listed else ""
         table.columns = columns(shown)
         table.rows = tuple(replace(row, marked=row.key in self._marked) for row in rows(shown))

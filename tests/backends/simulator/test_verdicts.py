@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.pair_design import one_look, order
+from app.core.analysis.pair_design import draw_order, one_look
 from app.core.analysis.verdict import Verdict, judge
 from app.core.fio.job import Job
 from backends.simulator.host import SimulatedHost
@@ -32,7 +32,7 @@ async def measured(tmp_path: Path) -> list[float]:
 def compared(random: Random, runs: list[float], *, drift: float = 0.0, effect: float = 0.0) -> Verdict:
     """Six pairs of runs drawn from those measured, in the order of an experiment."""
     sides: dict[str, list[float]] = {"A": [], "B": []}
-    for at, letter in enumerate(order(one_look(6), random)):
+    for at, letter in enumerate(draw_order(one_look(6), random)):
         level = (1 + drift * at / 11) * (1 + (effect if letter == "B" else 0.0))
         sides[letter].append(random.choice(runs) * level)
     return judge(sides["A"], sides["B"], interleaved=True).verdict

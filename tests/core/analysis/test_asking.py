@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from app.core.analysis.comparison import Comparison, compare, compare_experiment
-from app.core.analysis.pair_design import STANDARD, asked_again
+from app.core.analysis.pair_design import STANDARD, repeated_looks
 from app.core.analysis.reasons import Reason
 from app.core.analysis.sample_groups import RunOrder
 from app.core.analysis.verdict import Verdict, VerdictResult, judge
@@ -127,7 +127,7 @@ def test_another_question_is_one_of_its_own(key: str, b: str) -> None:
 
 
 def test_looks_that_lie_ahead_count_the_earlier_pairs() -> None:
-    again = asked_again(STANDARD, 1, 20)
+    again = repeated_looks(STANDARD, 1, 20)
     assert [look.pairs for look in again] == [26, 28, 30, 32, 36, 40]
     assert [look.inside_level for look in again] == pytest.approx([look.inside_level * 0.2 for look in STANDARD])
 
@@ -140,7 +140,7 @@ def test_asking_until_it_shows_is_seldom_wrong() -> None:
         b: list[float] = []
         told = False
         for time in range(5):
-            (look,) = asked_again((InterimAnalysis(pairs=6, level=0.05),), time, len(a))
+            (look,) = repeated_looks((InterimAnalysis(pairs=6, level=0.05),), time, len(a))
             a, b = (side + [exp(random.gauss(0, 0.03)) for _ in range(6)] for side in (a, b))
             told = told or judge(a, b, interleaved=True, level=look.level, threshold=0.01).differs
         false += told

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.analysis.caveats import FORBIDS, LOST_WRITE_BACK, WEAKENS, forbidden
+from app.core.analysis.caveats import FORBIDS, LOST_WRITE_BACK, WEAKENS, blocking_caveats
 from app.core.analysis.comparison import Comparison, compare
 from app.core.analysis.reasons import Caveat
 from app.core.analysis.verdict import Verdict
 from app.core.presentation import json_schema_compare
-from app.core.presentation.comparison_text import sentence
-from app.core.presentation.verdict_text import state_words, weakened_text
+from app.core.presentation.comparison_text import comparison_sentence
+from app.core.presentation.verdict_text import state_text, weakened_text
 from app.core.session.results import Advice, SteadyStateResult
 from app.core.session.state import replay
 from app.features.advice.rules import KEYS
@@ -49,13 +49,15 @@ def compared(advice: dict[str, Advice], *, steady: SteadyStateResult | None = No
 
 def test_runs_of_which_nothing_is_said_carry_a_verdict() -> None:
     both = compared({})
-    assert sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
-    assert "Caveats" not in sentence(both)
+    assert comparison_sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
+    assert "Caveats" not in comparison_sentence(both)
 
 
 def test_a_rebuild_during_two_runs_forbids_a_verdict_and_is_named() -> None:
     both = compared({"r3": REBUILD, "r5": REBUILD})
-    assert sentence(both).startswith("No verdict on a 2 against 1: a rebuild was under way in r3, r5; read IOPS")
+    assert comparison_sentence(both).startswith(
+        "No verdict on a 2 against 1: a rebuild was under way in r3, r5; read IOPS"
+    )
     assert {row.judgement.verdict for row in both.rows if row.judgement} == {Verdict.REFUSED}
 
 
@@ -63,25 +65,25 @@ def test_a_rebuild_during_two_runs_forbids_a_verdict_and_is_named() -> None:
 def test_every_disqualifying_advice_forbids_a_verdict(key: str) -> None:
     about = {"policy-not-in-force": LOST_WRITE_BACK}.get(key, ())
     both = compared({"r4": Advice(key=key, message="Something.", about=about)})
-    assert sentence(both).startswith("No verdict on a 2 against 1")
-    assert "Caveats" not in sentence(both)
-    assert "in r4" in sentence(both)
+    assert comparison_sentence(both).startswith("No verdict on a 2 against 1")
+    assert "Caveats" not in comparison_sentence(both)
+    assert "in r4" in comparison_sentence(both)
 
 
 @loop_over("key", sorted(WEAKENS))
 def test_what_weakens_leaves_the_verdict_and_stands_after_it(key: str) -> None:
     both = compared({"r2": Advice(key=key, message="Something.")})
-    assert sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
-    assert sentence(both).endswith(f"Caveats: {weakened_text(both.weakened)}.")
+    assert comparison_sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
+    assert comparison_sentence(both).endswith(f"Caveats: {weakened_text(both.weakened)}.")
 
 
 def test_what_is_said_of_all_runs_is_said_once() -> None:
     both = compared({f"r{number}": GOVERNOR for number in range(1, 7)})
-    assert sentence(both).endswith("Caveats: frequency governor in all runs.")
+    assert comparison_sentence(both).endswith("Caveats: frequency governor in all runs.")
 
 
 def test_a_run_that_was_not_steady_is_said_without_any_advice() -> None:
-    assert sentence(compared({}, steady=UNSTEADY)).endswith("Caveats: not steady in r1.")
+    assert comparison_sentence(compared({}, steady=UNSTEADY)).endswith("Caveats: not steady in r1.")
 
 
 def test_the_interval_is_kept_and_no_more_pairs_are_asked_for() -> None:
@@ -93,13 +95,13 @@ def test_the_interval_is_kept_and_no_more_pairs_are_asked_for() -> None:
 
 def test_work_of_a_kind_that_has_no_name_forbids_as_well() -> None:
     both = compared({"r1": Advice(key="background-task", message="Background work goes on: defragmenting.")})
-    assert "background work was under way in r1" in sentence(both)
+    assert "background work was under way in r1" in comparison_sentence(both)
 
 
 def test_two_kinds_of_work_are_both_named() -> None:
     work = Advice(key="background-task", message="Something.", about=("patrol-read", "consistency-check"))
     session = replay([*sessions.run("r1", advice=(work,))])
-    assert state_words(forbidden(session.runs)) == "patrol read and a consistency check were under way in r1"
+    assert state_text(blocking_caveats(session.runs)) == "patrol read and a consistency check were under way in r1"
 
 
 def test_everything_that_weakens_has_words_of_its_own() -> None:
@@ -116,14 +118,14 @@ def test_only_advice_that_exists_is_weighed() -> None:
 def test_cached_io_that_caches_writes_as_well_is_a_setting_and_no_mishap() -> None:
     cached = Advice(key="policy-not-in-force", message="Something.", about=("write_cache", "write-back"))
     both = compared({"r4": cached})
-    assert sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
-    assert sentence(both).endswith("Caveats: a policy set but not in force in r4.")
+    assert comparison_sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
+    assert comparison_sentence(both).endswith("Caveats: a policy set but not in force in r4.")
 
 
 def test_no_wording_of_an_advice_decides_anything() -> None:
     """Only its key and what it is about do."""
     message = "Write cache is set to write-back, but write-through is in force, and a rebuild goes on."
     session = replay([*sessions.run("r1", advice=(Advice(key="governor", message=message),))])
-    assert state_words(forbidden(session.runs)) == ""
+    assert state_text(blocking_caveats(session.runs)) == ""
     cached = Advice(key="policy-not-in-force", message=message, about=("io_policy", "cached"))
-    assert forbidden(replay([*sessions.run("r1", advice=(cached,))]).runs) == ()
+    assert blocking_caveats(replay([*sessions.run("r1", advice=(cached,))]).runs) == ()

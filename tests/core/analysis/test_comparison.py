@@ -7,19 +7,19 @@ from itertools import combinations
 
 import pytest
 
-from app.core.analysis.comparison import Comparison, compare, compare_experiment, tail_of, varying
+from app.core.analysis.comparison import Comparison, compare, compare_experiment, tail_row, varying_keys
 from app.core.analysis.pair_design import STANDARD
 from app.core.analysis.verdict import Verdict, VerdictResult, chance_of_silence
 from app.core.presentation.comparison_text import (
     NOT_INTERLEAVED,
     SINGLE_RUNS,
-    caveats,
-    counted,
+    caveat_texts,
+    comparison_sentence,
+    count_text,
+    interim_text,
     row_difference,
     row_name,
     row_percent,
-    sentence,
-    so_far,
 )
 from app.core.presentation.percent import covers_text
 from app.core.session.event_types import InterimAnalysis
@@ -53,17 +53,17 @@ def test_settings_that_differ_are_named() -> None:
 
 def test_single_runs_are_always_called_so() -> None:
     other = sessions.run("r2", settings={"read_ahead_kb": "4096"})
-    assert caveats(compared([*sessions.run("r1")], [*other])) == (SINGLE_RUNS,)
+    assert caveat_texts(compared([*sessions.run("r1")], [*other])) == (SINGLE_RUNS,)
 
 
 def test_a_run_that_was_stopped_is_said() -> None:
     both = compared([*sessions.run("r1", status=RunStatus.STOPPED)], [*sessions.run("r2")])
-    assert caveats(both)[0].startswith("r1 is not a whole run")
+    assert caveat_texts(both)[0].startswith("r1 is not a whole run")
 
 
 def test_different_targets_are_said() -> None:
     both = compared([*sessions.run("r1")], [*sessions.run("r2", target="block:sdb")])
-    assert "The targets differ: block:sda and block:sdb." in caveats(both)
+    assert "The targets differ: block:sda and block:sdb." in caveat_texts(both)
 
 
 def test_different_jobs_are_said() -> None:
@@ -72,11 +72,11 @@ def test_different_jobs_are_said() -> None:
 
 
 def test_only_keys_that_vary_are_columns() -> None:
-    assert varying([{"a": "1", "b": "1"}, {"a": "1", "b": "2"}]) == ["b"]
+    assert varying_keys([{"a": "1", "b": "1"}, {"a": "1", "b": "2"}]) == ["b"]
 
 
 def test_what_one_run_does_not_have_varies() -> None:
-    assert varying([{"a": "1", "b": "1"}, {"a": "1"}]) == ["b"]
+    assert varying_keys([{"a": "1", "b": "1"}, {"a": "1"}]) == ["b"]
 
 
 def test_runs_without_figures_are_compared_without_rows_and_the_interval_that_would_be_covered() -> None:
@@ -116,7 +116,7 @@ def told(*settings: str) -> Comparison:
     ],
 )
 def test_what_stands_under_a_comparison_is_how_it_was_measured(order: str, shown: set[str]) -> None:
-    assert {NOT_INTERLEAVED, SINGLE_RUNS} & set(caveats(told(*order))) == shown
+    assert {NOT_INTERLEAVED, SINGLE_RUNS} & set(caveat_texts(told(*order))) == shown
 
 
 def test_the_figure_of_a_side_is_the_geometric_mean_of_its_runs() -> None:
@@ -132,7 +132,7 @@ def test_a_run_without_io_has_no_logarithm_and_its_pair_is_left_out() -> None:
     assert both.headline is not None
     assert both.headline.judgement is not None
     assert (round(both.headline.a or 0), both.headline.judgement.verdict) == (4000, Verdict.NOT_DECIDED)
-    assert counted(both.sides) == "2 of 3 pairs"
+    assert count_text(both.sides) == "2 of 3 pairs"
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -143,11 +143,11 @@ def test_one_simulated_side_is_said_in_capitals(which: int) -> None:
         for name in names
         for event in sessions.run(name, settings={"a": name})
     ]
-    assert [one for one in caveats(compared(both, [])) if one.startswith("SIMULATED")]  # type: ignore[arg-type]
+    assert [one for one in caveat_texts(compared(both, [])) if one.startswith("SIMULATED")]  # type: ignore[arg-type]
 
 
 def test_nothing_is_called_simulated_that_was_measured() -> None:
-    assert not [one for one in caveats(told(*"12")) if "SIMULATED" in one]
+    assert not [one for one in caveat_texts(told(*"12")) if "SIMULATED" in one]
 
 
 NEAR = [(1000 + at % 3, 800 + at % 2) for at in range(11)]
@@ -156,8 +156,8 @@ NEAR = [(1000 + at % 3, 800 + at % 2) for at in range(11)]
 def test_a_pair_far_from_the_others_is_named_behind_the_verdict() -> None:
     both = compare_experiment(measured(*NEAR, (1000, 700)), "e1")
     assert both is not None
-    assert sentence(both).startswith("Slower with read-ahead 4096 KiB than with 128 KiB: read IOPS")
-    assert "; pair 12 (-30.0 %) lies far from the others." in sentence(both)
+    assert comparison_sentence(both).startswith("Slower with read-ahead 4096 KiB than with 128 KiB: read IOPS")
+    assert "; pair 12 (-30.0 %) lies far from the others." in comparison_sentence(both)
 
 
 def headline_of(session: Session) -> VerdictResult:
@@ -180,8 +180,8 @@ def test_figures_beside_the_headline_are_judged_by_student_where_ranks_cannot_re
 def test_a_verdict_without_one_ends_with_its_own_words() -> None:
     both = compare_experiment(measured((1000, 800), (1001, 803), (999, 798)), "e1")
     assert both is not None
-    assert "; ." not in sentence(both)
-    assert sentence(both).split(" in 3 pairs")[1].startswith(".")
+    assert "; ." not in comparison_sentence(both)
+    assert comparison_sentence(both).split(" in 3 pairs")[1].startswith(".")
 
 
 def judged_by(figures: RunResult, job: dict[str, str] | None = None) -> tuple[str, ...]:
@@ -240,7 +240,7 @@ def test_latencies_with_and_without_submission_are_not_compared() -> None:
     assert {row.figure.key: row.judgement is None for row in both.rows if row.figure.judged} == {
         "iops": False, "bytes_per_second": False, "latency_mean_ns": True, "latency_p99_ns": True
     }  # fmt: skip
-    assert any("without submission" in caveat for caveat in caveats(both))
+    assert any("without submission" in caveat for caveat in caveat_texts(both))
 
 
 def latencies(*p99s: tuple[int, int | None], reads: int = 100_000, writes: int = 100_000) -> Comparison:
@@ -263,10 +263,10 @@ def latencies(*p99s: tuple[int, int | None], reads: int = 100_000, writes: int =
 
 def test_the_tail_of_the_slower_direction_stands_beside_the_headline() -> None:
     both = latencies(*[(1_000_000, 1_000_000)] * 3)
-    tail = tail_of(both.rows)
+    tail = tail_row(both.rows)
     assert tail is not None
     assert (tail.direction, tail.figure.key) == ("write", "latency_p99_ns")
-    assert f"{row_name(tail).capitalize()} {row_difference(tail)}: no difference." in sentence(both)
+    assert f"{row_name(tail).capitalize()} {row_difference(tail)}: no difference." in comparison_sentence(both)
 
 
 def test_beside_flushes_the_tail_is_theirs() -> None:
@@ -276,7 +276,7 @@ def test_beside_flushes_the_tail_is_theirs() -> None:
     runs = tuple(replace(run, end=replace(run.end, figures=figures)) for run in session.runs if run.end is not None)
     both = compare_experiment(replace(session, runs=runs), "e1")
     assert both is not None
-    tail = tail_of(both.rows)
+    tail = tail_row(both.rows)
     assert tail is not None
     assert (tail.direction, tail.figure.key) == ("sync", "latency_p99_ns")
 
@@ -295,16 +295,16 @@ def test_a_headline_that_is_the_tail_is_not_told_twice() -> None:
     both = compare_experiment(replace(session, runs=runs), "e1")
     assert both is not None
     assert both.headline is not None
-    assert (row_name(both.headline), tail_of(both.rows)) == ("read p99", None)
+    assert (row_name(both.headline), tail_row(both.rows)) == ("read p99", None)
 
 
 def test_single_runs_have_no_tail_beside_the_headline() -> None:
-    assert tail_of(told(*"12").rows) is None
+    assert tail_row(told(*"12").rows) is None
 
 
 def test_repeats_of_the_same_have_no_tail_either() -> None:
     all_runs = runs(*"11")
-    assert "P99" not in sentence(compare(all_runs[0], all_runs[1], all_runs, all_runs))
+    assert "P99" not in comparison_sentence(compare(all_runs[0], all_runs[1], all_runs, all_runs))
 
 
 def test_a_side_without_the_figure_has_no_percentage() -> None:
@@ -327,7 +327,7 @@ def test_only_the_headline_is_called_so() -> None:
 
 @pytest.mark.parametrize(("order", "words"), [("12", "two single runs"), ("112", "2 and 1 run"), ("1221", "2 pairs")])
 def test_how_many_were_measured_is_counted(order: str, words: str) -> None:
-    assert counted(told(*order).sides) == words
+    assert count_text(told(*order).sides) == words
 
 
 def test_a_figure_that_one_side_does_not_have_cannot_be_compared() -> None:
@@ -338,7 +338,7 @@ def test_a_figure_that_one_side_does_not_have_cannot_be_compared() -> None:
         for name in ("r1", "r2")
         for event in sessions.run(name, settings={"a": name})
     ]
-    assert sentence(compared(ended, [])).startswith("Read IOPS cannot be compared: one side has none.")  # type: ignore[arg-type]
+    assert comparison_sentence(compared(ended, [])).startswith("Read IOPS cannot be compared: one side has none.")  # type: ignore[arg-type]
 
 
 def test_a_row_of_zeros_has_no_verdict_and_no_interval() -> None:
@@ -360,7 +360,7 @@ def test_a_running_experiment_without_figures_tells_nothing() -> None:
     session = measured((1000, 800), (1000, 800))
     nothing = RunResult(status=RunStatus.OK)
     runs = tuple(replace(run, end=replace(run.end, figures=nothing)) for run in session.runs if run.end is not None)
-    assert so_far(replace(session, runs=runs), "e1") == ""
+    assert interim_text(replace(session, runs=runs), "e1") == ""
 
 
 @pytest.mark.parametrize("verdict", ["faster", "no difference"])
@@ -370,7 +370,7 @@ def test_a_threshold_of_ones_own_is_named_once(verdict: str) -> None:
     start = replace(session.experiments[0].start, threshold_percent=6.0)
     both = compare_experiment(replace(session, experiments=(replace(session.experiments[0], start=start),)), "e1")
     assert both is not None
-    assert sentence(both).count("+-6 %") == 1
+    assert comparison_sentence(both).count("+-6 %") == 1
 
 
 def still() -> Comparison:
@@ -385,7 +385,7 @@ def still() -> Comparison:
 
 
 def test_a_device_that_stopped_answering_once_is_told_and_is_no_verdict() -> None:
-    assert sentence(still()) == (
+    assert comparison_sentence(still()) == (
         "STOPPED ANSWERING in 1 of 1 run with read-ahead 4096 KiB (r2): so few runs do not show what causes it. Not "
         "decided between read-ahead 128 KiB and 4096 KiB: no two runs to compare completed I/O."
     )

@@ -9,7 +9,7 @@ import pytest
 from app.core.analysis import stats
 from app.core.analysis.stats import ConfidenceInterval
 from app.core.analysis.verdict import Verdict, judge, judge_between
-from app.core.presentation.percent import covers_text, interval_text, threshold_of
+from app.core.presentation.percent import covers_text, interval_text, parse_threshold
 from tests.case_loop import loop_over
 
 A = (100.0, 104.0, 98.0, 101.0, 103.0, 99.0)
@@ -22,22 +22,24 @@ def ends(interval: ConfidenceInterval) -> tuple[float, float, float]:
 
 
 def test_the_paired_interval() -> None:
-    assert ends(stats.of_ratios(stats.log_ratios(A, B[:6]))) == pytest.approx(
+    assert ends(stats.ratio_interval(stats.log_ratios(A, B[:6]))) == pytest.approx(
         (0.0557715171787, 0.1211356129081, 0.000942947239), rel=1e-8
     )
 
 
 def test_the_paired_interval_at_another_level() -> None:
-    seen = stats.of_ratios(stats.log_ratios(A, B[:6]), level=0.01)
+    seen = stats.ratio_interval(stats.log_ratios(A, B[:6]), level=0.01)
     assert (seen.low, seen.high) == pytest.approx((0.0371894161418, 0.1397177139451), rel=1e-8)
 
 
 def test_the_interval_of_groups_after_welch() -> None:
-    assert ends(stats.unpaired(A, B)) == pytest.approx((0.060692097101, 0.118451313872, 2.9958404987e-05), rel=1e-7)
+    assert ends(stats.welch_interval(A, B)) == pytest.approx(
+        (0.060692097101, 0.118451313872, 2.9958404987e-05), rel=1e-7
+    )
 
 
 def test_the_scatter_of_groups_is_that_of_one_run_to_one_run() -> None:
-    seen = stats.unpaired(A, B)
+    seen = stats.welch_interval(A, B)
     own = [stats.log_ratios([1.0] * len(side), side) for side in (A, B)]
     variances = [sum((x - sum(xs) / len(xs)) ** 2 for x in xs) / (len(xs) - 1) for xs in own]
     assert (seen.sd, seen.n) == pytest.approx((sqrt(sum(variances)), 6))
@@ -45,21 +47,21 @@ def test_the_scatter_of_groups_is_that_of_one_run_to_one_run() -> None:
 
 @pytest.mark.parametrize("other", [100.0, 110.0], ids=["equal", "other"])
 def test_groups_without_scatter_leave_no_doubt(other: float) -> None:
-    seen = stats.unpaired([100.0, 100.0, 100.0], [other] * 3)
+    seen = stats.welch_interval([100.0, 100.0, 100.0], [other] * 3)
     assert ends(seen) == pytest.approx((log(other / 100), log(other / 100), float(other == 100)))
 
 
 def test_the_spread_of_repeats() -> None:
-    seen = stats.spread(A)
+    seen = stats.mean_interval(A)
     assert (seen.mean, seen.half, seen.sd, seen.n) == pytest.approx((100.8333333333, 2.4311296491, 2.3166067139, 6))
 
 
 def test_one_run_has_no_spread() -> None:
-    assert stats.spread([100.0]) == stats.MeanInterval(mean=100.0, half=None, sd=None, n=1)
+    assert stats.mean_interval([100.0]) == stats.MeanInterval(mean=100.0, half=None, sd=None, n=1)
 
 
 def test_one_latency_has_no_spread() -> None:
-    assert stats.log_spread([100.0]) == stats.LogMeanInterval(
+    assert stats.log_mean_interval([100.0]) == stats.LogMeanInterval(
         mean=stats.geometric_mean([100.0]), low=None, high=None, n=1
     )
 
@@ -72,16 +74,16 @@ def test_the_smallest_effect_that_would_have_shown() -> None:
 
 
 def test_two_repeats_have_a_spread() -> None:
-    assert stats.spread([100.0, 102.0]).half == pytest.approx(12.7062047362)
+    assert stats.mean_interval([100.0, 102.0]).half == pytest.approx(12.7062047362)
 
 
 def test_the_spread_of_latencies() -> None:
-    seen = stats.log_spread(A)
+    seen = stats.log_mean_interval(A)
     assert (seen.mean, seen.low, seen.high) == pytest.approx((100.811219415391, 98.414494127738, 103.266313057781))
 
 
 def test_two_latencies_have_a_spread() -> None:
-    assert stats.log_spread([100.0, 102.0]).low is not None
+    assert stats.log_mean_interval([100.0, 102.0]).low is not None
 
 
 def test_the_adjustment_of_holm() -> None:
@@ -130,7 +132,7 @@ def test_the_ends_of_an_interval_in_percent_of_the_first_side() -> None:
 
 
 def test_two_pairs_have_an_interval() -> None:
-    assert stats.of_ratios(stats.log_ratios([100.0, 100.0], [110.0, 112.0])).n == 2
+    assert stats.ratio_interval(stats.log_ratios([100.0, 100.0], [110.0, 112.0])).n == 2
 
 
 @pytest.mark.parametrize(("last", "place"), [(0.035, ()), (0.04, (29,))], ids=["3.4 times", "3.9 times"])
@@ -140,19 +142,19 @@ def test_among_many_values_three_and_a_half_times_the_scatter_is_far(last: float
 
 @pytest.mark.parametrize(("text", "percent"), [("1%", 1.0), ("0.5", 0.5), (" 49.9 % ".replace(" %", "%"), 49.9)])
 def test_a_threshold_as_somebody_writes_it(text: str, percent: float) -> None:
-    assert threshold_of(text) == percent
+    assert parse_threshold(text) == percent
 
 
 @loop_over("text", ["0", "-1%", "50", "50%", "many", "", "nan", "inf"])
 def test_what_is_no_threshold_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a share such as 1% \(above 0, below 50\)"):
-        threshold_of(text)
+        parse_threshold(text)
 
 
 @pytest.mark.parametrize(("a", "b"), [([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([1.0], [1.0, 2.0])])
 def test_what_makes_no_groups_is_refused(a: list[float], b: list[float]) -> None:
     with pytest.raises(ValueError, match="make no groups"):
-        stats.unpaired(a, b)
+        stats.welch_interval(a, b)
 
 
 def test_between_two_groups_of_a_the_drift_makes_the_interval_wider_at_both_ends() -> None:

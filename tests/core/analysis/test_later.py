@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.regression import RegressionVerdict, apart, judge_later
+from app.core.analysis.regression import RegressionVerdict, judge_later, session_scatter
 from app.core.analysis.stats import MeanInterval
 
 SAVED = (100.0, 101.0, 99.0)
@@ -67,21 +67,21 @@ def test_sessions_that_agree_make_the_interval_no_narrower() -> None:
 
 
 def test_three_sessions_tell_nothing_of_how_far_they_lie_apart() -> None:
-    assert apart((100.0, 101.0, 99.0)) is None
+    assert session_scatter((100.0, 101.0, 99.0)) is None
 
 
 def test_four_do() -> None:
-    assert apart((100.0, 101.0, 99.0, 100.0)) is not None
+    assert session_scatter((100.0, 101.0, 99.0, 100.0)) is not None
 
 
 def test_how_far_sessions_lie_apart_is_found() -> None:
     random = Random(1)
-    found = apart([100 * (1 + random.gauss(0, 0.03)) for _ in range(2000)])
+    found = session_scatter([100 * (1 + random.gauss(0, 0.03)) for _ in range(2000)])
     assert found is not None
     assert found.sd == pytest.approx(0.03, rel=0.08)
 
 
 def test_a_level_that_changed_does_not_count_as_scatter() -> None:
-    found = apart((100.0, 101.0, 100.0, 101.0, 50.0, 50.5, 50.0, 50.5))
+    found = session_scatter((100.0, 101.0, 100.0, 101.0, 50.0, 50.5, 50.0, 50.5))
     assert found is not None
     assert found.sd == pytest.approx(log(1.01) / 0.6745 / 2**0.5, rel=0.01)

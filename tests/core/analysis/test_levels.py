@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.analysis.comparison import Comparison, compare_experiment, headline_beside
+from app.core.analysis.comparison import Comparison, compare_experiment, compare_headline
 from app.core.analysis.pair_design import STANDARD
 from app.core.analysis.verdict import Verdict, VerdictResult
-from app.core.presentation.comparison_text import so_far
+from app.core.presentation.comparison_text import interim_text
 from app.core.presentation.percent import covers_text
 from app.core.presentation.verdict_text import reason_text
 from app.core.session.event_types import InterimAnalysis
@@ -102,17 +102,17 @@ def test_an_experiment_stands_for_its_first_pair() -> None:
 
 
 def test_what_the_job_is_about_is_the_same_alone_as_among_all_figures() -> None:
-    assert headline_beside(compared(6).sides) == compared(6).headline
+    assert compare_headline(compared(6).sides) == compared(6).headline
 
 
 def test_a_running_experiment_tells_an_interval_and_no_verdict() -> None:
-    told = so_far(measured(*pairs(3), looks=STANDARD), "e1")
+    told = interim_text(measured(*pairs(3), looks=STANDARD), "e1")
     assert told.startswith("read IOPS -20.0 % [-20.9, -19.2]")
     assert told.endswith(", not yet decided")
 
 
 def test_before_the_second_pair_there_is_nothing_to_tell() -> None:
-    assert [so_far(measured(*pairs(count)), "e1") for count in (0, 1)] == ["", ""]
+    assert [interim_text(measured(*pairs(count)), "e1") for count in (0, 1)] == ["", ""]
 
 
 def test_before_the_first_whole_pair_there_is_no_comparison() -> None:

@@ -94,8 +94,9 @@ def test_nights_of_a_single_alarm_never_join_the_reference() -> None:
 
 
 def test_nights_of_both_alarms_join_the_reference_when_the_second_one_ends() -> None:
-    chart = night_chart([*USUAL, *flat(*(90.0,) * 5, *(100.0,) * 12, *(90.0,) * 5, *(100.0,) * 12)])
-    assert (len(chart.episodes), chart.known, chart.since) == (2, chart.nights, None)
+    values = [*USUAL, *flat(*(90.0,) * 5, *(100.0,) * 12, *(90.0,) * 5, *(100.0,) * 12)]
+    chart = night_chart(values)
+    assert (len(chart.episodes), chart.known, chart.since) == (2, len(values), None)
 
 
 def test_an_episode_of_more_than_a_month_never_joins_the_reference() -> None:

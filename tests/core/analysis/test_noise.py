@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.noise import RunNoise, noise_of, pairs_for, sight
+from app.core.analysis.noise import RunNoise, detectable_effect, noise_of, pairs_for
 from app.core.analysis.verdict import judge
 
 KNOWN = RunNoise(sd=0.02, dof=30, runs=31)
@@ -30,14 +30,14 @@ def test_too_few_repeats_tell_nothing(groups: list[list[float]]) -> None:
 
 
 def test_more_pairs_see_less() -> None:
-    seen = [sight(KNOWN, pairs) for pairs in (3, 6, 12, 20, 50)]
+    seen = [detectable_effect(KNOWN, pairs) for pairs in (3, 6, 12, 20, 50)]
     assert seen == sorted(seen, reverse=True)
 
 
 def test_the_pairs_for_an_effect_are_the_fewest_that_see_it() -> None:
     pairs = pairs_for(KNOWN, 2.0, 50)
     assert pairs is not None
-    assert sight(KNOWN, pairs) <= 2.0 < sight(KNOWN, pairs - 1)
+    assert detectable_effect(KNOWN, pairs) <= 2.0 < detectable_effect(KNOWN, pairs - 1)
 
 
 def test_what_no_plan_can_see_has_no_number() -> None:
@@ -45,7 +45,7 @@ def test_what_no_plan_can_see_has_no_number() -> None:
 
 
 def test_few_runs_are_taken_for_noisier_than_they_were() -> None:
-    assert sight(RunNoise(sd=0.02, dof=3, runs=4), 12) > sight(KNOWN, 12)
+    assert detectable_effect(RunNoise(sd=0.02, dof=3, runs=4), 12) > detectable_effect(KNOWN, 12)
 
 
 @pytest.mark.parametrize(("known", "scatter"), [(6, 0.02), (12, 0.05)])

@@ -9,16 +9,16 @@ from random import Random
 import pytest
 
 from app.core.analysis import pair_design
-from app.core.analysis.comparison import Comparison, compare, compare_experiment, headline_beside
+from app.core.analysis.comparison import Comparison, compare, compare_experiment, compare_headline
 from app.core.analysis.drift import DriftPattern, RunPattern, carry_over
-from app.core.analysis.forecast import deciding
 from app.core.analysis.metric_kinds import BOTH, FIGURES, half_step
+from app.core.analysis.noise import deciding_look
 from app.core.analysis.reasons import Reason, SlowRuns
-from app.core.analysis.sample_groups import RunOrder, answering
-from app.core.analysis.stats import of_ratios
+from app.core.analysis.sample_groups import RunOrder, without_silent_runs
+from app.core.analysis.stats import ratio_interval
 from app.core.analysis.stored_verdicts import stored_comparison, verdicts_of
 from app.core.analysis.verdict import Verdict, judge, slow_runs
-from app.core.presentation.comparison_text import disturbance_text, sentence
+from app.core.presentation.comparison_text import comparison_sentence, disturbance_text
 from app.core.presentation.verdict_text import reason_text, slow_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, ExperimentMark
@@ -43,7 +43,7 @@ def made(what: str) -> Break:
 def seen(letters: str, values: Sequence[float]) -> list[DriftPattern]:
     """The carry-over in these runs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_design, "order", lambda _looks, _random: tuple(letters))
+        patch.setattr(pair_design, "draw_order", lambda _looks, _random: tuple(letters))
         sides = method.drawn(Random(1), lambda _random, _letters: [*values], pair_design.one_look(len(letters) // 2))
     return list(carry_over(sides, _iops))
 
@@ -135,7 +135,7 @@ def test_equal_values_in_steps_have_an_interval_as_wide_as_the_steps() -> None:
 
 def test_an_interval_that_is_wider_than_the_steps_stays() -> None:
     ratios = [0.01, 0.05, 0.03, 0.02]
-    assert of_ratios(ratios).at_least(0.001) == of_ratios(ratios)
+    assert ratio_interval(ratios).at_least(0.001) == ratio_interval(ratios)
 
 
 def test_groups_and_what_was_measured_between_have_steps_too() -> None:
@@ -148,7 +148,7 @@ def test_the_percentile_of_a_held_rate_is_judged_with_its_steps() -> None:
     sides = method.drawn(
         Random(1), lambda _random, letters: [300_032.0] * len(letters), pair_design.one_look(6), held=True
     )
-    row = headline_beside(sides)
+    row = compare_headline(sides)
     assert row is not None
     assert row.judgement is not None
     assert row.judgement.interval is not None
@@ -303,20 +303,20 @@ def test_a_first_side_that_answers_again_afterwards_excludes_a_device_that_died(
 def test_in_an_order_that_nobody_drew_silent_runs_are_told_and_are_no_verdict(letters: str) -> None:
     found = by_hand(*(0.0 if letter == "B" else 1000.0 for letter in letters), letters=letters)
     assert verdict_of(found) is Verdict.NOT_DECIDED
-    assert sentence(found).startswith("STOPPED ANSWERING in 4 of 4 runs with a B")
-    assert "only an order that is drawn shows what causes it" in sentence(found)
+    assert comparison_sentence(found).startswith("STOPPED ANSWERING in 4 of 4 runs with a B")
+    assert "only an order that is drawn shows what causes it" in comparison_sentence(found)
 
 
 def test_silent_runs_of_the_first_side_leave_their_place_before_and_after() -> None:
     """Of A's runs r1 and r9 are left out: two before and two after B remain."""
     found = by_hand(0, 1000, 1001, 800, 801, 799, 1001, 1000, 0, letters="AAABBBAAA")
-    assert (answering(found.sides).after, len(answering(found.sides).a)) == (2, 4)
+    assert (without_silent_runs(found.sides).after, len(without_silent_runs(found.sides).a)) == (2, 4)
     assert verdict_of(found) is Verdict.SLOWER
 
 
 def test_a_first_side_without_answers_afterwards_is_one_group_against_another() -> None:
     found = by_hand(1000, 1001, 1002, 800, 801, 799, 0, 0, letters="AAABBBAA")
-    assert (answering(found.sides).after, answering(found.sides).order) == (0, RunOrder.GROUPS)
+    assert (without_silent_runs(found.sides).after, without_silent_runs(found.sides).order) == (0, RunOrder.GROUPS)
     assert verdict_of(found) is Verdict.NOT_DECIDED
 
 
@@ -369,6 +369,6 @@ def test_the_same_against_itself_changes_no_setting_and_carries_nothing_over() -
 
 
 def test_a_forecast_of_no_difference_is_made_at_its_own_level() -> None:
-    seen = of_ratios([0.012, -0.012, 0.011, -0.011, 0.013, -0.013])
+    seen = ratio_interval([0.012, -0.012, 0.011, -0.011, 0.013, -0.013])
     strict, loose = (InterimAnalysis(pairs=20, level=0.0001, no_difference=level) for level in (None, 0.06))
-    assert (deciding(seen, [strict]), deciding(seen, [loose])) == (None, loose)
+    assert (deciding_look(seen, [strict]), deciding_look(seen, [loose])) == (None, loose)

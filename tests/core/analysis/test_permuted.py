@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.permutation_test import REACH, RoundResults, permuted, reaches, rounds_needed
+from app.core.analysis.permutation_test import REACH, RoundResults, can_show, permutation_intervals, rounds_needed
 
 
 def drawn(
@@ -37,7 +37,7 @@ def drawn(
 
 def shown(found: RoundResults, seed: str = "s", level: float = 0.05) -> list[int]:
     """Labels of which a difference is shown."""
-    (intervals,) = permuted((found,), seed=seed, level=level, draws=99)
+    (intervals,) = permutation_intervals((found,), seed=seed, level=level, draws=99)
     return [label for label, one in enumerate(intervals, 1) if one.excludes_zero]
 
 
@@ -52,23 +52,23 @@ def test_where_the_first_stands_out_all_others_differ_from_it() -> None:
 
 def test_the_interval_is_around_the_effect_however_far_it_lies() -> None:
     for effect in (0.2, 1.0, 9.0):
-        ((*_, fifth, _, _, _, _, _, _),) = permuted((drawn(3, effects={5: effect}),), seed="s", level=0.05)
+        ((*_, fifth, _, _, _, _, _, _),) = permutation_intervals((drawn(3, effects={5: effect}),), seed="s", level=0.05)
         assert fifth.percent == pytest.approx(effect * 100, rel=0.15)
         assert fifth.p <= 0.05
 
 
 def test_the_same_values_are_told_the_same_again() -> None:
     family = (drawn(4, effects={5: 0.06}), drawn(5))
-    first = permuted(family, seed="a", level=0.05)
-    permuted.cache_clear()
-    assert permuted(family, seed="a", level=0.05) == first
+    first = permutation_intervals(family, seed="a", level=0.05)
+    permutation_intervals.cache_clear()
+    assert permutation_intervals(family, seed="a", level=0.05) == first
 
 
 def test_a_difference_is_shown_only_where_p_is_within_the_level() -> None:
     told = [
         one.p
         for seed in range(30)
-        for one in permuted((drawn(seed, effects={5: 0.07}),), seed="s", level=0.05, draws=99)[0]
+        for one in permutation_intervals((drawn(seed, effects={5: 0.07}),), seed="s", level=0.05, draws=99)[0]
         if one.excludes_zero
     ]
     assert len(told) > 10
@@ -111,6 +111,6 @@ def test_rounds_without_any_scatter_are_told_apart_and_equal_ones_are_not() -> N
 @pytest.mark.parametrize(("setups", "rounds"), [(2, 7), (3, 5), (4, 4), (5, 4), (8, 3), (12, 3), (64, 2)])
 def test_so_many_rounds_can_show_what_stands_out_and_one_less_cannot(setups: int, rounds: int) -> None:
     assert rounds_needed(setups, 0.03) == rounds
-    assert reaches(setups, rounds, 0.03)
-    assert not reaches(setups, rounds - 1, 0.03)
+    assert can_show(setups, rounds, 0.03)
+    assert not can_show(setups, rounds - 1, 0.03)
     assert setups ** (1 - rounds) <= REACH * 0.03

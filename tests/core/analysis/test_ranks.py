@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from app.core.analysis.pair_design import LEVEL, STANDARD
-from app.core.analysis.signed_rank import RANKS_FROM, by_ranks, of_pairs, signed_ranks
-from app.core.analysis.stats import of_ratios
+from app.core.analysis.signed_rank import RANKS_FROM, pair_interval, signed_ranks, uses_ranks
+from app.core.analysis.stats import ratio_interval
 from tests.oracle import scipy
 
 
@@ -60,16 +60,16 @@ def test_pairs_of_no_difference_count_against_either_side() -> None:
 
 
 def test_student_judges_up_to_seven_pairs_and_ranks_from_eight_on() -> None:
-    assert [by_ranks(pairs, LEVEL) for pairs in (3, 6, 7, 8, 12, 50)] == [False] * 3 + [True] * 3
-    assert [by_ranks(look.pairs, look.level) for look in STANDARD] == [False, False, True, True, True, True]
+    assert [uses_ranks(pairs, LEVEL) for pairs in (3, 6, 7, 8, 12, 50)] == [False] * 3 + [True] * 3
+    assert [uses_ranks(look.pairs, look.level) for look in STANDARD] == [False, False, True, True, True, True]
     ratios = drawn(RANKS_FROM, 5)
-    assert of_pairs(ratios) == signed_ranks(ratios)
-    assert of_pairs(ratios[1:]) == of_ratios(ratios[1:])
+    assert pair_interval(ratios) == signed_ranks(ratios)
+    assert pair_interval(ratios[1:]) == ratio_interval(ratios[1:])
 
 
 def test_where_ranks_of_so_few_cannot_reach_a_level_student_judges() -> None:
-    assert of_pairs(drawn(12, 1), strictest=0.0005) == of_ratios(drawn(12, 1))
-    assert of_pairs(drawn(13, 1), strictest=0.0005) == signed_ranks(drawn(13, 1))
+    assert pair_interval(drawn(12, 1), strictest=0.0005) == ratio_interval(drawn(12, 1))
+    assert pair_interval(drawn(13, 1), strictest=0.0005) == signed_ranks(drawn(13, 1))
     with pytest.raises(ValueError, match="6 pairs have no interval at a level"):
         signed_ranks(drawn(6, 1), level=0.03)
 

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.permutation_test import RoundResults, permuted, row_scatter
+from app.core.analysis.permutation_test import RoundResults, permutation_intervals, row_scatter
 from app.core.analysis.scatter import WIDER, f_tail, variance_ratios
 
 NAMES = tuple(map(str, range(12)))
@@ -58,7 +58,7 @@ FAR = (0.02, 0.12, 0.10)
 
 
 def shown(one: RoundResults) -> list[int]:
-    (intervals,) = permuted((one,), seed="s", level=0.035, draws=199)
+    (intervals,) = permutation_intervals((one,), seed="s", level=0.035, draws=199)
     return [label for label, interval in enumerate(intervals, 1) if interval.excludes_zero]
 
 
@@ -71,5 +71,5 @@ def test_a_baseline_that_is_steady_and_far_makes_all_set_ups_different() -> None
 
 
 def test_what_is_held_back_has_a_p_beyond_the_level() -> None:
-    (intervals,) = permuted((rounds(3, baseline=FAR),), seed="s", level=0.035, draws=199)
+    (intervals,) = permutation_intervals((rounds(3, baseline=FAR),), seed="s", level=0.035, draws=199)
     assert all(one.p > 0.035 and one.low <= 0 <= one.high for one in intervals)

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from app.core.analysis import stats
-from app.core.analysis.noise import RunNoise, sight
+from app.core.analysis.noise import RunNoise, detectable_effect
 from app.core.analysis.stats import incomplete_beta, quantile, tails
 from app.core.fio.steady_state import judge_rounds, slope
 from tests.oracle import scipy
@@ -55,7 +55,7 @@ def test_the_paired_interval_is_scipys(pairs: list[tuple[float, float]]) -> None
     assume(max(ratios) - min(ratios) > 1e-6)
     theirs = scipy.stats.ttest_rel([log(value) for value in b], [log(value) for value in a])
     low, high = theirs.confidence_interval(0.95)
-    ours = stats.of_ratios(stats.log_ratios(a, b))
+    ours = stats.ratio_interval(stats.log_ratios(a, b))
     assert all(map(close, (ours.low, ours.high), (low, high)))
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-6)
 
@@ -65,7 +65,7 @@ def test_the_unpaired_interval_is_scipys_after_welch(a: list[float], b: list[flo
     assume(max(a) / min(a) > 1.0001 and max(b) / min(b) > 1.0001)
     theirs = scipy.stats.ttest_ind([log(value) for value in b], [log(value) for value in a], equal_var=False)
     low, high = theirs.confidence_interval(0.95)
-    ours = stats.unpaired(a, b)
+    ours = stats.welch_interval(a, b)
     assert ours.low == pytest.approx(low, rel=1e-7, abs=1e-9)
     assert ours.high == pytest.approx(high, rel=1e-7, abs=1e-9)
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-5, abs=1e-12)
@@ -77,7 +77,7 @@ def test_the_spread_of_repeats_is_scipys(values: list[float]) -> None:
     low, high = scipy.stats.t.interval(
         0.95, len(values) - 1, loc=sum(values) / len(values), scale=scipy.stats.sem(values)
     )
-    seen = stats.spread(values)
+    seen = stats.mean_interval(values)
     assert seen.half is not None
     assert all(map(close, (seen.mean - seen.half, seen.mean + seen.half), (low, high)))
 
@@ -112,18 +112,18 @@ def test_the_slope_is_scipys(values: list[float]) -> None:
 def test_what_pairs_see_is_scipys(sd: float, pairs: int) -> None:
     noise = RunNoise(sd=sd, dof=10**6, runs=10**6)
     both = scipy.stats.t.ppf(0.975, pairs - 1) + scipy.stats.t.ppf(0.8, pairs - 1)
-    assert log1p(sight(noise, pairs) / 100) == pytest.approx(both * sd / pairs**0.5, rel=2e-3)
+    assert log1p(detectable_effect(noise, pairs) / 100) == pytest.approx(both * sd / pairs**0.5, rel=2e-3)
 
 
 def test_equal_runs_leave_no_doubt() -> None:
     assert (
-        stats.of_ratios(stats.log_ratios([5, 5, 5], [5, 5, 5])).p,
-        stats.of_ratios(stats.log_ratios([5, 5, 5], [6, 6, 6])).p,
+        stats.ratio_interval(stats.log_ratios([5, 5, 5], [5, 5, 5])).p,
+        stats.ratio_interval(stats.log_ratios([5, 5, 5], [6, 6, 6])).p,
     ) == (1.0, 0.0)
 
 
 def test_one_run_has_no_spread() -> None:
-    assert stats.spread([3.0]) == stats.MeanInterval(mean=3.0, half=None, sd=None, n=1)
+    assert stats.mean_interval([3.0]) == stats.MeanInterval(mean=3.0, half=None, sd=None, n=1)
 
 
 def test_five_rounds_within_the_limits_are_steady() -> None:

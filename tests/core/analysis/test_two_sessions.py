@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.core.analysis.comparison import Comparison, compare
-from app.core.presentation.comparison_text import caveats, sentence
+from app.core.presentation.comparison_text import caveat_texts, comparison_sentence
 from app.core.session.events import LoggedEvent
 from app.core.session.state import RunRecord, replay
 from tests.core import sessions
@@ -26,23 +26,25 @@ def two(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], *earlier: tuple[RunR
 
 
 def test_a_swapped_backing_file_is_named_first() -> None:
-    told = sentence(two(runs(100), runs(632.7, provenance=SWAPPED)))
+    told = comparison_sentence(two(runs(100), runs(632.7, provenance=SWAPPED)))
     assert told.startswith("What differs beside settings and job: inode of the backing file.")
 
 
 def test_two_sessions_are_never_called_chance() -> None:
     told = two(runs(100, 101), runs(105, 106))
-    assert "chance" not in " ".join((sentence(told), *caveats(told)))
+    assert "chance" not in " ".join((comparison_sentence(told), *caveat_texts(told)))
 
 
 def test_two_sessions_of_the_same_get_no_verdict() -> None:
     told = two(runs(100, 101, 99), runs(600, 601, 599))
-    assert "Not decided between S1/r1 and S2/r1: read IOPS +500.0 %" in sentence(told)
-    assert "in 3 and 3 runs of two sessions; not measured in turn, so" in sentence(told)
+    assert "Not decided between S1/r1 and S2/r1: read IOPS +500.0 %" in comparison_sentence(told)
+    assert "in 3 and 3 runs of two sessions; not measured in turn, so" in comparison_sentence(told)
 
 
 def test_that_nothing_else_differs_is_said() -> None:
-    assert "Nothing that was recorded differs beside settings and job." in sentence(two(runs(100), runs(105)))
+    assert "Nothing that was recorded differs beside settings and job." in comparison_sentence(
+        two(runs(100), runs(105))
+    )
 
 
 def test_all_repeats_of_both_sessions_are_taken() -> None:
@@ -61,7 +63,7 @@ def test_what_is_known_of_one_side_alone_differs() -> None:
 
 def test_many_differences_are_counted() -> None:
     many = HERE | {f"k{number}": "1" for number in range(9)}
-    assert "k0, k1, k2, k3, k4, k5 and 3 more." in sentence(two(runs(100), runs(105, provenance=many)))
+    assert "k0, k1, k2, k3, k4, k5 and 3 more." in comparison_sentence(two(runs(100), runs(105, provenance=many)))
 
 
 def test_the_thing_itself_is_named_before_all_else_and_the_boot_last() -> None:
@@ -79,13 +81,13 @@ def test_the_knobs_of_another_scheduler_are_no_difference_of_their_own() -> None
 
 def test_how_far_earlier_sessions_of_the_same_lie_apart_is_told() -> None:
     earlier = (runs(100, 100), runs(110, 110), runs(90, 90), runs(100, 100))
-    assert "In 4 other sessions the same scattered by 11.7 % from one to the next." in sentence(
+    assert "In 4 other sessions the same scattered by 11.7 % from one to the next." in comparison_sentence(
         two(runs(100), runs(105), *earlier)
     )
 
 
 def test_three_earlier_sessions_tell_nothing_of_that() -> None:
-    assert "scattered" not in sentence(two(runs(100), runs(105), runs(100), runs(110), runs(90)))
+    assert "scattered" not in comparison_sentence(two(runs(100), runs(105), runs(100), runs(110), runs(90)))
 
 
 def test_sessions_of_something_else_tell_nothing_of_that() -> None:
@@ -95,14 +97,14 @@ def test_sessions_of_something_else_tell_nothing_of_that() -> None:
 
 def test_a_file_that_was_swapped_within_a_session_makes_no_repeat() -> None:
     both = (runs(100)[0], runs(100, 632.7, provenance=SWAPPED)[1])
-    told = sentence(compare(*both, both, both))
+    told = comparison_sentence(compare(*both, both, both))
     assert "What differs beside settings and job: inode of the backing file." in told
     assert "repeats" not in told
 
 
 def test_repeats_with_something_else_beneath_are_not_chance() -> None:
     both = (runs(100)[0], runs(100, 105, provenance=HERE | {"governor": "powersave"})[1])
-    told = sentence(compare(*both, both, both))
+    told = comparison_sentence(compare(*both, both, both))
     assert told == "What differs beside settings and job: governor. r2 repeats r1: read IOPS +5.0 %."
 
 
@@ -117,21 +119,24 @@ def between(b: tuple[float, ...], threshold: float = 2.0) -> Comparison:
 
 
 def test_a_difference_within_the_threshold_is_none() -> None:
-    told = sentence(between((1040, 1041, 1039), threshold=6.0))
+    told = comparison_sentence(between((1040, 1041, 1039), threshold=6.0))
     assert told.startswith("No difference between kernel read-ahead 128 KiB and 4096 KiB")
     assert "all within +-6 %" in told
 
 
 def test_a_difference_beyond_a_threshold_of_ones_own_says_so() -> None:
-    told = sentence(between((1100, 1101, 1099), threshold=6.0))
+    told = comparison_sentence(between((1100, 1101, 1099), threshold=6.0))
     assert told.startswith("Faster with kernel read-ahead 4096 KiB than with 128 KiB")
     assert "within +-6 % is no difference here" in told
 
 
 def test_the_usual_threshold_needs_no_word() -> None:
-    assert "no difference here" not in sentence(between((1100, 1101, 1099)))
+    assert "no difference here" not in comparison_sentence(between((1100, 1101, 1099)))
 
 
 def test_repeats_of_the_very_same_are_chance_and_drift() -> None:
     one, other = both = runs(100, 105)
-    assert sentence(compare(one, other, both, both)) == "r2 repeats r1: read IOPS +5.0 %, which is chance and drift."
+    assert (
+        comparison_sentence(compare(one, other, both, both))
+        == "r2 repeats r1: read IOPS +5.0 %, which is chance and drift."
+    )

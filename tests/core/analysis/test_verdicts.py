@@ -7,10 +7,17 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.multiplicity import corrected
-from app.core.analysis.pair_design import QUICK, STANDARD, one_look, order, switches
-from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, judge, judge_between
-from app.core.presentation.verdict_text import far_text, reason_text, verdict_word
+from app.core.analysis.pair_design import QUICK, STANDARD, draw_order, one_look, switches
+from app.core.analysis.verdict import (
+    BETTER,
+    WORSE,
+    Verdict,
+    VerdictResult,
+    correct_for_multiplicity,
+    judge,
+    judge_between,
+)
+from app.core.presentation.verdict_text import outliers_text, reason_text, verdict_word
 from tests.method.disturbances import DISTURBANCES, drift
 from tests.method.line import slack
 from tests.method.marks import draw
@@ -120,15 +127,13 @@ def test_pairs_far_from_the_others_are_named_and_do_not_hide_a_difference_or_eac
     assert judgement.verdict is Verdict.FASTER
     assert judgement.interval is not None
     assert 4.7 < judgement.interval.percent < 5.3  # not -17 %, which is their mean
-    assert judgement.far is not None
-    assert far_text(judgement.far) == "pairs 19 (-90.0 %) and 20 (-89.0 %) lie far from the others"
+    assert outliers_text(judgement.outliers) == "pairs 19 (-90.0 %) and 20 (-89.0 %) lie far from the others"
 
 
 def test_a_pair_far_from_six_others_widens_their_interval_and_is_named() -> None:
     judgement = judge([1.0] * 7, [1.05, 1.052, 1.049, 1.051, 1.05, 1.048, 0.7], interleaved=True)
     assert judgement.verdict is Verdict.NOT_DECIDED
-    assert judgement.far is not None
-    assert far_text(judgement.far) == "pair 7 (-30.0 %) lies far from the others"
+    assert outliers_text(judgement.outliers) == "pair 7 (-30.0 %) lies far from the others"
 
 
 def test_two_pairs_decide_nothing() -> None:
@@ -211,7 +216,7 @@ def barely(p_like: float) -> VerdictResult:
 def test_a_difference_that_chance_explains_in_a_family_is_not_decided() -> None:
     one = barely(1.035)
     assert one.differs
-    family = corrected([one, *[barely(1.0)] * 9])
+    family = correct_for_multiplicity([one, *[barely(1.0)] * 9])
     assert family[0] is not None
     assert (family[0].verdict, reason_text(family[0])) == (
         Verdict.NOT_DECIDED,
@@ -220,43 +225,43 @@ def test_a_difference_that_chance_explains_in_a_family_is_not_decided() -> None:
 
 
 def test_a_clear_difference_stays_one_in_a_family() -> None:
-    family = corrected([barely(1.5), *[barely(1.0)] * 9])
+    family = correct_for_multiplicity([barely(1.5), *[barely(1.0)] * 9])
     assert family[0] is not None
     assert family[0].verdict is Verdict.FASTER
 
 
 def test_one_figure_is_no_family() -> None:
-    assert corrected([barely(1.035), None]) == (barely(1.035), None)
+    assert correct_for_multiplicity([barely(1.035), None]) == (barely(1.035), None)
 
 
 @pytest.mark.parametrize("count", [20, 21, 100])
 def test_no_number_of_figures_makes_a_difference_easier_to_show(count: int) -> None:
     """As many alike, each of them too weak to be shown after Holm."""
-    family = corrected([barely(1.035)] * count)
+    family = correct_for_multiplicity([barely(1.035)] * count)
     assert not any(one is not None and one.differs for one in family)
 
 
 def test_both_orders_occur_before_the_first_look() -> None:
-    assert all(set(order(STANDARD, Random(seed))[:12:2]) == {"A", "B"} for seed in range(200))
+    assert all(set(draw_order(STANDARD, Random(seed))[:12:2]) == {"A", "B"} for seed in range(200))
 
 
 def test_later_pairs_are_drawn_freely() -> None:
     """If both orders had to occur between two looks, two pairs would always be one of each: a period of four runs."""
-    between = [order(STANDARD, Random(seed))[12:16:2] for seed in range(400)]
+    between = [draw_order(STANDARD, Random(seed))[12:16:2] for seed in range(400)]
     assert 150 < sum(first == second for first, second in between) < 250
 
 
 def test_the_order_has_no_period() -> None:
-    assert len({order(one_look(6), Random(seed)) for seed in range(500)}) == 2**6 - 2
+    assert len({draw_order(one_look(6), Random(seed)) for seed in range(500)}) == 2**6 - 2
 
 
 def test_the_first_letter_is_drawn_fairly() -> None:
     random = Random(5)
-    assert 440 < sum(order(QUICK, random)[0] == "A" for _ in range(1000)) < 560
+    assert 440 < sum(draw_order(QUICK, random)[0] == "A" for _ in range(1000)) < 560
 
 
 def test_each_pair_has_both_letters() -> None:
-    letters = order(STANDARD, Random(1))
+    letters = draw_order(STANDARD, Random(1))
     assert all(set(letters[at : at + 2]) == {"A", "B"} for at in range(0, len(letters), 2))
 
 

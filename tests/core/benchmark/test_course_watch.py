@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.benchmark.background_events import BackgroundEventWatch, event_words, told_of
+from app.core.benchmark.background_events import BackgroundEventWatch, event_text, with_background_events
 from app.core.session.results import Phase, RunEvent, RunResult, RunStatus, Sample
 from tests.backends.fakes import FakeHost
 
@@ -23,7 +23,7 @@ class Course:
         """What is told of an interval that ends at this second of its phase, the files reading so by then."""
         self.host.files |= {ACTION if name == "action" else CACHE: text for name, text in texts.items()}
         self.seconds += 1.0
-        return [event_words(one) for one in await self.watch.look(Sample(at=at, seconds=1.0, phase=phase))]
+        return [event_text(one) for one in await self.watch.look(Sample(at=at, seconds=1.0, phase=phase))]
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ async def test_while_fio_is_silent_time_goes_on(course: Course) -> None:
     await course.see(5.0)
     course.host.files[ACTION] = "check"
     course.seconds += 3.0
-    assert [event_words(one) for one in await course.watch.look()] == ["A check of md0 began at 0:18"]
+    assert [event_text(one) for one in await course.watch.look()] == ["A check of md0 began at 0:18"]
 
 
 async def test_the_kernel_is_asked_once_a_second_however_many_intervals_there_are(course: Course) -> None:
@@ -113,5 +113,5 @@ async def test_a_device_that_has_neither_file_is_not_asked_again() -> None:
 
 def test_the_figures_have_it_in_the_same_words() -> None:
     event = RunEvent(at=15.0, device="md0", kind="check", after="going on")
-    figures = told_of(RunResult(status=RunStatus.OK, warnings=("before",)), (event,))
+    figures = with_background_events(RunResult(status=RunStatus.OK, warnings=("before",)), (event,))
     assert (figures.happened, figures.warnings) == ((event,), ("before", "A check of md0 began at 0:15"))

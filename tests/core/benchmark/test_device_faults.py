@@ -9,9 +9,9 @@ import pytest
 from app.core.benchmark.device_faults import (
     DeviceHealth,
     FaultDetector,
-    explained,
-    standing,
-    stood_still,
+    read_device_health,
+    standstill_text,
+    with_device_faults,
     with_standstill,
 )
 from app.core.benchmark.device_stats import Member
@@ -50,19 +50,19 @@ def interval(at: float, seconds: float = 0.25, *, ios: int = 100, phase: Phase =
     ],
 )
 def test_a_failed_run_says_what_befell_its_device(after: DeviceHealth, words: str) -> None:
-    assert words in (explained(FULL, NVME, after).reason or "")
+    assert words in (with_device_faults(FULL, NVME, after).reason or "")
 
 
 def test_a_failure_of_a_device_that_is_well_keeps_its_own_words() -> None:
-    assert explained(FULL, NVME, NVME) == FULL
+    assert with_device_faults(FULL, NVME, NVME) == FULL
 
 
 def test_a_run_that_was_over_before_its_device_left_stays_ok() -> None:
-    assert explained(OK, NVME, replace(NVME, sequence=None)).status is RunStatus.OK
+    assert with_device_faults(OK, NVME, replace(NVME, sequence=None)).status is RunStatus.OK
 
 
 def test_an_array_that_lost_too_many_members_has_failed() -> None:
-    told = explained(FULL, RAID5, replace(RAID5, missing=2))
+    told = with_device_faults(FULL, RAID5, replace(RAID5, missing=2))
     assert told.reason == "The array has failed: md0 (raid5) misses 2 of its 3 members"
 
 
@@ -75,7 +75,7 @@ def test_an_array_is_broken_beyond_what_its_level_can_do_without(level: str, mis
 
 
 def test_a_member_that_failed_is_named_with_what_that_makes_of_the_figures() -> None:
-    told = explained(replace(OK, members=FAULTY), RAID5, replace(RAID5, missing=1))
+    told = with_device_faults(replace(OK, members=FAULTY), RAID5, replace(RAID5, missing=1))
     assert told.warnings == (
         "sdb failed during the run and is marked faulty",
         "md0 is degraded now (1 of 3 members missing): the figures are a mixture. Replace the member, let the array"
@@ -85,11 +85,11 @@ def test_a_member_that_failed_is_named_with_what_that_makes_of_the_figures() -> 
 
 def test_a_member_that_was_faulty_before_the_run_is_not_news() -> None:
     degraded = replace(RAID5, missing=1)
-    assert explained(replace(OK, members=FAULTY), degraded, degraded, {"sdb": "faulty"}).warnings == ()
+    assert with_device_faults(replace(OK, members=FAULTY), degraded, degraded, {"sdb": "faulty"}).warnings == ()
 
 
 async def test_a_disk_that_is_not_there_has_no_number() -> None:
-    assert await standing(FakeHost(disk("sda")), "/dev/sdb") == DeviceHealth(name="sdb", sequence=None)
+    assert await read_device_health(FakeHost(disk("sda")), "/dev/sdb") == DeviceHealth(name="sdb", sequence=None)
 
 
 async def test_a_witness_waits_for_a_disk_that_fails_first_and_goes_then() -> None:
@@ -102,20 +102,22 @@ async def test_a_witness_waits_for_a_disk_that_fails_first_and_goes_then() -> No
             return there if self.looks < 3 else {}
 
     host = Leaving({})
-    told = await FaultDetector(host, [await standing(host, "/dev/sda")], tuple).tell(FULL, ())
+    told = await FaultDetector(host, [await read_device_health(host, "/dev/sda")], tuple).explain(FULL, ())
     assert "sda left the machine" in (told.reason or "")
 
 
 async def test_a_witness_compares_with_the_roles_at_the_beginning() -> None:
     host = FakeHost(disk("md0", md__level="raid5", md__raid_disks="3", md__degraded="1"))
-    witness = FaultDetector(host, [await standing(host, "/dev/md0")], tuple)
-    told = await witness.tell(replace(OK, members=FAULTY), (Member(device="sda"), Member(device="sdb", role="faulty")))
+    witness = FaultDetector(host, [await read_device_health(host, "/dev/md0")], tuple)
+    told = await witness.explain(
+        replace(OK, members=FAULTY), (Member(device="sda"), Member(device="sdb", role="faulty"))
+    )
     assert told.warnings == ()
 
 
 def test_the_longest_standstill_is_told() -> None:
     samples = (interval(3.0, 3.0, ios=0), interval(3.25), interval(8.25, 5.0, ios=0))
-    assert "for 5.0 s at 0:13 (the longest of 2 such times)" in (stood_still(samples, 10.0) or "")
+    assert "for 5.0 s at 0:13 (the longest of 2 such times)" in (standstill_text(samples, 10.0) or "")
 
 
 def steady(seconds: float, ios: int = 100, *, at: float = 0.0) -> list[Sample]:

@@ -148,7 +148,7 @@ async def test_a_run_is_ended_at_the_margin_of_its_pool() -> None:
     async with AbortMonitor(replace(ROOM, every=0.0), look, stop) as watch:
         host.states["vgA-pool-tpool"] = host.states["vgA-pool-tpool"].replace("160/1600", "1441/1600")
         await stop.wait()
-    told = watch.tell(RunResult(status=RunStatus.STOPPED))
+    told = watch.explain(RunResult(status=RunStatus.STOPPED))
     assert told.reason == "Stopped for room: the thin pool vgA/pool has 9.94 MiB of 100 MiB left."
 
 

@@ -74,7 +74,7 @@ async def ended(host: Host, *devices: WatchedDevice, by: Callable[[], None], bli
         assert not watching._stop.is_set(), watching._found
         by()
         await asyncio.wait_for(watching._stop.wait(), LONG)
-    return watching.tell(RunResult(status=RunStatus.STOPPED, reason="Stopped by the user"))
+    return watching.explain(RunResult(status=RunStatus.STOPPED, reason="Stopped by the user"))
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -96,7 +96,7 @@ async def test_the_same_table_at_every_look_is_no_reason_to_end(host: Host) -> N
         before = host.asked
         await until(lambda: host.asked >= before + 4)
     figures = RunResult(status=RunStatus.OK)
-    assert watching.tell(figures) is figures
+    assert watching.explain(figures) is figures
 
 
 async def test_a_table_that_only_fails_at_times_is_no_reason_to_end(host: Host) -> None:
@@ -107,7 +107,7 @@ async def test_a_table_that_only_fails_at_times_is_no_reason_to_end(host: Host) 
         before = host.asked
         await until(lambda: host.asked >= before + 4)
     figures = RunResult(status=RunStatus.FAILED)
-    assert watching.tell(figures) is figures
+    assert watching.explain(figures) is figures
 
 
 @pytest.mark.parametrize("words", ["8:16 0", f"8:0 {SECTORS}"], ids=["another disk", "another part of it"])
@@ -129,7 +129,7 @@ async def test_a_table_that_changed_since_it_was_judged_ends_the_run_before_it_b
     watching = watch(host, device)
     async with watching:
         assert watching._stop.is_set(), "before anything is written"
-    assert ELSEWHERE in (watching.tell(RunResult(status=RunStatus.STOPPED)).reason or "")
+    assert ELSEWHERE in (watching.explain(RunResult(status=RunStatus.STOPPED)).reason or "")
 
 
 async def test_a_table_that_changed_at_the_very_end_spoils_a_run_that_ended_well(host: Host) -> None:
@@ -137,7 +137,7 @@ async def test_a_table_that_changed_at_the_very_end_spoils_a_run_that_ended_well
     watching._watch_sysfs = watching._watch_tables = _never  # type: ignore[method-assign]
     async with watching:
         other(host)
-    figures = watching.tell(RunResult(status=RunStatus.OK))
+    figures = watching.explain(RunResult(status=RunStatus.OK))
     assert (figures.status, figures.reason) == (RunStatus.STOPPED, f"Stopped: {ELSEWHERE}.")
 
 
@@ -150,7 +150,7 @@ async def test_a_run_that_failed_for_it_names_both(host: Host) -> None:
     async with watching:
         other(host)
         await asyncio.wait_for(watching._stop.wait(), LONG)
-    figures = watching.tell(RunResult(status=RunStatus.FAILED, reason="I/O error."))
+    figures = watching.explain(RunResult(status=RunStatus.FAILED, reason="I/O error."))
     assert (figures.status, figures.reason) == (RunStatus.FAILED, f"Stopped: {ELSEWHERE}. I/O error.")
 
 
@@ -226,7 +226,7 @@ async def test_a_run_that_ended_while_nobody_could_tell_is_not_called_good(host:
     watching = watch(host, await judged(host), blind_after=1)
     async with watching:
         NO_ANSWERS[how](host)
-    figures = watching.tell(RunResult(status=RunStatus.OK))
+    figures = watching.explain(RunResult(status=RunStatus.OK))
     assert (figures.status, BLIND in (figures.reason or "")) == (RunStatus.STOPPED, True)
 
 
@@ -254,7 +254,7 @@ async def test_a_slow_answer_counts_from_the_time_it_was_asked_for(host: Host) -
         return dict(watching._before)
 
     watching._tables = tables  # type: ignore[method-assign]
-    await watching._until_answered()
+    await watching._compare_tables()
     assert (watching._answered, watching._found) == (100.0, ())
 
 
@@ -270,7 +270,7 @@ async def test_a_reading_run_goes_on_without_answers(host: Host) -> None:
     async with watching:
         await asyncio.sleep(0.2)
     figures = RunResult(status=RunStatus.OK)
-    assert watching.tell(figures) is figures
+    assert watching.explain(figures) is figures
 
 
 async def test_a_disk_without_device_mapper_asks_no_program(host: Host) -> None:

@@ -36,7 +36,7 @@ async def ended(look: Look | None, figures: RunResult = STOPPED) -> RunResult:
     async with AbortMonitor(WATCHED, look, stop) as heat:
         async with asyncio.timeout(120):
             await stop.wait()
-    return heat.tell(figures)
+    return heat.explain(figures)
 
 
 async def test_a_drive_at_its_warning_stops_the_run() -> None:
@@ -62,7 +62,7 @@ async def test_a_cool_drive_stops_nothing() -> None:
     seen = asyncio.Event()
     async with AbortMonitor(WATCHED, cool, stop) as heat:
         await seen.wait()
-    assert (stop.is_set(), heat.tell(STOPPED)) == (False, STOPPED)
+    assert (stop.is_set(), heat.explain(STOPPED)) == (False, STOPPED)
 
 
 @pytest.mark.parametrize("status", [RunStatus.OK, RunStatus.FAILED])

@@ -200,9 +200,9 @@ async def test_a_real_disk_is_written_twice_from_start_to_end_and_remembered(tmp
             precondition_request(disk.sure(), disk.device, quick("/dev"), QUICK, profile=None)
         )
         record = await bench.jobs.measure(ready)
-        assert ready.judgement is not None
-        assert ready.judgement.identity is not None
-        known = bench.jobs.memory.last_written(ready.judgement.identity)
+        assert ready.only.judgement is not None
+        assert ready.only.judgement.identity is not None
+        known = bench.jobs.memory.last_written(ready.only.judgement.identity)
         assert (record.figures.filled_bytes, known and known.times) == (32 << 20, 2.0)
         with open(disk.backing, "rb") as file:
             assert all(any(file.read(4096)) for _ in range((16 << 20) // 4096))

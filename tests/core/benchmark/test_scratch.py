@@ -458,7 +458,9 @@ async def test_a_folder_that_vanished_is_a_sentence(tmp_path: Path) -> None:
 )
 def test_a_reserve_stays_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, reserve: int) -> None:
     disk(monkeypatch, size=size, free=reserve + MIB)
-    assert plan_scratch(str(tmp_path), MIB, writes=True).free_after == reserve
+    assert plan_scratch(str(tmp_path), MIB, writes=True).size == MIB
+    with pytest.raises(RefusedError, match="does not fit"):
+        plan_scratch(str(tmp_path), MIB + 1, writes=True)
 
 
 def test_a_file_that_would_eat_into_the_reserve_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -471,7 +473,7 @@ def test_a_file_that_would_eat_into_the_reserve_is_refused(tmp_path: Path, monke
 async def test_our_full_file_needs_no_more_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await own(tmp_path / "x", os.urandom(MIB))
     disk(monkeypatch, size=100 * GIB, free=0)
-    assert plan_scratch(str(tmp_path / "x"), MIB, writes=True).free_after is None
+    assert not plan_scratch(str(tmp_path / "x"), MIB, writes=True).fill
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.benchmark.abort_conditions import WriteLimit, caps_of
+from app.core.benchmark.abort_conditions import WriteLimit, write_limit_of
 from app.core.benchmark.device_access import DeviceGuardResult
-from app.core.benchmark.endurance import wear_words
+from app.core.benchmark.endurance import wear_texts
 from app.core.benchmark.run_plan import BenchmarkRequest, ResolvedTarget, RunPlan
 from app.core.fio.job import Job, JobTarget, TargetKind
 from app.core.fio.profiles import PROFILES, Profile
@@ -57,7 +57,7 @@ def wrote(device: str, mib_s: float) -> Session:
 
 
 def told(session: Session, wanted: RunPlan | None = None, times: int = 1) -> tuple[str, ...]:
-    return wear_words(wanted or ready(), session.runs, session.inventory, times=times)
+    return wear_texts(wanted or ready(), session.runs, session.inventory, times=times)
 
 
 def known(media: Media, *facts: Fact, model: str | None = None) -> Inventory:
@@ -137,18 +137,18 @@ def test_a_fill_is_known_whatever_the_workload_writes() -> None:
 
 def test_what_the_drive_tells_of_its_endurance_is_said() -> None:
     drives = known(Media.SSD, Fact(label="Endurance used", value="37 %"))
-    assert wear_words(ready(), (), drives)[1] == "Endurance used of scsi:sda: 37 %"
+    assert wear_texts(ready(), (), drives)[1] == "Endurance used of scsi:sda: 37 %"
 
 
 def test_a_drive_that_two_backends_list_is_told_of_once_and_each_of_two_drives_by_itself() -> None:
     (drive,) = known(Media.SSD, Fact(label="Endurance used", value="37 %")).drives
     again = replace(drive, target=Target(backend="block", address="sda"))
-    assert wear_words(ready(), (), Inventory(drives=(drive, again)))[1:-1] == ("Endurance used of scsi:sda: 37 %",)
+    assert wear_texts(ready(), (), Inventory(drives=(drive, again)))[1:-1] == ("Endurance used of scsi:sda: 37 %",)
     pair = tuple(replace(one, device=f"/dev/{number}") for number, one in enumerate((drive, again)))
     array = Array(
         target=Target(backend="md", address="md0"), device="/dev/sda", members=tuple(one.target for one in pair)
     )
-    told = wear_words(ready(), (), Inventory(arrays=(array,), drives=pair))[1:-1]
+    told = wear_texts(ready(), (), Inventory(arrays=(array,), drives=pair))[1:-1]
     assert told == ("Endurance used of scsi:sda: 37 %", "Endurance used of block:sda: 37 %")
 
 
@@ -162,12 +162,12 @@ def test_the_rated_endurance_is_said_to_be_unknown() -> None:
 
 def test_the_rated_endurance_that_somebody_told_is_said_beside_what_is_written() -> None:
     drives = with_ratings(known(Media.SSD, model="Samsung  mzqlb960"), {"SAMSUNG MZQLB960": 1400, "another": 7})
-    assert wear_words(ready(), (), drives)[2] == "Rated endurance of scsi:sda: 1400 TB, by the configuration"
+    assert wear_texts(ready(), (), drives)[2] == "Rated endurance of scsi:sda: 1400 TB, by the configuration"
 
 
 def test_another_model_is_not_rated_by_it() -> None:
     drives = with_ratings(known(Media.SSD, model="SAMSUNG MZQLB960HAJR"), {"SAMSUNG MZQLB960": 1400})
-    assert wear_words(ready(), (), drives)[2].startswith("Rated endurance: unknown")
+    assert wear_texts(ready(), (), drives)[2].startswith("Rated endurance: unknown")
 
 
 def test_a_job_that_only_reads_costs_nothing() -> None:
@@ -177,25 +177,29 @@ def test_a_job_that_only_reads_costs_nothing() -> None:
 DEFAULT = Job.from_fields({"rw": "randwrite"})
 
 
+def _limits(plan: RunPlan, inventory: Inventory) -> tuple[int | None, ...]:
+    return tuple(write_limit_of(plan, site, inventory) for site in plan.sites)
+
+
 @pytest.mark.parametrize("media", [Media.SSD, Media.NVME, Media.UNKNOWN])
 def test_a_job_of_no_length_of_its_own_writes_a_tenth_of_what_may_wear(media: Media) -> None:
-    assert caps_of(ready(DEFAULT), known(media)) == (10 << 30,)
+    assert _limits(ready(DEFAULT), known(media)) == (10 << 30,)
 
 
 def test_a_drive_that_nobody_knows_may_wear() -> None:
-    assert caps_of(ready(DEFAULT), Inventory()) == (10 << 30,)
+    assert _limits(ready(DEFAULT), Inventory()) == (10 << 30,)
 
 
 @pytest.mark.parametrize("media", [Media.HDD, Media.VIRTUAL, Media.RAM])
 def test_what_does_not_wear_is_written_to_at_will(media: Media) -> None:
-    assert caps_of(ready(DEFAULT), known(media)) == (None,)
+    assert _limits(ready(DEFAULT), known(media)) == (None,)
 
 
 def test_the_members_of_an_array_are_what_wears() -> None:
     disks = known(Media.SSD).drives[0], replace(known(Media.HDD).drives[0], device="/dev/sdb")
     array = Array(target=Target(backend="md", address="md0"), device="/dev/sda", members=(disks[1].target,))
     below = Inventory(arrays=(array,), drives=(replace(disks[1], target=disks[1].target),))
-    assert caps_of(ready(DEFAULT), below) == (None,)
+    assert _limits(ready(DEFAULT), below) == (None,)
 
 
 AGREED = {
@@ -204,7 +208,7 @@ AGREED = {
     "until it is steady": replace(
         ready(DEFAULT), request=replace(ready(DEFAULT).request, steady=SteadyPlan(end_early=True))
     ),
-    "told with a plan": replace(ready(DEFAULT), request=replace(ready(DEFAULT).request, told=True)),
+    "told with a plan": replace(ready(DEFAULT), request=replace(ready(DEFAULT).request, length_agreed=True)),
     "a preconditioning": ready(DEFAULT, fills=2),
     "a job that only reads": ready(Job.from_fields({"rw": "randread"})),
 }
@@ -212,7 +216,7 @@ AGREED = {
 
 @pytest.mark.parametrize("how", AGREED)
 def test_what_was_asked_for_is_not_cut_short(how: str) -> None:
-    assert caps_of(AGREED[how], known(Media.SSD)) == (None,)
+    assert _limits(AGREED[how], known(Media.SSD)) == (None,)
 
 
 @loop_over("profile", PROFILES.values(), ids=tuple(PROFILES))
@@ -221,12 +225,12 @@ def test_no_workload_writes_for_more_than_ten_minutes_by_itself(profile: Profile
 
 
 def test_where_the_run_ends_is_said_before_it() -> None:
-    said = wear_words(ready(DEFAULT), (), known(Media.SSD))[0]
+    said = wear_texts(ready(DEFAULT), (), known(Media.SSD))[0]
     assert said == "Written: 10 GiB at most, a tenth of the drive; a run time or a size of its own lifts that"
 
 
 def test_a_slow_drive_does_not_come_so_far() -> None:
-    assert "as fast as r1 wrote" in wear_words(ready(DEFAULT), wrote("/dev/sda", 10).runs, known(Media.SSD))[0]
+    assert "as fast as r1 wrote" in wear_texts(ready(DEFAULT), wrote("/dev/sda", 10).runs, known(Media.SSD))[0]
 
 
 def interval(mib: int) -> Sample:
@@ -240,22 +244,24 @@ def test_a_run_is_ended_when_it_has_written_its_share(mib: tuple[int, ...], ende
     stop = asyncio.Event()
     cap = WriteLimit([10 << 20], stop)
     for one in mib:
-        cap.hear(interval(one))
+        cap.count(interval(one))
     assert stop.is_set() is ended
 
 
 def test_a_run_that_was_ended_for_it_says_so() -> None:
     cap = WriteLimit([1], asyncio.Event())
-    cap.hear(interval(5))
-    assert cap.tell(RunResult(status=RunStatus.STOPPED)).reason == "Stopped: 5 MiB are written, a tenth of the drive."
+    cap.count(interval(5))
+    assert (
+        cap.explain(RunResult(status=RunStatus.STOPPED)).reason == "Stopped: 5 MiB are written, a tenth of the drive."
+    )
 
 
 @pytest.mark.parametrize("status", [RunStatus.OK, RunStatus.FAILED])
 def test_a_run_that_ended_otherwise_keeps_its_own_words(status: RunStatus) -> None:
     cap = WriteLimit([1], asyncio.Event())
-    cap.hear(interval(5))
-    assert cap.tell(RunResult(status=status, reason="its own")).reason == "its own"
+    cap.count(interval(5))
+    assert cap.explain(RunResult(status=status, reason="its own")).reason == "its own"
 
 
 def test_a_run_that_somebody_stopped_before_is_not_said_to_be_ended_for_it() -> None:
-    assert WriteLimit([1 << 40], asyncio.Event()).tell(RunResult(status=RunStatus.STOPPED)).reason is None
+    assert WriteLimit([1 << 40], asyncio.Event()).explain(RunResult(status=RunStatus.STOPPED)).reason is None

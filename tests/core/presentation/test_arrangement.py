@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.core.presentation.device_tree import DeviceTreeNode, arranged, place_of, reason
+from app.core.presentation.device_tree import DeviceTreeNode, address_sort_key, build_device_tree, state_reason
 from backends.merge_inventory import joined
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, State, Target, Task
 from tests.case_loop import loop_over
@@ -44,7 +44,7 @@ def shape(branches: tuple[DeviceTreeNode, ...]) -> list[object]:
 def seen(
     *, controllers: tuple[Controller, ...] = (), arrays: tuple[Array, ...] = (), drives: tuple[Drive, ...]
 ) -> list[object]:
-    return shape(arranged(joined(Inventory(controllers=controllers, arrays=arrays, drives=drives))))
+    return shape(build_device_tree(joined(Inventory(controllers=controllers, arrays=arrays, drives=drives))))
 
 
 def test_a_disk_that_two_vendors_see_is_shown_once() -> None:
@@ -80,7 +80,7 @@ def test_cards_are_in_the_order_of_their_numbers_whoever_answered_first() -> Non
 
 def test_another_order_is_kept_within_each_place() -> None:
     disks = tuple(replace(drive(f"block:sd{name}"), size_bytes=size) for name, size in (("a", 1), ("b", 3), ("c", 2)))
-    found = arranged(Inventory(drives=disks), order=lambda one: -(one.size_bytes or 0))
+    found = build_device_tree(Inventory(drives=disks), order=lambda one: -(one.size_bytes or 0))
     assert shape(found) == ["block:sdb", "block:sdc", "block:sda"]
 
 
@@ -99,7 +99,7 @@ def test_another_order_is_kept_within_each_place() -> None:
     ],
 )
 def test_addresses_are_in_the_order_in_which_people_count(before: str, after: str) -> None:
-    assert place_of(target(before)) < place_of(target(after))
+    assert address_sort_key(target(before)) < address_sort_key(target(after))
 
 
 def test_a_disk_in_two_arrays_is_under_the_first() -> None:
@@ -108,7 +108,7 @@ def test_a_disk_in_two_arrays_is_under_the_first() -> None:
 
 
 def test_a_member_has_the_role_that_its_array_tells() -> None:
-    found = arranged(
+    found = build_device_tree(
         joined(
             Inventory(
                 arrays=(array("md:md0", "block:sda", Member_0="/dev/sda, in sync"),), drives=(drive("block:sda"),)
@@ -120,18 +120,18 @@ def test_a_member_has_the_role_that_its_array_tells() -> None:
 
 def test_an_array_that_is_missing_members_says_so() -> None:
     broken = replace(array("md:md0", state=State.DEGRADED), why="1 of 2 members missing")
-    assert reason(broken) == "1 of 2 members missing"
+    assert state_reason(broken) == "1 of 2 members missing"
 
 
 def test_an_array_that_is_rebuilt_says_how_far() -> None:
     rebuilt = Array(
         target=target("md:md0", Scope.ARRAY), state=State.REBUILDING, tasks=(Task(kind="rebuild", progress=0.43),)
     )
-    assert reason(rebuilt) == "rebuild 43 %"
+    assert state_reason(rebuilt) == "rebuild 43 %"
 
 
 def test_an_array_that_is_well_needs_no_reason() -> None:
-    assert reason(array("md:md0", Array_state="active, being written")) == ""
+    assert state_reason(array("md:md0", Array_state="active, being written")) == ""
 
 
 def test_drives_are_in_the_kernels_order_whoever_has_them() -> None:

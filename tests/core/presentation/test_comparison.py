@@ -9,9 +9,9 @@ import pytest
 from app.cli.render import table_lines
 from app.core.analysis.comparison import compare, compare_experiment
 from app.core.analysis.pair_design import RULE
-from app.core.analysis.stored_verdicts import judged_again, stored_comparison, verdicts_of
+from app.core.analysis.stored_verdicts import stored_comparison, verdicts_of, without_stored_verdicts
 from app.core.presentation.comparison import comparison_table, experiment_brief, experiment_lines, sides_table
-from app.core.presentation.comparison_text import caveats, sentence
+from app.core.presentation.comparison_text import caveat_texts, comparison_sentence
 from app.core.presentation.json_schema_compare import figure
 from app.core.presentation.table import Cell, Tone, text_of
 from app.core.session import event_codec
@@ -77,7 +77,7 @@ def test_a_verdict_is_the_same_word_in_the_table_in_json_and_in_the_sentence(
     assert isinstance(cell, Cell)
     assert (cell.text.startswith(word), cell.tone) == (True, tone)
     assert figure(both.rows[0])["verdict"] == word.rstrip(", ").replace(" ", "-")
-    assert word.rstrip(", ") in sentence(both).lower()
+    assert word.rstrip(", ") in comparison_sentence(both).lower()
 
 
 def test_less_latency_is_lower_and_welcome() -> None:
@@ -124,7 +124,7 @@ def test_what_was_recorded_is_told_as_it_was_told_when_the_experiment_ended(
     assert isinstance(line, ExperimentEnded)
     both = stored_comparison(measured(*pairs, ended=line), "e1")
     assert both is not None
-    assert (sentence(both), both.rows) == (sentence(judged), judged.rows)
+    assert (comparison_sentence(both), both.rows) == (comparison_sentence(judged), judged.rows)
 
 
 def of_another_rule(verdict: str) -> Session:
@@ -141,22 +141,22 @@ def of_another_rule(verdict: str) -> Session:
 def test_a_recorded_verdict_stands_whatever_the_rule_says_now() -> None:
     both = stored_comparison(of_another_rule("slower"), "e1")
     assert both is not None
-    assert sentence(both).startswith("Slower with")
+    assert comparison_sentence(both).startswith("Slower with")
     words = f"Judged by rule 9 when it ended, now it is rule {RULE}: `--judge-again` judges by that."
-    assert words in caveats(both)
+    assert words in caveat_texts(both)
 
 
 def test_on_request_it_is_judged_again() -> None:
-    both = stored_comparison(judged_again(of_another_rule("slower")), "e1")
+    both = stored_comparison(without_stored_verdicts(of_another_rule("slower")), "e1")
     assert both is not None
-    assert sentence(both).startswith("Not decided between")
-    assert not [told for told in caveats(both) if told.startswith("Judged by")]
+    assert comparison_sentence(both).startswith("Not decided between")
+    assert not [told for told in caveat_texts(both) if told.startswith("Judged by")]
 
 
 def test_a_verdict_that_this_version_does_not_know_is_judged_anew() -> None:
     both = stored_comparison(of_another_rule("sideways"), "e1")
     assert both is not None
-    assert sentence(both).startswith("Not decided between")
+    assert comparison_sentence(both).startswith("Not decided between")
 
 
 def test_what_an_older_log_says_of_a_run_is_read_though_it_names_nothing() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.presentation.device import counts, facts, in_force, kind_text, state_cell
+from app.core.presentation.device import count_texts, device_facts, kind_text, state_cell, values_in_force
 from app.core.presentation.device_table import devices_table
 from app.core.presentation.device_tree import DeviceTreeNode
 from app.core.presentation.table import Cell, StatusSymbol, Tone, text_of
@@ -63,7 +63,7 @@ RACK = Inventory(controllers=(CARD,), arrays=(VOLUME,), drives=(DISK,))
 
 
 def told(thing: Controller | Array | Drive) -> dict[str, str]:
-    return {fact.label: fact.value for group in facts(thing) for fact in group.facts}
+    return {fact.label: fact.value for group in device_facts(thing) for fact in group.facts}
 
 
 def column(key: str) -> list[str]:
@@ -116,18 +116,18 @@ def test_every_state_has_a_sign(state: State) -> None:
 
 
 def test_each_kind_is_counted_and_none_is_not_told() -> None:
-    assert counts(Inventory(arrays=(VOLUME,), drives=(DISK, Drive(target=CARD.target)))) == ("1 array", "2 drives")
+    assert count_texts(Inventory(arrays=(VOLUME,), drives=(DISK, Drive(target=CARD.target)))) == ("1 array", "2 drives")
 
 
 def test_facts_name_what_lies_on_a_drive() -> None:
     marked = Drive(target=DISK.target, signatures=(Signature(kind="ext4", label="home", part="sda1"),))
-    group = next(group for group in facts(marked) if group.heading == "On it")
+    group = next(group for group in device_facts(marked) if group.heading == "On it")
     assert "home" in group.facts[0].value
 
 
 def test_what_uses_a_drive_wants_attention() -> None:
     used = Drive(target=DISK.target, uses=(Use(kind="mount", detail="mounted on /srv", part="sda1"),))
-    group = next(group for group in facts(used) if group.heading == "In use")
+    group = next(group for group in device_facts(used) if group.heading == "In use")
     assert [(fact.value, fact.tone) for fact in group.facts] == [("sda1: mounted on /srv", Tone.ATTENTION)]
 
 
@@ -136,7 +136,9 @@ def test_an_array_tells_its_full_stripe() -> None:
 
 
 def test_a_cards_place_is_told_once() -> None:
-    assert [fact.value for group in facts(CARD) for fact in group.facts if fact.label == "PCI address"] == [CARD.pci]
+    assert [fact.value for group in device_facts(CARD) for fact in group.facts if fact.label == "PCI address"] == [
+        CARD.pci
+    ]
 
 
 def test_unknown_facts_are_left_out() -> None:
@@ -163,7 +165,7 @@ def test_of_what_is_set_and_not_in_force_the_latter_counts() -> None:
         "read_ahead": ("Read-ahead", Reading(now="none")),
         "io_policy": ("I/O policy", Reading(now="unknown")),
     }
-    assert in_force(readings) == {"write_cache": "write-through", "read_ahead": "none"}
+    assert values_in_force(readings) == {"write_cache": "write-through", "read_ahead": "none"}
 
 
 def test_the_state_of_a_drive_is_a_fact() -> None:

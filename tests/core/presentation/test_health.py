@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.core.presentation.device import facts, state_cell
-from app.core.presentation.device_table import DeviceListOptions, devices_table, matching, searchable
+from app.core.presentation.device import device_facts, state_cell
+from app.core.presentation.device_table import DeviceListOptions, devices_table, matching_keys, search_texts
 from app.core.presentation.device_tree import DeviceTreeNode
 from app.core.presentation.table import Cell, StatusSymbol, Tone, text_of
 from backends.health import HealthFault
@@ -31,7 +31,7 @@ def drive(name: str = "sda", state: State = State.ONLINE, facts: tuple[Fact, ...
 
 
 def lines(shown: Drive) -> dict[str, tuple[str, Tone]]:
-    found = [line for group in facts(shown) if group.heading == "Health" for line in group.facts]
+    found = [line for group in device_facts(shown) if group.heading == "Health" for line in group.facts]
     assert len({line.label for line in found}) == len(found)
     return {line.label: (line.value, line.tone) for line in found}
 
@@ -110,8 +110,8 @@ def test_the_worst_first_has_sick_drives_before_others() -> None:
 
 def test_a_filter_finds_drives_by_any_of_their_faults() -> None:
     drives = (drive("sda", predicts_failure=False), drive("sdb", predicts_failure=True, media_errors=1))
-    texts = searchable(Inventory(drives=drives), {})
-    assert matching(texts, "predicts failure") == matching(texts, "1 media errors") == {"scsi:sdb"}
+    texts = search_texts(Inventory(drives=drives), {})
+    assert matching_keys(texts, "predicts failure") == matching_keys(texts, "1 media errors") == {"scsi:sdb"}
 
 
 def test_every_reported_value_of_the_health_has_a_line() -> None:

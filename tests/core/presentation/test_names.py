@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 import backends.vendors
-from app.core.analysis.replicates import Replicates
-from app.core.presentation.labels import key_name, key_value, set_up, workload
+from app.core.analysis.sample_groups import Replicates
+from app.core.presentation.labels import key_name, key_value, setup_label, workload_label
 from app.core.presentation.preview import preview_facts
 from app.core.presentation.run_list import ListedRun, runs_table
 from app.core.presentation.table import Tone, text_of
@@ -84,7 +84,7 @@ def test_a_value_has_the_unit_of_its_setting(key: str, value: str | None, told: 
 
 
 def test_a_set_up_of_a_sweep_is_named_by_its_settings() -> None:
-    assert set_up("read_ahead=none, strip_size=262144") == "Read-ahead none, Strip size 256 KiB"
+    assert setup_label("read_ahead=none, strip_size=262144") == "Read-ahead none, Strip size 256 KiB"
 
 
 @pytest.mark.parametrize(
@@ -97,12 +97,12 @@ def test_a_set_up_of_a_sweep_is_named_by_its_settings() -> None:
     ],
 )
 def test_a_workload_of_a_sweep_is_named_by_the_fields_of_its_job(column: str, told: str) -> None:
-    assert workload(column) == told
+    assert workload_label(column) == told
 
 
 @pytest.mark.parametrize("row", ["as it is", "FastPath, cold", "of_another=1"])
 def test_a_set_up_with_a_name_of_its_own_keeps_it(row: str) -> None:
-    assert set_up(row) == row
+    assert setup_label(row) == row
 
 
 def test_the_column_of_a_setting_is_headed_by_its_name() -> None:

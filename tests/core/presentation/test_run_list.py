@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.analysis.replicates import Replicates
+from app.core.analysis.sample_groups import Replicates
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table, runs_title
 from app.core.presentation.table import Cell, Tone
 from app.core.session.results import RunStatus

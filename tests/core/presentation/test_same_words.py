@@ -126,7 +126,7 @@ def test_an_arrays_trouble_is_said_alike(capsys: pytest.CaptureFixture[str]) -> 
         "  ".join(map(plain, list_rows(devices_list(DEGRADED))[0].cells)),
         capsys.readouterr().out,
         shown(capsys),
-        "".join(fact.value for group in render.groups(device.facts(DEGRADED.arrays[0])) for fact in group.facts),
+        "".join(fact.value for group in render.groups(device.device_facts(DEGRADED.arrays[0])) for fact in group.facts),
         str([grid.rows for grid in grids]),
     )
     assert ["rebuild 37 %" in each for each in told] == [True] * 5

@@ -21,7 +21,13 @@ from app.core.analysis.drift import DriftPattern, RunPattern
 from app.core.analysis.pair_design import STANDARD, one_look
 from app.core.analysis.stored_verdicts import verdicts_of
 from app.core.presentation.comparison import ab_headings, comparison_table
-from app.core.presentation.comparison_text import caveats, disturbance_text, ended_text, sentence, so_far
+from app.core.presentation.comparison_text import (
+    caveat_texts,
+    comparison_sentence,
+    disturbance_text,
+    experiment_end_text,
+    interim_text,
+)
 from app.core.presentation.table import Cell
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, RunEnded
@@ -258,14 +264,14 @@ COMPARISONS: dict[str, Callable[[], Comparison]] = {
 
 def told(title: str, comparison: Comparison) -> Iterator[str]:
     yield f"== {title}"
-    yield sentence(comparison)
-    yield from (f"  - {words}" for words in caveats(comparison))
+    yield comparison_sentence(comparison)
+    yield from (f"  - {words}" for words in caveat_texts(comparison))
 
 
 def ended(session: Session) -> str:
     both = experiment(session)
     over = ExperimentEnded(at=1.0, id="e1", status=RunStatus.OK, restored=True, verdicts=verdicts_of(both))
-    return ended_text(over)
+    return experiment_end_text(over)
 
 
 def table_of(title: str, session: Session) -> Iterator[str]:
@@ -284,8 +290,8 @@ def everything() -> Iterator[str]:
         yield from told(title, made())
     yield ""
     yield "ON THE WAY"
-    yield from (f"{len(pairs)} pairs of a plan: {so_far(ab(pairs, looks=STANDARD), 'e1') or 'nothing'}" for pairs in
-                (SIX[:1], SIX[:3], SIX, LONG, (*LONG, *LONG), (*LONG, *LONG, *LONG, *LONG[:2])))  # fmt: skip
+    for pairs in (SIX[:1], SIX[:3], SIX, LONG, (*LONG, *LONG), (*LONG, *LONG, *LONG, *LONG[:2])):
+        yield f"{len(pairs)} pairs of a plan: {interim_text(ab(pairs, looks=STANDARD), 'e1') or 'nothing'}"
     yield ""
     yield "IN THE LOG"
     yield from (f"{title}: {ended(session) or 'nothing'}" for title, session in EXPERIMENTS.items())
@@ -346,4 +352,4 @@ def test_what_the_sentence_says_is_what_the_table_says(session: Session) -> None
     assert both.headline is not None
     word = row.cells[-1].text if isinstance(row.cells[-1], Cell) else row.cells[-1]
     said = word.partition(",")[0]
-    assert {"refused": "no verdict"}.get(said, said) in sentence(both).lower()
+    assert {"refused": "no verdict"}.get(said, said) in comparison_sentence(both).lower()

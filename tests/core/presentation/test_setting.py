@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.presentation.setting import legal_text, now_cell, risk_of, settings_table, value_words, why_not
+from app.core.presentation.setting import legal_text, now_cell, risk_of, settings_table, unavailable_reasons, value_text
 from app.core.presentation.table import Cell, StatusSymbol, Table, Tone, text_of
 from backends.model import Scope
 from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting, Span
@@ -41,15 +41,15 @@ def test_a_column_that_may_be_cut_begins_with_what_is_in_force() -> None:
 
 
 def test_a_value_goes_by_its_label() -> None:
-    assert value_words(CACHE, Reading(now="wb", choices=CHOICES), "wb") == "write-back"
+    assert value_text(CACHE, Reading(now="wb", choices=CHOICES), "wb") == "write-back"
 
 
 def test_a_number_has_its_unit() -> None:
-    assert value_words(AHEAD, Reading(now="128"), "128") == "128 KiB"
+    assert value_text(AHEAD, Reading(now="128"), "128") == "128 KiB"
 
 
 def test_what_nobody_reports_is_called_that() -> None:
-    assert value_words(AHEAD, Reading(now=None), None) == "not reported"
+    assert value_text(AHEAD, Reading(now=None), None) == "not reported"
 
 
 def test_a_policy_that_is_not_in_force_says_what_is() -> None:
@@ -123,7 +123,7 @@ def test_an_array_says_that_it_is_made_anew() -> None:
 
 def test_a_reason_is_told_once_for_all_it_holds_for() -> None:
     blocked = Reading(now="1", availability=Availability(why_not="needs root"))
-    assert why_not((CACHE, AHEAD), {CACHE.key: blocked, AHEAD.key: blocked}) == (
+    assert unavailable_reasons((CACHE, AHEAD), {CACHE.key: blocked, AHEAD.key: blocked}) == (
         ("needs root", (CACHE.key, AHEAD.key)),
     )
 

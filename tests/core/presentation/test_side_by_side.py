@@ -6,7 +6,13 @@ import pytest
 
 from app.core.analysis.comparison import Comparison, compare, compare_experiment
 from app.core.presentation.comparison import comparison_table
-from app.core.presentation.side_by_side import comparison_title, drawing_text, drawn_difference, side_names, verdicts
+from app.core.presentation.side_by_side import (
+    comparison_title,
+    drawing_text,
+    drawn_difference,
+    side_names,
+    verdict_parts,
+)
 from app.core.presentation.table import Tone, text_of
 from app.core.session.state import replay
 from tests.core import sessions
@@ -39,30 +45,30 @@ def single(*, b: dict[str, str] | None = None, names: tuple[str, str] | None = N
 def test_the_first_verdict_is_that_of_the_headline(
     pairs: tuple[tuple[float, float], ...], sign: str, word: str, tone: Tone
 ) -> None:
-    told = verdicts(experiment(pairs))[0]
+    told = verdict_parts(experiment(pairs))[0]
     assert (told.sign, told.word, told.figure, told.tone) == (sign, word, "read IOPS", tone)
 
 
 def test_what_is_not_decided_says_why() -> None:
-    assert "if there is an effect, it is below" in verdicts(experiment(OPEN))[0].reason
+    assert "if there is an effect, it is below" in verdict_parts(experiment(OPEN))[0].reason
 
 
 def test_what_was_shown_needs_no_reason() -> None:
-    assert verdicts(experiment(FASTER))[0].reason == ""
+    assert verdict_parts(experiment(FASTER))[0].reason == ""
 
 
 def test_an_interval_is_told_with_both_ends_and_what_it_covers() -> None:
-    told = verdicts(experiment(FASTER))[0]
+    told = verdict_parts(experiment(FASTER))[0]
     assert (told.difference, told.between) == ("+20.0 %", "between +19.7 and +20.4 % (95 %)")
 
 
 def test_two_single_runs_have_a_difference_and_no_interval() -> None:
-    told = verdicts(single(b={"nr": "2"}))[0]
+    told = verdict_parts(single(b={"nr": "2"}))[0]
     assert (told.word, told.difference, told.between) == ("not decided", "+5.0 %", "")
 
 
 def test_a_repeat_is_called_one() -> None:
-    assert [told.word for told in verdicts(single())] == ["repeat"]
+    assert [told.word for told in verdict_parts(single())] == ["repeat"]
 
 
 def test_the_drawing_has_a_point_for_each_pair() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.presentation.device import settings_words, target_words
+from app.core.presentation.device import target_texts, telling_settings
 from backends.model import Array, Inventory, Level, Target
 
 SSD = Array(target=Target(backend="megaraid", address="/c0/v1"), name="ssd", level=Level.RAID5, device="/dev/sdb")
@@ -16,32 +16,32 @@ VALUES = {"strip_size": "65536", "read_ahead": "none", "write_cache": "write-thr
     [(False, ("through", "none", "64K")), (True, ("write through", "read-ahead none", "strip 64K"))],
 )
 def test_of_an_array_its_policies_and_strip_are_told(named: bool, words: tuple[str, ...]) -> None:
-    assert settings_words(VALUES, named=named) == words
+    assert telling_settings(VALUES, named=named) == words
 
 
 def test_of_a_cached_device_the_mode_of_its_cache_comes_first() -> None:
-    assert settings_words({**VALUES, "cache_mode": "write-around"}, named=True)[:2] == (
+    assert telling_settings({**VALUES, "cache_mode": "write-around"}, named=True)[:2] == (
         "cache around",
         "write through",
     )
 
 
 def test_a_setting_that_bears_its_name_as_value_is_on() -> None:
-    assert settings_words({"read_ahead": "read-ahead"}, named=True) == ("read-ahead on",)
+    assert telling_settings({"read_ahead": "read-ahead"}, named=True) == ("read-ahead on",)
 
 
 def test_of_a_disk_scheduler_and_queue_are_told() -> None:
     values = {"scheduler": "mq-deadline", "nr_requests": "256", "nomerges": "0"}
-    assert settings_words(values, named=True) == ("scheduler mq-deadline", "requests 256")
+    assert telling_settings(values, named=True) == ("scheduler mq-deadline", "requests 256")
 
 
 def test_an_array_is_told_by_its_name_level_and_node() -> None:
-    assert target_words(Inventory(arrays=(SSD,)), "/dev/sdb", "megaraid:/c0/v1") == ("ssd", "raid5", "sdb")
+    assert target_texts(Inventory(arrays=(SSD,)), "/dev/sdb", "megaraid:/c0/v1") == ("ssd", "raid5", "sdb")
 
 
 def test_a_file_is_told_by_its_path_and_what_it_lies_on() -> None:
-    assert target_words(Inventory(arrays=(SSD,)), "/dev/sdb", "/srv/a.dat") == ("file /srv/a.dat", "on sdb")
+    assert target_texts(Inventory(arrays=(SSD,)), "/dev/sdb", "/srv/a.dat") == ("file /srv/a.dat", "on sdb")
 
 
 def test_what_is_not_known_is_told_by_its_name() -> None:
-    assert target_words(Inventory(), None, "a scratch file of 1 GiB") == ("a scratch file of 1 GiB",)
+    assert target_texts(Inventory(), None, "a scratch file of 1 GiB") == ("a scratch file of 1 GiB",)

@@ -18,7 +18,7 @@ from app.core.changes import watchdog
 from app.core.changes.side_effects import without_earlier
 from app.core.changes.trial import check_seconds
 from app.core.interrupted_experiments import _changes_in_force, open_experiments
-from app.core.presentation.change import facts
+from app.core.presentation.change import change_facts
 from app.core.presentation.table import text_of
 from app.core.session import folders as pool
 from app.core.session import journal, store
@@ -302,7 +302,7 @@ def test_a_drift_is_seen_through_a_clock_that_was_set_back() -> None:
 
 def test_a_change_never_ended_before_it_began() -> None:
     session = replay([STARTED, replace(intended(), at=5000.0), replace(ended("verified"), at=2.0)])
-    (line,) = [line for line in facts(session.changes[0]).facts if line.label == "Ended"]
+    (line,) = [line for line in change_facts(session.changes[0]).facts if line.label == "Ended"]
     assert text_of(line.value).endswith(", 0 s later")
 
 

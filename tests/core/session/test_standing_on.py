@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.presentation.change import above as sentences
-from app.core.presentation.change import facts
+from app.core.presentation.change import change_facts
+from app.core.presentation.change import dependents_texts as sentences
 from app.core.presentation.json_schema import change as as_json
 from app.core.session.events import ChangeIntended
 from app.core.session.inventory import dependents_of
@@ -94,4 +94,4 @@ def test_programs_are_told_too() -> None:
 
 def test_a_change_that_was_made_is_told_with_it() -> None:
     record = ChangeRecord(intent=ChangeIntended(at=0.0, id="c1", change=planned(VOLUME, "vg0/mail")))
-    assert ("Above it", "vg0/mail") in [(line.label, line.value) for line in facts(record).facts]
+    assert ("Above it", "vg0/mail") in [(line.label, line.value) for line in change_facts(record).facts]

@@ -16,10 +16,10 @@ from app.core.analysis.noise import RunNoise
 from app.core.analysis.pair_design import STANDARD, letters_of, one_look
 from app.core.analysis.stored_verdicts import stored_comparison
 from app.core.analysis.verdict import Verdict
-from app.core.benchmark.idle_wait import rest
+from app.core.benchmark.idle_wait import wait_until_idle
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.fio.job import Engine, Job, JobTarget
-from app.core.presentation.comparison_text import sentence, so_far
+from app.core.presentation.comparison_text import comparison_sentence, interim_text
 from app.core.session.event_types import InterimAnalysis, LoadEvent, PhaseChanged, SteadyPlan, WorkloadFinished
 from app.core.session.results import Phase, RunStatus
 from app.core.session.state import replay
@@ -140,7 +140,7 @@ def told(table: Table, experiment: str) -> str:
     """What a reader of the session is told of an experiment that has ended."""
     both = stored_comparison(table.bench.session, experiment)
     assert both is not None
-    return sentence(both)
+    return comparison_sentence(both)
 
 
 async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
@@ -151,7 +151,7 @@ async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
 
 async def test_what_is_shown_on_the_way_is_no_verdict(table: Table) -> None:
     said: list[str] = []
-    table.bench.subscribe(lambda session, _: said.append(so_far(session, "e1")))
+    table.bench.subscribe(lambda session, _: said.append(interim_text(session, "e1")))
     await run_experiment(table.bench, await planned(table))
     assert all(text.endswith("not yet decided") for text in said if text)
     assert any(said)
@@ -520,32 +520,32 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_device_at_rest_is_not_waited_for(at_once: None) -> None:
     host = Counting({})
-    assert (await rest(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 2)
+    assert (await wait_until_idle(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 2)
 
 
 async def test_a_busy_device_is_waited_for(at_once: None) -> None:
     host = Counting({})
     host.busy = 6
-    assert (await rest(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 7)
+    assert (await wait_until_idle(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 7)
 
 
 async def test_a_device_that_never_rests_is_told(at_once: None) -> None:
     host = Counting({})
     host.busy = 10_000
-    assert not await rest(host, "/dev/sda", 0.0, asyncio.Event(), patience=0.02)
+    assert not await wait_until_idle(host, "/dev/sda", 0.0, asyncio.Event(), patience=0.02)
 
 
 async def test_the_pause_ends_with_a_stop() -> None:
     stop = asyncio.Event()
     stop.set()
-    assert await rest(FakeHost({}), "/dev/sda", 3600.0, stop)
+    assert await wait_until_idle(FakeHost({}), "/dev/sda", 3600.0, stop)
 
 
 async def test_a_restless_device_is_in_the_warnings_of_the_run(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     async def restless(*_: object) -> bool:
         return False
 
-    monkeypatch.setattr("app.features.ab.experiment.rest", restless)
+    monkeypatch.setattr("app.features.ab.experiment.wait_until_idle", restless)
     await run_experiment(table.bench, await planned(table))
     assert "not at rest" in " ".join(table.bench.session.runs[0].figures.warnings)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.core.analysis.past_runs.earlier_runs import PastRun, job_words
+from app.core.analysis.past_runs.earlier_runs import PastRun, job_text
 from app.core.analysis.regression import RegressionVerdict
 from app.core.session.events import LoggedEvent
 from app.core.session.paths import Paths
@@ -157,7 +157,7 @@ def nights(saved: Baseline, values: tuple[float, ...], **more: Any) -> tuple[Pas
     """Sessions in which the same was measured."""
     alike = past(1.0, thing=saved.thing, settings=dict(saved.start.settings))
     return tuple(
-        replace(alike, value=value, session=f"n{at}", at=at * DAY, job=job_words(saved.start.job), **more)
+        replace(alike, value=value, session=f"n{at}", at=at * DAY, job=job_text(saved.start.job), **more)
         for at, value in enumerate(values)
     )
 
@@ -190,5 +190,5 @@ def test_runs_with_another_engine_are_never_held_against_it(saved: Baseline, tmp
 
 
 def test_another_engine_is_another_condition_of_the_history() -> None:
-    words = {job_words({"rw": "randwrite", "fsync": "1", "ioengine": engine}) for engine in ("libaio", "psync")}
+    words = {job_text({"rw": "randwrite", "fsync": "1", "ioengine": engine}) for engine in ("libaio", "psync")}
     assert len(words) == 2

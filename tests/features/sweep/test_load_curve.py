@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from app.core.analysis.stats import spread
+from app.core.analysis.stats import mean_interval
 from app.core.fio.job import Job
 from app.core.session.sweep_steps import RateSeries, Saturation
 from app.features.sweep.engine.cells import LatencyFigure, RunScore
@@ -30,7 +30,7 @@ def saturated(depth: int, **job: str) -> SaturationResult:
     cell = type(cell)(id="k1", row="", column="", where="t", job={**cell.job, **job})
     one = RunScore(iops=40_000.0, bytes_per_second=0.0, p99_ns=None, mean_ns=None)
     best = DepthPoint(depth=depth, cell=cell, tried=1, scores=(one,))
-    return SaturationResult(cell=cell, points=(best,), plateau=spread([40_000.0]), best=best)
+    return SaturationResult(cell=cell, points=(best,), plateau=mean_interval([40_000.0]), best=best)
 
 
 def test_all_rates_are_asked_for_in_rounds_and_every_second_goes_backwards() -> None:

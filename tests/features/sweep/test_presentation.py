@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.presentation.labels import worded
+from app.core.presentation.labels import with_labels
 from app.core.presentation.table import FactLine, Tone, text_of
 from app.core.session.results import Advice, MemberStats
 from app.core.session.state import RunRecord, replay
@@ -105,7 +105,7 @@ def test_workloads_alone_have_a_best_one_and_no_matrix() -> None:
 def test_matrix_rankings_and_front_say_a_field_of_the_job_in_words() -> None:
     plan = f'{AHEAD}[[axis]]\njob="iodepth"\nvalues=[1,8]\n'
     made, runs = measured(design(plan), {})
-    record = worded(made)
+    record = with_labels(made)
     found = results(record, runs)
     shown = matrix(record, found)
     assert {*shown.down, *shown.across} >= {"queue depth 1", "queue depth 8"}
@@ -118,7 +118,7 @@ def test_lines_of_a_curve_are_the_same_in_words_and_as_recorded() -> None:
     plan = '[[axis]]\njob="profile"\nvalues=["randread-4k","randwrite-4k"]\n' + DEPTHS
     made, runs = measured(design(plan), {})
     assert list(results(made, runs).lines) == ["randread-4k", "randwrite-4k"]
-    assert list(results(worded(made), runs).lines) == ["randread-4k", "randwrite-4k"]
+    assert list(results(with_labels(made), runs).lines) == ["randread-4k", "randwrite-4k"]
 
 
 def test_the_plan_says_its_workloads_and_blocks_in_words() -> None:

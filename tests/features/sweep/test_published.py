@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.presentation.labels import worded
+from app.core.presentation.labels import with_labels
 from app.core.session.state import Session
 from app.core.session.sweep_steps import PublishedKind, SweepCell
 from app.features.report.sweep import sweep_sections
@@ -95,7 +95,7 @@ def test_they_stand_beside_what_was_found_with_the_difference() -> None:
     found = results(record, runs)
     percents = [one.percent for one in found.published]
     assert percents == pytest.approx([10, -45, 25, 0, 100], abs=0.5)
-    (table,) = published_tables(results(worded(record), runs))
+    (table,) = published_tables(results(with_labels(record), runs))
     assert "Somebody, 2012" in table.heading
     assert [column.title for column in table.columns] == [
         *("Set-up", "queue depth 1 IOPS", "mean ms", "read IOPS", "MB/s", "queue depth 2 IOPS"),
@@ -207,7 +207,7 @@ def test_the_table_of_a_shipped_plan_comes_first_once_and_within_80_columns(name
     record, _ = measured(
         replace(base, cells=tuple(measured_cells), steps=(), published=figures, published_rows=shape), {}
     )
-    lines = result_lines(worded(record), results(worded(record), []))
+    lines = result_lines(with_labels(record), results(with_labels(record), []))
     heading = "Beside what was published"
     assert lines[0].startswith(heading)
     assert "\n".join(lines).count(heading) == 1

@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from app.cli.exit_status import DONE, FOUND, UNDECIDED
-from app.core.analysis.past_runs.earlier_runs import PastRun, job_words
+from app.core.analysis.past_runs.earlier_runs import PastRun, job_text
 from app.core.analysis.past_runs.series import series_of
 from app.core.analysis.regression import RegressionVerdict
 from app.core.session.state import RunRecord
@@ -77,7 +77,7 @@ class Machine:
                 session=f"night{number}",
                 id=run.id,
                 at=run.start.at,
-                job=job_words(run.start.job),
+                job=job_text(run.start.job),
             )
             for run in runs
         ]

@@ -1,10 +1,10 @@
-"""A run of any session as the history has it: what was measured on which thing, and its headline. Pure."""
+"""A run of any session as the history has it: what was measured on which thing, and its headline. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.core.analysis.caveats import forbidden
+from app.core.analysis.caveats import blocking_caveats
 from app.core.analysis.metric_kinds import FIGURES, MetricKind, headline, value_of
 from app.core.fio.job import Job
 from app.core.session.events import InventorySeen, RunStarted, SessionStarted
@@ -127,11 +127,11 @@ def _past(record: RunRecord, session: str, inventory: Inventory, host: str, trie
         at=start.at,
         host=host,
         simulated=start.simulated,
-        thing=thing_of(start, inventory, host),
+        thing=device_id_of_run(start, inventory, host),
         target=start.target,
-        workload=start.profile or start.title,
+        workload=start.workload,
         profile=start.profile,
-        job=job_words(start.job_texts),
+        job=job_text(start.job_texts),
         settings=start.settings,
         around={key: text for key, text in record.provenance.items() if key not in _ALWAYS_OTHER},
         figure=about.key,
@@ -140,14 +140,14 @@ def _past(record: RunRecord, session: str, inventory: Inventory, host: str, trie
         p99_ns=_p99(figures),
         status=figures.status.value,
         tried=tried,
-        forbidden=bool(forbidden((record,))),
+        forbidden=bool(blocking_caveats((record,))),
     )
 
 
-def thing_of(start: RunStarted, inventory: Inventory, host: str) -> str:
+def device_id_of_run(start: RunStarted, inventory: Inventory, host: str) -> str:
     """What a run measures, by what stays under another name; of what has nothing of the kind, its host and name."""
     where = start.device or start.target
-    disk = _lasting(inventory, where)
+    disk = _lasting_id(inventory, where)
     if disk is None:
         return f"{host} {start.target}"
     if start.scratch is not None:
@@ -155,12 +155,12 @@ def thing_of(start: RunStarted, inventory: Inventory, host: str) -> str:
     return f"{disk}, {start.target}" if start.target.startswith("/") and start.target != start.device else disk
 
 
-def known_as(inventory: Inventory, target: str) -> str | None:
+def device_id_of_target(inventory: Inventory, target: str) -> str | None:
     """The same of an address or node of an inventory, as runs on it have it; None where only its name tells it."""
     device = inventory.find(target)
     if device is None or isinstance(device, Controller):
         return None
-    return None if device.device is None else _lasting(inventory, device.device)
+    return None if device.device is None else _lasting_id(inventory, device.device)
 
 
 def node_of(inventory: Inventory, name: str) -> str | None:
@@ -168,46 +168,46 @@ def node_of(inventory: Inventory, name: str) -> str | None:
     nodes = [array.device for array in inventory.arrays if array.device is not None]
     nodes += [drive.device for drive in inventory.drives if drive.device is not None]
     nodes += [f"/dev/{part}" for drive in inventory.drives for part in drive.partitions]
-    return next((node for node in nodes if _lasting(inventory, node) == name), None)
+    return next((node for node in nodes if _lasting_id(inventory, node) == name), None)
 
 
-def _lasting(inventory: Inventory, device: str) -> str | None:
+def _lasting_id(inventory: Inventory, device: str) -> str | None:
     """The kernel's disk first: it is seen without root and without a vendor's tool, too."""
-    for other_device in reversed(inventory.at(device)):
-        if other_device.identity is not None and (mark := other_device.identity.lasting) is not None:
-            return _unique(inventory, other_device, other_device.identity, mark)
+    for known_device in reversed(inventory.at(device)):
+        if known_device.identity is not None and (lasting_id := known_device.identity.lasting) is not None:
+            return _unique(inventory, known_device, known_device.identity, lasting_id)
     name = device.removeprefix("/dev/")
     for drive in inventory.drives:
         if name in drive.partitions and drive.device is not None and drive.device != device:
-            disk = _lasting(inventory, drive.device)
+            disk = _lasting_id(inventory, drive.device)
             return None if disk is None else f"{disk}, partition {name.removeprefix(drive.device.rpartition('/')[2])}"
     return None
 
 
-def _unique(inventory: Inventory, device: Array | Drive, own: Identity, mark: str) -> str | None:
+def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, lasting_id: str) -> str | None:
     """Return a mark with the serial number where another disk has the same mark; None where it has that number, too."""
     nodes = {device.device, *(device.paths if isinstance(device, Drive) else ())}
     others = [
         drive.identity
         for drive in inventory.drives
-        if drive.identity is not None and drive.identity.lasting == mark and drive.device not in nodes
+        if drive.identity is not None and drive.identity.lasting == lasting_id and drive.device not in nodes
     ]
     if not others:
-        return mark
-    return f"{mark}, serial {own.serial}" if own.serial and all(map(own.has_other_serial, others)) else None
+        return lasting_id
+    return (
+        f"{lasting_id}, serial {identity.serial}"
+        if identity.serial and all(map(identity.has_other_serial, others))
+        else None
+    )
 
 
-def job_words(job: Mapping[str, str]) -> str:
+def job_text(job: Mapping[str, str]) -> str:
     """The fields that say something, in order: one that a later version adds changes nothing while it says nothing."""
     return " ".join(f"{key}={value}" for key, value in sorted(job.items()) if value and value != _NO_JOB.get(key))
 
 
 def _p99(figures: RunResult) -> float | None:
     return max(
-        (
-            direction_stats.latency_ns.p99
-            for direction_stats in figures.transfers
-            if direction_stats.latency_ns.p99 is not None
-        ),
+        (side.latency_ns.p99 for side in figures.transfers if side.latency_ns.p99 is not None),
         default=None,
     )

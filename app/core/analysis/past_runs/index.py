@@ -86,52 +86,52 @@ def index_file(paths: Paths) -> Path:
     return paths.state / "runs.sqlite3"
 
 
-def known_runs(paths: Paths, also: Iterable[LoadedSession] = ()) -> RunIndex:
+def load_past_runs(paths: Paths, extra_sessions: Iterable[LoadedSession] = ()) -> RunIndex:
     """Every run of every session, and of those that lie elsewhere. Never raises: a session not read is told."""
     notes: list[str] = []
     file = index_file(paths)
     runs: list[PastRun] | None = None
-    ways = [_opened, _opened, _copied, _empty]
+    openers = [_open_index, _open_index, _copy_index, _empty]
     while runs is None:
-        way = ways.pop(0)
+        open_index = openers.pop(0)
         try:
-            with closing(way(file)) as base:
-                runs = _current(base, paths.sessions, notes)
+            with closing(open_index(file)) as base:
+                runs = _refresh(base, paths.sessions, notes)
         except _UnreadableError as error:
             notes += filter(None, (str(error),))
             _remove(file)
         except (sqlite3.Error, OSError, ValueError, TypeError) as error:
-            if not ways:
+            if not openers:
                 raise
-            if way is _copied:
+            if open_index is _copy_index:
                 continue
-            if isinstance(error, OSError) or _cannot(error):
-                notes.append(NOT_WRITTEN.format(_why(error)))
-                ways = [way for way in ways if way is not _opened]
+            if isinstance(error, OSError) or _is_unwritable(error):
+                notes.append(NOT_WRITTEN.format(_error_text(error)))
+                openers = [way for way in openers if way is not _open_index]
             else:
                 notes.append(DAMAGED)
                 _remove(file)
-    outside = [each for each in also if each.folder.parent.resolve() != paths.sessions.resolve()]
+    outside = [session for session in extra_sessions if session.folder.parent.resolve() != paths.sessions.resolve()]
     runs += [run for loaded in outside for run in past_runs(loaded)]
     runs.sort(key=lambda run: (run.at, run.session, run.id))
     return RunIndex(runs=tuple(runs), notes=tuple(dict.fromkeys(notes)))
 
 
-def _cannot(error: Exception) -> bool:
+def _is_unwritable(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _CANNOT
 
 
-def _why(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _remove(file: Path) -> None:
-    for each in (file, file.with_name(f"{file.name}-journal")):
+    for path in (file, file.with_name(f"{file.name}-journal")):
         with contextlib.suppress(OSError):
-            each.unlink()
+            path.unlink()
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _open_index(file: Path) -> sqlite3.Connection:
     """The index on disk, ready to be written. Raises sqlite3.Error, OSError, _UnreadableError."""
     private_folder(file.parent)
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -140,16 +140,24 @@ def _opened(file: Path) -> sqlite3.Connection:
             raise OSError(f"{file} is not a file")
     finally:
         os.close(descriptor)
-    base = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
+    return _with_tables(sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None))
+
+
+def _with_tables(base: sqlite3.Connection, copy_of: Path | None = None) -> sqlite3.Connection:
+    """Return the connection, once its tables are there; closed if they cannot be. Raises sqlite3.Error."""
     try:
-        _laid_out(base)
+        if copy_of is not None:
+            address = f"file:{quote(str(copy_of))}?mode=ro"
+            with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE)) as source:
+                source.backup(base)
+        _create_tables(base)
     except BaseException:
         base.close()
         raise
     return base
 
 
-def _laid_out(base: sqlite3.Connection) -> None:
+def _create_tables(base: sqlite3.Connection) -> None:
     base.execute("BEGIN IMMEDIATE")
     owner, version = (base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     empty = not base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -164,43 +172,33 @@ def _laid_out(base: sqlite3.Connection) -> None:
     base.execute("COMMIT")
 
 
-def _copied(file: Path) -> sqlite3.Connection:
+def _copy_index(file: Path) -> sqlite3.Connection:
     """What the file holds, in memory. Raises sqlite3.Error, _UnreadableError."""
-    base = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, timeout=_PATIENCE)) as there:
-            there.backup(base)
-        _laid_out(base)
-    except BaseException:
-        base.close()
-        raise
-    return base
+    return _with_tables(sqlite3.connect(":memory:", isolation_level=None), copy_of=file)
 
 
 def _empty(_: Path) -> sqlite3.Connection:
-    base = sqlite3.connect(":memory:", isolation_level=None)
-    _laid_out(base)
-    return base
+    return _with_tables(sqlite3.connect(":memory:", isolation_level=None))
 
 
-def _current(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list[PastRun]:
+def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list[PastRun]:
     """All runs, after what changed was read again."""
-    there = dict(_stamps(sessions))
-    known = {name: stamp for name, *stamp in base.execute("SELECT name, size, changed, inode FROM sessions")}
-    gone = [name for name in known if name not in there]
-    stale = [name for name, stamp in there.items() if known.get(name) != list(stamp)]
+    stamps = dict(_stamps(sessions))
+    stored = {name: stamp for name, *stamp in base.execute("SELECT name, size, changed, inode FROM sessions")}
+    gone = [name for name in stored if name not in stamps]
+    stale = [name for name, stamp in stamps.items() if stored.get(name) != list(stamp)]
     if gone:
         _write(base, dict.fromkeys(gone), {})
     for at in range(0, len(stale), _AT_ONCE):
         read = {name: _runs_of(sessions / name, notes) for name in stale[at : at + _AT_ONCE]}
         runs = {name: runs for name, runs in read.items() if runs is not None}
         # Stamped before they were read: one that grew meanwhile is read again the next time.
-        _write(base, {name: there.get(name) if name in runs else None for name in read}, runs)
+        _write(base, {name: stamps.get(name) if name in runs else None for name in read}, runs)
     parsed = cache(json.loads)  # most runs have the settings of the run before
-    matches = [_run(row, parsed) for row in base.execute("SELECT * FROM runs")]
-    if len(matches) != (base.execute("SELECT sum(runs) FROM sessions").fetchone()[0] or 0):
+    all_runs = [_run(row, parsed) for row in base.execute("SELECT * FROM runs")]
+    if len(all_runs) != (base.execute("SELECT sum(runs) FROM sessions").fetchone()[0] or 0):
         raise ValueError("runs are missing")
-    return matches
+    return all_runs
 
 
 def _stamps(sessions: Path) -> Iterator[tuple[str, Stamp]]:
@@ -224,13 +222,13 @@ def _runs_of(folder: Path, notes: list[str]) -> list[PastRun] | None:
 def _write(base: sqlite3.Connection, stamps: Mapping[str, Stamp | None], runs: Mapping[str, list[PastRun]]) -> None:
     """Put sessions in the place of what was known of them; None takes one out."""
     names = [(name,) for name in stamps]
-    rows = [_row(run) for matches in runs.values() for run in matches]
+    rows = [_row(run) for session_runs in runs.values() for run in session_runs]
     base.execute("BEGIN IMMEDIATE")
     try:
         base.executemany("DELETE FROM runs WHERE session = ?", names)
         base.executemany("DELETE FROM sessions WHERE name = ?", names)
-        kept = [(name, *stamp, len(runs[name])) for name, stamp in stamps.items() if stamp is not None]
-        base.executemany("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", kept)
+        rows_of_sessions = [(name, *stamp, len(runs[name])) for name, stamp in stamps.items() if stamp is not None]
+        base.executemany("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", rows_of_sessions)
         base.executemany(f"INSERT INTO runs VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})", rows)
         base.execute("COMMIT")
     except BaseException:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from app.core.analysis.comparison import differing
+from app.core.analysis.comparison import differing_values
 from app.core.analysis.control_chart import ControlChart, night_chart
 from app.core.analysis.drift import Shift, shifts
 from app.core.analysis.noise import RunNoise, noise_of
@@ -63,8 +63,8 @@ class RunSeries:
     @cached_property
     def changes(self) -> tuple[LevelChange, ...]:
         """Where its level changed."""
-        matches = shifts([point.value for point in self.points])
-        return tuple(self._change(shift) for shift in matches)
+        found_shifts = shifts([point.value for point in self.points])
+        return tuple(self._change(shift) for shift in found_shifts)
 
     @cached_property
     def chart(self) -> ControlChart:
@@ -77,14 +77,14 @@ class RunSeries:
 
     def _change(self, shift: Shift) -> LevelChange:
         last, first = self.points[shift.at - 1].runs[-1], self.points[shift.at].runs[0]
-        return LevelChange(shift=shift, first=first, differs=what_differs(last, first))
+        return LevelChange(shift=shift, first=first, differs=run_differences(last, first))
 
 
-def what_differs(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
+def run_differences(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
     """Settings and what else figures hang on that the two runs do not agree on."""
     if a.settings is b.settings and a.around is b.around:  # as the index reads most of them
         return ()
-    return (*differing(a.settings, b.settings), *differing(a.around, b.around))
+    return (*differing_values(a.settings, b.settings), *differing_values(a.around, b.around))
 
 
 def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
@@ -101,22 +101,22 @@ def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
 
 def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Difference, ...]]:
     """By name of each run: what differs from the run before on the same thing; of the first nothing."""
-    last: dict[tuple[bool, str], PastRun] = {}
-    matches: dict[str, tuple[Difference, ...]] = {}
+    last_runs: dict[tuple[bool, str], PastRun] = {}
+    differences: dict[str, tuple[Difference, ...]] = {}
     for run in runs:
-        before = last.get((run.simulated, run.thing))
-        matches[run.name] = () if before is None else what_differs(before, run)
-        last[run.simulated, run.thing] = run
-    return matches
+        before = last_runs.get((run.simulated, run.thing))
+        differences[run.name] = () if before is None else run_differences(before, run)
+        last_runs[run.simulated, run.thing] = run
+    return differences
 
 
-def noise_on(condition: Condition, known: Iterable[PastRun]) -> RunNoise | None:
+def noise_of_condition(condition: Condition, runs: Iterable[PastRun]) -> RunNoise | None:
     """From whole runs of this condition; those of one session with the same settings repeat each other.
 
     Runs with what was only tried count, too: they repeat each other as much.
     """
     groups: dict[object, list[float]] = {}
-    for run in known:
+    for run in runs:
         if run.condition == condition and run.status == RunStatus.OK and not run.forbidden and run.value:
             key = (run.session, run.kind, tuple(sorted(run.settings.items())))
             groups.setdefault(key, []).append(run.value)

@@ -47,27 +47,27 @@ _TRIMS = ("trim", "randtrim")
 """Patterns that leave blocks unwritten; those of trimwrite write each block again."""
 
 
-async def gather(host: Host, place: JobLocation, session: Session) -> RunFacts:
+async def gather(host: Host, location: JobLocation, session: Session) -> RunFacts:
     """All that can be known beforehand; of the condition what the last look at the devices has told."""
     inventory = session.inventory
-    things = inventory.at(place.device) if place.device is not None else ()
+    things = inventory.at(location.device) if location.device is not None else ()
     arrays = [device for device in things if isinstance(device, Array)]
     drives = [device for device in things if isinstance(device, Drive)]
     array = arrays[0] if arrays else None
     members = _members(inventory, array)
     controller = _controller(inventory, things)
-    takes, why = await _takes(host, place.device, place.job)
-    disk = None if place.device is None else kernel_name(place.device)
-    on_zfs = place.scratch and disk is None and inventory.holding(place.name) is not None
-    front = await front_of(host, disk, on_zfs=on_zfs)
+    takes, why = await _queue_limit(host, location.device, location.job)
+    disk = None if location.device is None else kernel_name(location.device)
+    on_zfs = location.scratch and disk is None and inventory.holding(location.name) is not None
+    front = await upstream_cache_of(host, disk, on_zfs=on_zfs)
     card = None if front is not None else controller
     return RunFacts(
-        job=place.job,
-        name=place.name,
-        scratch=place.scratch,
-        area_bytes=place.area_bytes,
-        written=_written(session, place, things),
-        content=not place.whole_disk or not things or any(_holds(device) for device in things),
+        job=location.job,
+        name=location.name,
+        scratch=location.scratch,
+        area_bytes=location.area_bytes,
+        written=_written(session, location, things),
+        content=not location.whole_disk or not things or any(_has_content(device) for device in things),
         media=_media(drives, members),
         physical_block=max((drive.physical_block or 0 for drive in (*drives, *members)), default=0) or None,
         array=None if array is None else geometry(array),
@@ -107,15 +107,15 @@ def _controller(inventory: Inventory, things: Sequence[Array | Drive]) -> Contro
     return next((controller for controller in inventory.controllers if controller.target in owners), None)
 
 
-def _holds(device: Array | Drive) -> bool:
+def _has_content(device: Array | Drive) -> bool:
     return bool(device.uses) or (isinstance(device, Drive) and bool(device.signatures or device.partitions))
 
 
 def _media(drives: Sequence[Drive], members: Sequence[Drive]) -> Media:
     """Of the device itself where it is known, else of its members if they are alike."""
-    known = [drive.media for drive in drives if drive.media is not Media.UNKNOWN]
+    known_media = [drive.media for drive in drives if drive.media is not Media.UNKNOWN]
     kinds = {drive.media for drive in members}
-    return known[0] if known else kinds.pop() if len(kinds) == 1 else Media.UNKNOWN
+    return known_media[0] if known_media else kinds.pop() if len(kinds) == 1 else Media.UNKNOWN
 
 
 async def governors(host: Host) -> dict[str, int]:
@@ -133,43 +133,43 @@ async def throttles(host: Host) -> int:
 async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
     """Drives below a disk that are as warm as their own warning, a clause each."""
     names = await disks_below(host, kernel_name(device)) if device is not None else ()
-    matches = []
+    clauses = []
     for name in names:
         for pattern in _TEMPERATURES:
             for path in await host.list(f"/sys/block/{name}/{pattern}"):
                 now = _number(await host.read(path))
                 limit = _number(await host.read(path.replace("_input", "_max")))
                 if now is not None and limit and now >= limit:
-                    matches.append(f"{name} has {now // 1000} °C (warns at {limit // 1000} °C)")
-    return tuple(dict.fromkeys(matches))
+                    clauses.append(f"{name} has {now // 1000} °C (warns at {limit // 1000} °C)")
+    return tuple(dict.fromkeys(clauses))
 
 
-async def _takes(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:
+async def _queue_limit(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:
     """Requests that the disk, or what it is made of, takes at a time, and whose number that is."""
     if device is None:
         return None, ""
     name = kernel_name(device)
     disks = await disks_below(host, name)
     counts = [await _queue(host, disk, job.numjobs) for disk in disks]
-    known = [count for count, _ in counts if count is not None]
-    if not known or len(known) < len(counts):
+    known_counts = [count for count, _ in counts if count is not None]
+    if not known_counts or len(known_counts) < len(counts):
         return None, ""
     if disks == (name,):
         return counts[0]
-    return sum(known), f"its {len(disks)} disks together"
+    return sum(known_counts), f"its {len(disks)} disks together"
 
 
 async def disks_below(host: Host, name: str, deep: int = 0) -> tuple[str, ...]:
     """The disks with queues of their own that a device is made of: itself unless it is md, dm or bcache."""
     if not name.startswith(_BIO_BASED) or deep > _DEEPEST:
         return (name,)
-    matches: list[str] = []
+    disks: list[str] = []
     for path in await host.list(f"/sys/block/{name}/slaves/*"):
         folder = await host.link(path) or path
         if await host.read(f"{folder}/partition") is not None:
             folder = folder.rpartition("/")[0]
-        matches += await disks_below(host, folder.rpartition("/")[2], deep + 1)
-    return tuple(dict.fromkeys(matches))
+        disks += await disks_below(host, folder.rpartition("/")[2], deep + 1)
+    return tuple(dict.fromkeys(disks))
 
 
 async def _queue(host: Host, name: str, jobs: int) -> tuple[int | None, str]:
@@ -189,7 +189,7 @@ def _number(text: str | None) -> int | None:
     return int(text) if text.lstrip("-").isdigit() and text.isascii() else None
 
 
-async def front_of(host: Host, disk: str | None, *, on_zfs: bool) -> UpstreamCache | None:
+async def upstream_cache_of(host: Host, disk: str | None, *, on_zfs: bool) -> UpstreamCache | None:
     """The cache before a disk, by its kernel name; `on_zfs`: for a file on a dataset. None where there is none."""
     if on_zfs or (disk or "").startswith("zd"):
         return await _arc(host)
@@ -202,41 +202,41 @@ async def _arc(host: Host) -> UpstreamCache:
     rows = [line.split() for line in texts.get(ARCSTATS, "").splitlines()]
     most = next((int(row[2]) for row in rows if len(row) == 3 and row[0] == "c_max" and row[2].isdigit()), None)
     version = clean(texts.get(_ZFS_VERSION, ""), 40).split("-")[0].split(".")
-    known = tuple(int(part) for part in version[:2] if part.isdigit())
-    return UpstreamCache(kind=ARC, size_bytes=most, passed_by=known >= _DIRECT_SINCE)
+    version_numbers = tuple(int(part) for part in version[:2] if part.isdigit())
+    return UpstreamCache(kind=ARC, size_bytes=most, passed_by=version_numbers >= _DIRECT_SINCE)
 
 
-def _written(session: Session, place: JobLocation, things: Sequence[Array | Drive]) -> bool | None:
+def _written(session: Session, location: JobLocation, things: Sequence[Array | Drive]) -> bool | None:
     """Return whether the area holds data, None if the session does not know: others may have written.
 
     True after a sequential write over the whole area, False after a trim, a format or the creation of the array.
     """
-    if place.scratch:
-        return not place.holes
-    device, area = place.device, place.area_bytes
-    if device is None or not place.whole_disk or not area:
+    if location.scratch:
+        return not location.holes
+    device, area = location.device, location.area_bytes
+    if device is None or not location.whole_disk or not area:
         return None
     targets = [device.target for device in things]
-    known: bool | None = None
+    is_written: bool | None = None
     for event in session.events:
         match event:
             case RunEnded(id=run_id):
                 if _trimmed(session, run_id, device):
-                    known = False
+                    is_written = False
                 elif _covers(session, run_id, device, area):
-                    known = True
+                    is_written = True
             case PreconditionEnded(written=done):
                 if done.device == device and done.filled_bytes >= area:
-                    known = True
+                    is_written = True
             case ChangeEnded(id=change_id, result="verified"):
                 record = session.change(change_id)
                 if record is None or record.change.risk is not Risk.DESTROYS_DATA:
                     continue
                 if record.change.target in targets:
-                    known = False
+                    is_written = False
             case _:
                 pass
-    return known
+    return is_written
 
 
 def _trimmed(session: Session, run_id: str, device: str) -> bool:

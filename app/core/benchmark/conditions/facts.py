@@ -238,33 +238,33 @@ class JobLocation:
 # -- of several targets that are measured at the same time, as of one --------------------------------------------------
 
 
-def together(known: Sequence[RunFacts]) -> RunFacts:
+def combine_facts(facts: Sequence[RunFacts]) -> RunFacts:
     """The facts of all: amounts add up, and of what differs from one to the other nothing is known."""
-    first = known[0]
-    if len(known) == 1:
+    first = facts[0]
+    if len(facts) == 1:
         return first
-    areas, takes = [run_facts.area_bytes for run_facts in known], [run_facts.takes for run_facts in known]
-    written = {run_facts.written for run_facts in known}
-    tasks = {task.kind: task for run_facts in known for task in run_facts.before.tasks}
+    areas, takes = [item.area_bytes for item in facts], [item.takes for item in facts]
+    written = {item.written for item in facts}
+    tasks = {task.kind: task for item in facts for task in item.before.tasks}
     job = first.job
     if not job.sections:  # a job of several sections is refused on several targets
-        job = replace(job, numjobs=job.numjobs * len(known))
+        job = replace(job, numjobs=job.numjobs * len(facts))
     return replace(
         first,
         job=job,
-        name=_BETWEEN.join(run_facts.name for run_facts in known),
-        scratch=any(run_facts.scratch for run_facts in known),
+        name=_BETWEEN.join(item.name for item in facts),
+        scratch=any(item.scratch for item in facts),
         area_bytes=_sum(areas),
-        written=False if False in written else _alike(list(written)),
-        content=any(run_facts.content for run_facts in known),
-        media=_alike([run_facts.media for run_facts in known]) or Media.UNKNOWN,
-        physical_block=max(run_facts.physical_block or 0 for run_facts in known) or None,
-        array=_alike([run_facts.array for run_facts in known]),
-        cache_bytes=_alike([run_facts.cache_bytes for run_facts in known]),
-        protection=_alike([run_facts.protection for run_facts in known]),
-        front=_alike([run_facts.front for run_facts in known]),
+        written=False if False in written else _common_value(list(written)),
+        content=any(item.content for item in facts),
+        media=_common_value([item.media for item in facts]) or Media.UNKNOWN,
+        physical_block=max(item.physical_block or 0 for item in facts) or None,
+        array=_common_value([item.array for item in facts]),
+        cache_bytes=_common_value([item.cache_bytes for item in facts]),
+        protection=_common_value([item.protection for item in facts]),
+        front=_common_value([item.front for item in facts]),
         takes=_sum(takes),
-        takes_why=f"its {len(known)} targets together" if None not in takes else "",
+        takes_why=f"its {len(facts)} targets together" if None not in takes else "",
         before=Condition(tasks=tuple(tasks.values())),
     )
 
@@ -278,16 +278,16 @@ def policies_of(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, Policy
     }
 
 
-def policies_together(readings: Sequence[Mapping[str, tuple[str, Reading]]]) -> dict[str, Policy]:
+def common_policies(readings: Sequence[Mapping[str, tuple[str, Reading]]]) -> dict[str, Policy]:
     """Settings by key, as far as they are the same on all."""
-    each = [policies_of(reading) for reading in readings]
-    return {key: policy for key, policy in each[0].items() if all(record.get(key) == policy for record in each)}
+    policies = [policies_of(reading) for reading in readings]
+    return {key: policy for key, policy in policies[0].items() if all(others.get(key) == policy for others in policies)}
 
 
-def in_turn(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
+def join_texts(texts: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """By key, the texts of several targets in their order, once where they are alike."""
-    keys = dict.fromkeys(key for record in each for key in record)
-    return {key: _BETWEEN.join(dict.fromkeys(record[key] for record in each if key in record)) for key in keys}
+    keys = dict.fromkeys(key for record in texts for key in record)
+    return {key: _BETWEEN.join(dict.fromkeys(record[key] for record in texts if key in record)) for key in keys}
 
 
 def _sum(values: Sequence[int | None]) -> int | None:
@@ -295,5 +295,5 @@ def _sum(values: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _alike(values: Sequence[T]) -> T | None:
+def _common_value(values: Sequence[T]) -> T | None:
     return values[0] if all(value == values[0] for value in values) else None

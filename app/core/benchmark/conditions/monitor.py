@@ -104,11 +104,11 @@ class LiveAdvisor:
             members=mean_members(self._members) if len(self._members) >= _MEMBER_LEAST else (),
             device=await self._since(),
         )
-        said = self._advisor(replace(self._facts, measured=self._measured))
-        if [advice.key for advice in said] == [advice.key for advice in self._said]:
+        advice = self._advisor(replace(self._facts, measured=self._measured))
+        if [item.key for item in advice] == [item.key for item in self._said]:
             return None
-        self._said = said
-        return said
+        self._said = advice
+        return advice
 
     async def end(self, figures: RunResult) -> tuple[Advice, ...]:
         """What is to be said of the whole run. Asks for the condition once more, so it may take a second."""
@@ -116,19 +116,18 @@ class LiveAdvisor:
             return self._advisor(self._facts)
         device = await self._since()
         slowed = 0 if self._throttles is None else await throttles(self._host) - self._throttles
-        reads, writes, trims = figures.read, figures.write, figures.trim
         measured = replace(
             self._measured,
             ended=True,
             settled=figures.steady is not None and figures.steady.attained,
             seconds=figures.seconds,
             left=0.0,
-            reads=0 if reads is None else reads.total_ios,
-            writes=0 if writes is None else writes.total_ios,
-            read_bytes=self._moved(reads, self._measured.read_bytes),
-            written_bytes=self._moved(writes, self._measured.written_bytes),
-            trims=0 if trims is None else trims.total_ios,
-            trimmed_bytes=self._moved(trims, self._measured.trimmed_bytes),
+            reads=_ios(figures.read),
+            writes=_ios(figures.write),
+            read_bytes=self._moved(figures.read, self._measured.read_bytes),
+            written_bytes=self._moved(figures.write, self._measured.written_bytes),
+            trims=_ios(figures.trim),
+            trimmed_bytes=self._moved(figures.trim, self._measured.trimmed_bytes),
             in_flight=in_flight(figures),
             sections=tuple(map(_of_section, figures.sections)),
             rounds=self._rounds(),
@@ -167,10 +166,10 @@ class LiveAdvisor:
             + round(sample.trim.bytes_per_second * sample.seconds if sample.trim else 0),
         )
 
-    def _moved(self, side: DirectionStats | None, seen: int) -> int:
+    def _moved(self, side: DirectionStats | None, counted: int) -> int:
         """Bytes of a direction. The ramp of a later section is in no figures, but the device counts it."""
         number = 0 if side is None else side.total_bytes
-        return max(number, seen) if self._facts.job.sections else number
+        return max(number, counted) if self._facts.job.sections else number
 
     def _rounds(self) -> tuple[float, ...]:
         """Mean IOPS of the rounds that are over."""
@@ -195,38 +194,41 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _of_section(figures: SectionFigures) -> MeasuredSoFar:
     """What a section measured by itself."""
-    reads, writes = figures.read, figures.write
     return MeasuredSoFar(
         ended=True,
         seconds=figures.seconds,
         left=0.0,
-        reads=0 if reads is None else reads.total_ios,
-        writes=0 if writes is None else writes.total_ios,
-        read_bytes=0 if reads is None else reads.total_bytes,
-        written_bytes=0 if writes is None else writes.total_bytes,
+        reads=_ios(figures.read),
+        writes=_ios(figures.write),
+        read_bytes=0 if figures.read is None else figures.read.total_bytes,
+        written_bytes=0 if figures.write is None else figures.write.total_bytes,
         in_flight=in_flight(figures),
     )
 
 
+def _ios(side: DirectionStats | None) -> int:
+    return 0 if side is None else side.total_ios
+
+
 def in_flight(figures: RunResult | SectionFigures) -> float | None:
-    """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
-    done = figures.transfers
-    if any(direction_stats.completion_ns is None for direction_stats in done):
+    """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. No I/O."""
+    transfers = figures.transfers
+    if any(side.completion_ns is None for side in transfers):
         return None
-    sides = [*done, *([figures.sync] if figures.sync is not None else [])]
+    sides = [*transfers, *([figures.sync] if figures.sync is not None else [])]
     means = [side.latency_ns.mean for side in sides]
     if not sides or None in means:
         return None
-    return fsum(direction_stats.iops * (mean or 0.0) for direction_stats, mean in zip(sides, means, strict=True)) / 1e9
+    return fsum(side.iops * (mean or 0.0) for side, mean in zip(sides, means, strict=True)) / 1e9
 
 
 def mean_members(readings: Sequence[tuple[MemberStats, ...]]) -> tuple[MemberStats, ...]:
-    """Means of several intervals by device, in the order of the last. Pure."""
-    known: dict[str, list[MemberStats]] = {}
+    """Means of several intervals by device, in the order of the last. No I/O."""
+    readings_by_device: dict[str, list[MemberStats]] = {}
     for reading in readings:
         for member in reading:
-            known.setdefault(member.device, []).append(member)
-    return tuple(_average(member, known[member.device]) for member in readings[-1]) if readings else ()
+            readings_by_device.setdefault(member.device, []).append(member)
+    return tuple(_average(member, readings_by_device[member.device]) for member in readings[-1]) if readings else ()
 
 
 def _average(last: MemberStats, all_of_it: Sequence[MemberStats]) -> MemberStats:
@@ -236,10 +238,10 @@ def _average(last: MemberStats, all_of_it: Sequence[MemberStats]) -> MemberStats
 
     return replace(
         last,
-        read_iops=mean([member_stats.read_iops for member_stats in all_of_it]),
-        write_iops=mean([member_stats.write_iops for member_stats in all_of_it]),
-        utilisation=mean([member_stats.utilisation for member_stats in all_of_it]),
-        queue=mean([member_stats.queue for member_stats in all_of_it]),
-        share_of_reads=mean([member_stats.share_of_reads for member_stats in all_of_it]),
-        share_of_writes=mean([member_stats.share_of_writes for member_stats in all_of_it]),
+        read_iops=mean([member.read_iops for member in all_of_it]),
+        write_iops=mean([member.write_iops for member in all_of_it]),
+        utilisation=mean([member.utilisation for member in all_of_it]),
+        queue=mean([member.queue for member in all_of_it]),
+        share_of_reads=mean([member.share_of_reads for member in all_of_it]),
+        share_of_writes=mean([member.share_of_writes for member in all_of_it]),
     )

@@ -1,4 +1,4 @@
-"""What caches count of their hits: dm-cache, writecache, bcache, ZFS's ARC and L2ARC. Pure."""
+"""What caches count of their hits: dm-cache, writecache, bcache, ZFS's ARC and L2ARC. No I/O."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ def parse_status(text: str) -> Mapping[str, CacheHitCounters]:
     One line a target, `NAME: START LENGTH KIND ...` (dmsetup(8)); the fields behind the kind are those of the kernel's
     Documentation/admin-guide/device-mapper/{cache,writecache}.rst.
     """
-    matches: dict[str, CacheHitCounters] = {}
+    counters: dict[str, CacheHitCounters] = {}
     for line in text.split("\n"):
-        name, colon, rest = line.partition(": ")
-        tokens = rest.split()
+        name, colon, status = line.partition(": ")
+        tokens = status.split()
         reader = _TARGETS.get(tokens[2]) if colon and len(tokens) > 3 else None
         counts = reader(tokens[3:]) if reader is not None else None
         if counts is not None:
-            matches[name] = counts
-    return matches
+            counters[name] = counts
+    return counters
 
 
-def _of_cache(parts: list[str]) -> CacheHitCounters | None:
+def _of_cache(fields: list[str]) -> CacheHitCounters | None:
     """`8 27/4096 128 2/2048 RHITS RMISSES WHITS WMISSES DEMOTIONS PROMOTIONS DIRTY ...`."""
-    if len(parts) < 11 or "/" not in parts[3]:
+    if len(fields) < 11 or "/" not in fields[3]:
         return None
-    counts = [_number(word) for word in parts[4:11]]
+    counts = [_number(field) for field in fields[4:11]]
     if any(count is None for count in counts):
         return None
     read_hits, read_misses, write_hits, write_misses, _, _, dirty = (count or 0 for count in counts)
@@ -72,7 +72,7 @@ def _of_cache(parts: list[str]) -> CacheHitCounters | None:
         read_hits=read_hits,
         writes=write_hits + write_misses,
         write_hits=write_hits,
-        dirty=_share(dirty, _number(parts[3].partition("/")[2])),
+        dirty=_share(dirty, _number(fields[3].partition("/")[2])),
     )
 
 
@@ -81,7 +81,7 @@ def _of_writecache(parts: list[str]) -> CacheHitCounters | None:
 
     Before Linux 5.15 the first four only. What went around was not taken.
     """
-    counts = [_number(word) for word in parts]
+    counts = [_number(field) for field in parts]
     if len(counts) < 4 or counts[1] is None or counts[2] is None:
         return None
     dirty = _share(max(0, counts[1] - counts[2]), counts[1])

@@ -43,7 +43,7 @@ class CacheDevice:
 def caches_of(
     tree: Tree, names: Iterable[str], bcache: Mapping[str, str], *, zfs: bool = False
 ) -> tuple[CacheDevice, ...]:
-    """The caches among these devices, each once; `zfs`: whether anything lies in a pool. Pure.
+    """The caches among these devices, each once; `zfs`: whether anything lies in a pool. No I/O.
 
     `bcache`: what bcache has as `cache` or `backing` device.
     """
@@ -105,11 +105,7 @@ class CacheMeter:
 
     def _figures(self) -> tuple[CacheStats, ...]:
         pairs = [(cache, self._figure(cache)) for cache in self._caches]
-        return tuple(
-            cache_stats
-            for cache, cache_stats in pairs
-            if cache.kind != "l2arc" or cache_stats.share_of_reads is not None
-        )
+        return tuple(stats for cache, stats in pairs if cache.kind != "l2arc" or stats.share_of_reads is not None)
 
     def _figure(self, cache: CacheDevice) -> CacheStats:
         before, now = self._before.get(cache), self._now.get(cache)
@@ -130,14 +126,14 @@ class CacheMeter:
 
     async def _read(self, caches: Sequence[CacheDevice]) -> dict[CacheDevice, CacheHitCounters]:
         """What each counts now; of one that does not tell there is none, and `_why` says why."""
-        matches: dict[CacheDevice, CacheHitCounters] = {}
+        counters: dict[CacheDevice, CacheHitCounters] = {}
         kinds = {cache.kind for cache in caches}
-        fields, why = await self._status() if "dm" in kinds else ({}, "")
+        status, why = await self._status() if "dm" in kinds else ({}, "")
         arc = of_arc(await self._host.read(ARCSTATS) or "") if "arc" in kinds else (None, None)
         for cache in caches:
             match cache.kind:
                 case "dm":
-                    counts = fields.get(cache.key)
+                    counts = status.get(cache.key)
                     self._why[cache] = why or ("dmsetup does not tell of it" if counts is None else "")
                 case "bcache":
                     counts = await self._bcache(cache.key)
@@ -145,8 +141,8 @@ class CacheMeter:
                     counts = arc[cache.kind == "l2arc"]
                     self._why[cache] = "ZFS does not tell" if counts is None else ""
             if counts is not None:
-                matches[cache] = counts
-        return matches
+                counters[cache] = counts
+        return counters
 
     async def _bcache(self, name: str) -> CacheHitCounters | None:
         folder = f"/sys/block/{name}/bcache/stats_total"

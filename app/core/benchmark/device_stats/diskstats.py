@@ -1,4 +1,4 @@
-"""/proc/diskstats: the kernel's running totals of block devices, and what lies between two of them. Pure.
+"""/proc/diskstats: the kernel's running totals of block devices, and what lies between two of them. No I/O.
 
 Fields as in the kernel's Documentation/admin-guide/iostats.rst; those after the eleventh (discards, flushes) are not
 needed here.
@@ -45,19 +45,19 @@ def parse(text: str, names: Iterable[str]) -> dict[str, DiskCounters]:
     Before Linux 2.6.25 a partition has four fields only.
     """
     wanted = {name.replace("!", "/"): name for name in names}
-    matches: dict[str, DiskCounters] = {}
+    totals: dict[str, DiskCounters] = {}
     for line in text.split("\n"):
         tokens = line.split(None, 3)
         if len(tokens) == 4 and tokens[2] in wanted:
             counters = _counters(tokens[3])
             if counters is not None:
-                matches[wanted[tokens[2]]] = counters
-    return matches
+                totals[wanted[tokens[2]]] = counters
+    return totals
 
 
-def _counters(rest: str) -> DiskCounters | None:
+def _counters(field_text: str) -> DiskCounters | None:
     """What stands behind the name."""
-    fields = rest.split(None, _FIELDS)[:_FIELDS]
+    fields = field_text.split(None, _FIELDS)[:_FIELDS]
     if len(fields) < _FIELDS or not all(map(_COUNT.fullmatch, fields)):
         return None
     reads, _, sectors_read, _, writes, _, sectors_written, _, _, busy, waited = map(int, fields)

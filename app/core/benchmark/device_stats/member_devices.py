@@ -70,41 +70,41 @@ async def find_below(host: Host, disk: str) -> LowerDevices:
 
 async def find_below_file(host: Host, path: str) -> LowerDevices:
     """The same for a file on a ZFS filesystem, which the kernel knows of no device for; nothing for any other."""
-    own = await host.read("/proc/self/mountinfo")
-    mount = file_mount(path, parse_mountinfo(own or ""))
+    mountinfo = await host.read("/proc/self/mountinfo")
+    mount = file_mount(path, parse_mountinfo(mountinfo or ""))
     pool = pool_of(mount) if mount is not None else None
     if pool is None:
         return LowerDevices()
     tree = await read_tree(host)
     pools = await read_pools(host, tree)
     tops = [tree.nodes[name] for name in pools.devices((pool,))]
-    placed = [LocatedDevice(node=top, depth=0, above="") for top in tops]
-    placed += [
+    devices = [LocatedDevice(node=top, depth=0, above="") for top in tops]
+    devices += [
         replace(device, depth=device.depth + 1) for top in tops for device in below(tree, tree.disk_of(top.name))
     ]
-    return await _below(host, tree, tuple(placed), (), pools)
+    return await _below(host, tree, tuple(devices), (), pools)
 
 
 async def _below(
-    host: Host, tree: Tree, placed: Sequence[LocatedDevice], top: tuple[str, ...], pools: Pools
+    host: Host, tree: Tree, devices: Sequence[LocatedDevice], top: tuple[str, ...], pools: Pools
 ) -> LowerDevices:
     in_bcache = await read_bcache(host)
-    disks = [tree.disk_of(place.node.name) for place in placed]
+    disks = [tree.disk_of(device.node.name) for device in devices]
     wanted = [f"/sys/block/{disk}/{name}" for disk in disks for name in ("queue/iostats", "stat")]
-    folders = [f"/sys/block/{place.above}/md" for place in placed]
+    folders = [f"/sys/block/{device.above}/md" for device in devices]
     wanted += [f"{folder}/{name}" for folder in dict.fromkeys(folders) for name in ("level", "raid_disks")]
     wanted += [
-        f"{folder}/dev-{place.node.name}/{name}"
-        for folder, place in zip(folders, placed, strict=True)
+        f"{folder}/dev-{device.node.name}/{name}"
+        for folder, device in zip(folders, devices, strict=True)
         for name in ("state", "slot")
     ]
     texts = await host.read_many(list(dict.fromkeys(wanted)))
     roles: dict[str, str] = {}
-    for place in placed:
-        roles[place.node.name] = _role(place, texts, in_bcache, pools) or _handed_down(tree, place, roles)
-    names = (*top, *(place.node.name for place in placed))
+    for device in devices:
+        roles[device.node.name] = _role(device, texts, in_bcache, pools) or _inherited_role(tree, device, roles)
+    names = (*top, *(device.node.name for device in devices))
     return LowerDevices(
-        members=tuple(_member(tree, place, texts, roles[place.node.name]) for place in placed),
+        members=tuple(_member(tree, device, texts, roles[device.node.name]) for device in devices),
         caches=caches_of(tree, names, in_bcache, zfs=bool(pools.names)),
     )
 
@@ -116,17 +116,17 @@ async def read_roles(host: Host, members: Sequence[Member]) -> dict[str, str]:
         return {}
     texts = await host.read_many([f"{folder}/{name}" for folder in folders.values() for name in ("state", "slot")])
     roles = {
-        device: _now(texts.get(f"{folder}/state"), texts.get(f"{folder}/slot", ""))
+        device: _role_now(texts.get(f"{folder}/state"), texts.get(f"{folder}/slot", ""))
         for device, folder in folders.items()
     }
-    return {member.device: roles[member.device] or _lasting(member) for member in members if member.md is not None}
+    return {member.device: roles[member.device] or _lasting_role(member) for member in members if member.md is not None}
 
 
-def _now(state: str | None, slot: str) -> str:
+def _role_now(state: str | None, slot: str) -> str:
     return "removed" if state is None else role_of(state, slot)
 
 
-def _lasting(member: Member) -> str:
+def _lasting_role(member: Member) -> str:
     """What md's words for the state do not tell and does not change."""
     return "parity" if member.role == "parity" else ""
 
@@ -154,31 +154,31 @@ class LocatedDevice:
 
 
 def below(tree: Tree, disk: str) -> Iterator[LocatedDevice]:
-    """The devices below a disk, deepest after what they are below; each once. Pure."""
-    seen = {disk}
+    """The devices below a disk, deepest after what they are below; each once. No I/O."""
+    visited = {disk}
 
     def walk(above: str, depth: int) -> Iterator[LocatedDevice]:
         top = tree.nodes.get(above)
         names = sorted(top.slaves if top is not None else (), key=natural)
         for name in names:
             node = tree.nodes.get(name)
-            if node is None or name in seen or depth > _DEEPEST:
+            if node is None or name in visited or depth > _DEEPEST:
                 continue
-            seen.add(name)
+            visited.add(name)
             yield LocatedDevice(node=node, depth=depth, above=above)
             yield from walk(tree.disk_of(name), depth + 1)
 
     return walk(disk, 0)
 
 
-def _member(tree: Tree, place: LocatedDevice, texts: Mapping[str, str], role: str) -> Member:
-    name = place.node.name
-    folder = f"/sys/block/{place.above}/md/dev-{name}"
+def _member(tree: Tree, device: LocatedDevice, texts: Mapping[str, str], role: str) -> Member:
+    name = device.node.name
+    folder = f"/sys/block/{device.above}/md/dev-{name}"
     return Member(
         device=name,
-        label=_label(tree.nodes.get(tree.disk_of(name), place.node)),
+        label=_label(tree.nodes.get(tree.disk_of(name), device.node)),
         role=role,
-        depth=place.depth,
+        depth=device.depth,
         md=folder if f"{folder}/state" in texts else None,
         counted=_counted(tree.disk_of(name), texts),
     )
@@ -193,25 +193,25 @@ def _counted(disk: str, texts: Mapping[str, str]) -> bool:
     )
 
 
-def _role(place: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[str, str], pools: Pools) -> str:
+def _role(device: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[str, str], pools: Pools) -> str:
     """What a device is for, in the words of the layer that it is a part of; "" for a plain member."""
-    name, folder = place.node.name, f"/sys/block/{place.above}/md"
+    name, folder = device.node.name, f"/sys/block/{device.above}/md"
     if (state := texts.get(f"{folder}/dev-{name}/state")) is not None:
         last = texts.get(f"{folder}/level") == "raid4" and _is_last(folder, name, texts)
         slot = texts.get(f"{folder}/dev-{name}/slot", "")
         return role_of(state, slot) or ("parity" if last else "")  # RAID 4 keeps it all on its last disk
-    if place.above.startswith("bcache"):
+    if device.above.startswith("bcache"):
         return in_bcache.get(name, "")
     if name in pools.vdevs:
         return pools.vdevs[name][0].role
-    part = lvm_name(place.node)
+    part = lvm_name(device.node)
     return "" if part is None or part.role == "data" else part.role
 
 
-def _handed_down(tree: Tree, place: LocatedDevice, roles: Mapping[str, str]) -> str:
+def _inherited_role(tree: Tree, device: LocatedDevice, roles: Mapping[str, str]) -> str:
     """A physical volume below a cache is the cache; a disk of an array that is one is a plain member of it."""
-    above = tree.nodes.get(place.above)
-    return "" if above is None or lvm_name(above) is None else roles.get(place.above, "")
+    above = tree.nodes.get(device.above)
+    return "" if above is None or lvm_name(above) is None else roles.get(device.above, "")
 
 
 def _is_last(folder: str, name: str, texts: Mapping[str, str]) -> bool:
@@ -221,5 +221,5 @@ def _is_last(folder: str, name: str, texts: Mapping[str, str]) -> bool:
 
 def _label(node: Node) -> str:
     """What a person calls it: the model of a disk, the name of a volume, the level of an array."""
-    own = node.attributes
-    return clean(own.get("device/model") or own.get("dm/name") or own.get("md/level") or "", 40)
+    attributes = node.attributes
+    return clean(attributes.get("device/model") or attributes.get("dm/name") or attributes.get("md/level") or "", 40)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, replace
+from operator import add
 
 from app.core.benchmark.device_stats.caches import CacheDevice, CacheMeter
 from app.core.benchmark.device_stats.diskstats import SECTOR, DiskCounters, parse, since
@@ -116,8 +118,8 @@ class MemberSampler:
         now = await self._read() or self._last
         if now is None:
             return ()
-        both = [name for name in now.totals if name in opened.totals]
-        return self._figures({name: since(opened.totals[name], now.totals[name]) for name in both}, now.at - opened.at)
+        names = [name for name in now.totals if name in opened.totals]
+        return self._figures({name: since(opened.totals[name], now.totals[name]) for name in names}, now.at - opened.at)
 
     async def _read(self) -> CounterSample | None:
         text = await self._host.read(PATH)
@@ -134,11 +136,11 @@ class MemberSampler:
 
     def _sum_of(self, depth: int, done: Mapping[str, DiskCounters]) -> DiskCounters | None:
         """What all members of a depth did together; None when one of them is not counted, for then it is unknown."""
-        row = [member for member in self.members if member.depth == depth]
-        if not all(member.counted for member in row):
+        members = [member for member in self.members if member.depth == depth]
+        if not all(member.counted for member in members):
             return None
         total = DiskCounters()
-        for member in row:
+        for member in members:
             total = _added(total, done.get(member.device, DiskCounters()))
         return total
 
@@ -150,14 +152,12 @@ class MemberSampler:
 def figures_of(
     member: Member, role: str, done: DiskCounters | None, together: DiskCounters | None, seconds: float
 ) -> MemberStats:
-    """The figures of what a member did in `seconds`; None for what is not known of it. Pure."""
+    """The figures of what a member did in `seconds`; None for what is not known of it. No I/O."""
+    uncounted = MemberStats(device=member.device, label=member.label, role=role, depth=member.depth)
     if done is None:
-        return MemberStats(device=member.device, label=member.label, role=role, depth=member.depth)
-    return MemberStats(
-        device=member.device,
-        label=member.label,
-        role=role,
-        depth=member.depth,
+        return uncounted
+    return replace(
+        uncounted,
         read_iops=done.reads / seconds,
         write_iops=done.writes / seconds,
         read_bytes_per_second=done.sectors_read * SECTOR / seconds,
@@ -173,15 +173,8 @@ def _share(own: int, all_of_them: int) -> float | None:
     return own / all_of_them if all_of_them else None
 
 
-def _added(disk_counters: DiskCounters, other: DiskCounters) -> DiskCounters:
-    return DiskCounters(
-        disk_counters.reads + other.reads,
-        disk_counters.sectors_read + other.sectors_read,
-        disk_counters.writes + other.writes,
-        disk_counters.sectors_written + other.sectors_written,
-        disk_counters.busy_ms + other.busy_ms,
-        disk_counters.waited_ms + other.waited_ms,
-    )
+def _added(first: DiskCounters, second: DiskCounters) -> DiskCounters:
+    return DiskCounters(*map(add, astuple(first), astuple(second)))
 
 
 async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] = ()) -> MemberSampler:
@@ -194,12 +187,12 @@ async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] 
         return MemberSampler(host, ())
     lower_devices = [await find_below(host, kernel_name(device)) for device in devices]
     lower_devices += [await find_below_file(host, file) for file in files]
-    members = [member for other_lower_devices in lower_devices for member in other_lower_devices.members]
+    members = [member for lower in lower_devices for member in lower.members]
     if members and await host.read(PATH) is None:
         members = []
     return MemberSampler(
         host,
         members,
-        tuple(dict.fromkeys(cache for other_lower_devices in lower_devices for cache in other_lower_devices.caches)),
+        tuple(dict.fromkeys(cache for lower in lower_devices for cache in lower.caches)),
         clock=clock,
     )

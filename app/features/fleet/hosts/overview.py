@@ -18,7 +18,7 @@ from app.features.fleet.hosts.grouping import HostResponses
 from backends import json_text
 from backends.model import THING_KINDS
 from backends.values import dataclass
-from widgets.text_utils.units import plural
+from widgets.text_utils import units
 
 WORDS = ("hosts", "facts", "--json")
 """What a host is asked for its row."""
@@ -175,7 +175,7 @@ class HostOverview:
             yield FactLine(difference.point.part.value, outlier_text(difference, side), Tone.ATTENTION)
         if not odd:
             yield FactLine(
-                "", f"Nothing: it has what most of the {plural(alike, 'host')} have that are made of the same."
+                "", f"Nothing: it has what most of the {units.plural(alike, 'host')} have that are made of the same."
             )
 
 
@@ -209,7 +209,6 @@ def _finding_lines(pairs: Iterable[tuple[str, str]]) -> tuple[FactLine, ...]:
     lines = []
     for rule, where in sorted(places.items(), key=lambda item: -_severity(item[0]).rank):
         what = RULES[rule].what if rule in RULES else "a rule that this version has not"
-        more = f" and {len(where) - _PLACES} more" if len(where) > _PLACES else ""
         severity = _severity(rule)
-        lines.append(FactLine(severity.value, f"{rule}: {what} ({', '.join(where[:_PLACES])}{more})", TONES[severity]))
+        lines.append(FactLine(severity.value, f"{rule}: {what} ({units.first_of(where, _PLACES)})", TONES[severity]))
     return tuple(lines)

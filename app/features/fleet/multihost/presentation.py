@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.json_schema import side as direction_json
 from app.core.presentation.table import Align, Cell, Column, Row, StatusSymbol, Table, Tone
 from app.core.session.results import DIRECTIONS, DirectionStats
@@ -151,7 +151,7 @@ def joint_json(record: JointRecord) -> Json:
         sides = {} if known is None else known.sides
         hosts.append(
             {
-                **picked(host, "host", "called", "state", "late_s", "clock_error_s", "run", "session"),
+                **pick(host, "host", "called", "state", "late_s", "clock_error_s", "run", "session"),
                 "reason": host.reason or None,
                 "seconds": None if known is None else known.seconds,
                 **{name: direction_json(sides.get(name)) for name in DIRECTIONS},
@@ -159,7 +159,7 @@ def joint_json(record: JointRecord) -> Json:
         )
     spread = record.figures.spread
     return {
-        **picked(record, "id", "at", "target", "simulated", "stopped", "stagger_s"),
+        **pick(record, "id", "at", "target", "simulated", "stopped", "stagger_s"),
         "job": dict(record.job),
         "window": {
             "begin": record.begin,
@@ -169,6 +169,6 @@ def joint_json(record: JointRecord) -> Json:
         },
         "hosts": hosts,
         **{name: direction_json(record.figures.sides.get(name)) for name in DIRECTIONS},
-        "spread": None if spread is None else picked(spread, "variation", "slowest", "fastest"),
+        "spread": None if spread is None else pick(spread, "variation", "slowest", "fastest"),
         "notes": list(record.notes),
     }

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
-from app.core.presentation.device import counts, facts, problems_at
+from app.core.presentation.device import count_texts, device_facts, problem_facts
 from app.core.presentation.device_tree import Thing
 from app.core.presentation.json_schema import DEVICES
-from app.core.presentation.setting import TuningCells, tuning
+from app.core.presentation.setting import TuningCells, tuning_cells
 from app.core.presentation.table import Facts
 from app.core.session.state import Session
 from app.features.fleet.hosts.failure_causes import MissingHost, judged
@@ -124,10 +124,10 @@ class HostScreen(ListDetailScreen):
         inventory = remote_devices.inventory
         self._told = remote_devices
         things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-        self._tuned = {device.target: tuning(pairs(self._parts(device))) for device in things}
+        self._tuned = {device.target: tuning_cells(pairs(self._parts(device))) for device in things}
         self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
         self.devices.show(inventory, self._tuned, ())
-        self.note(" · ".join(counts(inventory)) or "nothing")
+        self.note(" · ".join(count_texts(inventory)) or "nothing")
         self._shown = None
         self._turn_to_row()
 
@@ -159,7 +159,7 @@ class HostScreen(ListDetailScreen):
         self.panel.show(parts, of=selected)
         self.show_title(device, selected)
         self.query_one(FactsPane).show(
-            (*problems_at(self._told.inventory, selected), *self._known_of(device, parts)), anew=True
+            (*problem_facts(self._told.inventory, selected), *self._known_of(device, parts)), anew=True
         )
         self.show_hidden_cells()
 
@@ -168,7 +168,7 @@ class HostScreen(ListDetailScreen):
             return ()
         places = {name_of(device), *addresses(self._told.inventory, device)}
         labels = {setting.label for part in parts for setting in part.settings}
-        return (*self._outlook.found_at(self._host, places), *facts(device, told=labels))
+        return (*self._outlook.found_at(self._host, places), *device_facts(device, excluded=labels))
 
     def leave_list(self) -> None:
         """To the hosts."""

@@ -120,12 +120,12 @@ def _everywhere(run: PlacedRun, bench: Workbench) -> ExploreOffer:
 
 
 def _all_sessions(run: PlacedRun, bench: Workbench, *, baseline: bool) -> PlotSelection | None:
-    from app.core.analysis.past_runs.index import known_runs
+    from app.core.analysis.past_runs.index import load_past_runs
     from app.core.session.store import LoadedSession
     from app.features.plots.selection import all_sessions
 
     also = () if bench.folder is None else (LoadedSession(folder=bench.folder, session=bench.session, passed_over=0),)
-    runs = known_runs(bench.paths, also=also).runs
+    runs = load_past_runs(bench.paths, extra_sessions=also).runs
     name = f"{run.folder.name}/{run.run.id}"
     last = next((run for run in runs if run.name == name), None)
     if last is None:

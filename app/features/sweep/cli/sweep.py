@@ -20,7 +20,7 @@ from app.cli.output import lines, print_json, say, say_all
 from app.cli.render import listing
 from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine
 from app.core.presentation.noise_text import noise_json
-from app.core.presentation.risk_text import ConfirmationLevel, tier
+from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level
 from app.core.session.flag_files import STOP, is_being_written
 from app.core.workbench import Workbench
 from app.features.sweep.cli.attach import follow
@@ -215,7 +215,7 @@ def _allowed(surveyed: RiskAssessment, options: StartOptions, speed: float | Non
     say_all(plan_lines(surveyed, speed))
     if surveyed.design.changes_anything:
         refuse_read_only()
-        typed = None if tier(surveyed.risk) is ConfirmationLevel.HARMLESS else options.typed
+        typed = None if confirmation_level(surveyed.risk) is ConfirmationLevel.HARMLESS else options.typed
         confirm.confirmed(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, what="Sweep")
 
 

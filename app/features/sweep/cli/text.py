@@ -10,8 +10,8 @@ from app.cli.exit_status import DONE, FAILED, INTERRUPTED, REFUSED
 from app.cli.output import lines, paint, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
 from app.core.analysis.metric_kinds import SYNC
-from app.core.presentation.labels import cell_with_labels, worded
-from app.core.presentation.run import both_directions
+from app.core.presentation.labels import cell_with_labels, with_labels
+from app.core.presentation.run import measured_directions
 from app.core.session.state import Session
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, StepResult, SweepResult
@@ -53,7 +53,7 @@ def step_line(record: SweepRecord, session: Session) -> str:
         result = f"{ended.result}, tried once more" if ended.again else ended.result
         return f"{what}: {result}. {clean(ended.reason, 300)}".rstrip()
     parts = [
-        f"{units.iops(figures.iops)} IOPS {name}" for name, figures in both_directions(run.figures) if name != SYNC
+        f"{units.iops(figures.iops)} IOPS {name}" for name, figures in measured_directions(run.figures) if name != SYNC
     ]
     return f"{what}: {', '.join(parts)}"
 
@@ -92,7 +92,7 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
     if as_json:
         print_json(sweep=sweep_json(record, results(record, session.runs), session=folder))
     else:
-        told = worded(record)
+        told = with_labels(record)
         draw = action("plots.sweep_lines")
         drawn = [] if draw is None else draw(session, Path(folder))
         lines(result_lines(told, results(told, session.runs), drawn))

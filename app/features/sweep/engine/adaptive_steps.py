@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from app.core.analysis.pair_design import one_look, order
+from app.core.analysis.pair_design import draw_order, one_look
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepExtended, SweepRecord
 from app.core.session.sweep_steps import Purpose, RateSeries, Saturation, Step, SweepCell
@@ -44,7 +44,7 @@ def _confirmation(record: SweepRecord, found: Results) -> SweepExtended:
         if not _still_possible(record, winner):
             continue
         block += 1
-        for at, letter in enumerate(order(one_look(record.design.pairs), random)):
+        for at, letter in enumerate(draw_order(one_look(record.design.pairs), random)):
             number += 1
             cell = baseline if letter == "A" else winner
             steps.append(Step(number=number, cell=cell.id, purpose=Purpose.CONFIRM, round=at // 2 + 1, block=block))

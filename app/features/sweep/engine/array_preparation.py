@@ -138,7 +138,7 @@ async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> 
         job=job,
         fills=1,
         fill_block=array.full_stripe_bytes or FILL_BLOCK,
-        told=True,
+        length_agreed=True,
     )
     ready = await bench.jobs.prepare(request)
     if ready.refused:

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from app.core.analysis.caveats import apply_caveats
-from app.core.analysis.multiplicity import corrected
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.reasons import PlannedCount, Reason
-from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, judge
+from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, correct_for_multiplicity, judge
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Rank, SweepCell
 from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, threshold_of, values_by_turn
@@ -31,7 +30,7 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> t
     share = 2 / len(ranked)
     direct = [_in_turn(record, best, other, known, LEVEL * share / max(1, len(others))) for other in others]
     # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
-    held = corrected(direct, share=share)
+    held = correct_for_multiplicity(direct, share=share)
     tied = (
         cell_result.cell.id
         for cell_result, judgement in zip(others, held, strict=True)
@@ -127,7 +126,7 @@ def confirmations(record: SweepRecord, known: Runs, shown: Collection[str] = ())
     open_ones = [winner for winner in winners if winner.winner.id not in shown]
     level = shares(record.design).confirmation
     rest = [_fresh(record, winner, known, level=level, strictest=level / len(open_ones)) for winner in open_ones]
-    held_together = corrected(rest)
+    held_together = correct_for_multiplicity(rest)
     held = {winner.winner.id: judgement for winner, judgement in zip(open_ones, held_together, strict=True)}
     return _with(
         winners,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from app.core.analysis.reasons import Caveat
-from app.core.analysis.stats import THRESHOLD_PERCENT, LogMeanInterval, MeanInterval, log_spread
+from app.core.analysis.stats import THRESHOLD_PERCENT, LogMeanInterval, MeanInterval, log_mean_interval
 from app.core.analysis.verdict import VerdictResult
 from app.core.session.results import DirectionStats, RunResult, RunStatus
 from app.core.session.state import RunRecord
@@ -62,7 +62,7 @@ class LatencyFigure(StrEnum):
 def latency(scores: Sequence[RunScore], figure: LatencyFigure) -> LogMeanInterval | None:
     """The figure over the runs; None without a run, and where one of them has too few I/Os for it."""
     known = [value for score in scores if (value := getattr(score, figure)) is not None and value > 0]
-    return log_spread(known) if known and len(known) == len(scores) else None
+    return log_mean_interval(known) if known and len(known) == len(scores) else None
 
 
 def score(run: RunRecord | None) -> RunScore | None:

@@ -12,7 +12,7 @@ from math import sqrt
 from random import Random
 
 from app.core.analysis.knee import Knee, LoadPoint, knee
-from app.core.analysis.stats import LogMeanInterval, MeanInterval, spread
+from app.core.analysis.stats import LogMeanInterval, MeanInterval, mean_interval
 from app.core.fio.fields import field_text
 from app.core.fio.job import Arrival, field_problems
 from app.core.fio.sizes import parse_size
@@ -61,7 +61,7 @@ class RatePoint:
     @property
     def reached(self) -> MeanInterval | None:
         """I/Os per second; None without a run."""
-        return spread([score.iops for score in self.scores]) if self.scores else None
+        return mean_interval([score.iops for score in self.scores]) if self.scores else None
 
     def latency(self, figure: LatencyFigure) -> LogMeanInterval | None:
         """Mean and interval over the runs; None where one of them has too few I/Os for it."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from app.core.analysis.caveats import apply_caveats, weakened
-from app.core.analysis.stats import THRESHOLD_PERCENT, spread
+from app.core.analysis.caveats import apply_caveats, weakening_caveats
+from app.core.analysis.stats import THRESHOLD_PERCENT, mean_interval
 from app.core.analysis.verdict import Verdict
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord
@@ -193,7 +193,7 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
         cell=cell,
         reads_by=_reads_by(runs_of_cell(record, known, cell.id)),
         scores=scores,
-        figure=spread(values) if values else None,
+        figure=mean_interval(values) if values else None,
         iops=sum(score.iops for score in scores) / len(scores) if scores else None,
         p99_ns=None if tail is None else tail.mean,
         mean_ns=sum(means) / len(means) if means else None,
@@ -218,4 +218,4 @@ def _weighed(record: SweepRecord, cell_result: CellResult, known: Runs) -> CellR
     judgement = cell_result.judgement
     if judgement is not None and cell_result.cell.against is not None:
         judgement = apply_caveats(judgement, (*runs_of_cell(record, known, cell_result.cell.against), *own))
-    return replace(cell_result, judgement=judgement, weakened=weakened(own))
+    return replace(cell_result, judgement=judgement, weakened=weakening_caveats(own))

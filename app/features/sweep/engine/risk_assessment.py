@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from app.core.analysis.noise import RunNoise
-from app.core.analysis.past_runs.earlier_runs import job_words, known_as
-from app.core.analysis.past_runs.index import known_runs
-from app.core.analysis.past_runs.series import noise_on
-from app.core.benchmark.endurance import amount_text, endurance_words
+from app.core.analysis.past_runs.earlier_runs import device_id_of_target, job_text
+from app.core.analysis.past_runs.index import load_past_runs
+from app.core.analysis.past_runs.series import noise_of_condition
+from app.core.benchmark.endurance import amount_text, endurance_texts
 from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
 from app.core.session.sweep_steps import MADE, Assignment, Design, OverwrittenDevice, SweepArrays
@@ -59,11 +59,13 @@ async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAs
         if ready.refused:
             refused += ready.refused
             hint = hint or ready.hint
-        elif ready.device is not None and all(destroy.device != ready.device for destroy in destroys):
+        elif ready.only.device is not None and all(destroy.device != ready.only.device for destroy in destroys):
             (plate,) = ready.plates  # it may be written to
             plates.append(plate)
-            called = plate.name if plate.name != ready.device else ""
-            destroys.append(OverwrittenDevice(device=ready.device, name=plate.word, found=ready.found, called=called))
+            called = plate.name if plate.name != ready.only.device else ""
+            destroys.append(
+                OverwrittenDevice(device=ready.only.device, name=plate.word, found=ready.found, called=called)
+            )
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
         plates.append(_plate(design.making))
@@ -109,23 +111,26 @@ async def _why_not(bench: Workbench, known: TargetFacts) -> RaidbenchError | Non
 def _noise(bench: Workbench, design: Design, known: TargetFacts) -> Iterator[tuple[str, RunNoise]]:
     nodes = {known.addresses[role]: device for role, device in known.devices.items() if role in known.addresses}
     columns = {cell.column: cell for cell in reversed(design.cells)}
-    runs = known_runs(bench.paths).runs if columns else ()
+    runs = load_past_runs(bench.paths).runs if columns else ()
     for column, cell in reversed(columns.items()):
-        lasting = known_as(bench.session.inventory, nodes.get(cell.where, cell.where))
+        lasting = device_id_of_target(bench.session.inventory, nodes.get(cell.where, cell.where))
         name = lasting or f"{bench.host.name} {cell.where}"
-        noise = noise_on((bench.simulated, name, job_words(cell.job)), runs)
+        noise = noise_of_condition((bench.simulated, name, job_text(cell.job)), runs)
         if noise is not None:
             yield column, noise
 
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
     """What the sweep costs the drives of a device; nothing where it is made anew without being written to."""
-    if not seconds or ready.device is None:
+    if not seconds or ready.only.device is None:
         return ()
     session = bench.session
-    called = session.inventory.lasting(ready.device)
-    amount = amount_text(ready.device, seconds, session.runs, called=called)
-    parts = (f"Written to {called}: {amount}", *endurance_words(session.inventory, ready.disk or ready.device))
+    called = session.inventory.lasting(ready.only.device)
+    amount = amount_text(ready.only.device, seconds, session.runs, called=called)
+    parts = (
+        f"Written to {called}: {amount}",
+        *endurance_texts(session.inventory, ready.only.disk or ready.only.device),
+    )
     return tuple(f"{each}." for each in parts)
 
 

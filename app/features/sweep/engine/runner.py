@@ -303,11 +303,13 @@ class SweepRunner:
         wanted = {(setting.target, setting.key) for setting in cell.settings}
         declared = {target: self._bench.hardware.settings(target) for target, _ in wanted}
         anew = any(setting.new_data for target, key in wanted for setting in declared[target] if setting.key == key)
-        request = BenchmarkRequest(where=where, name=name, job=job, profile=cell.profile, again=not anew, told=True)
+        request = BenchmarkRequest(
+            where=where, name=name, job=job, profile=cell.profile, again=not anew, length_agreed=True
+        )
         ready = await self._bench.jobs.prepare(request)
         if ready.refused:
             raise RefusedError(" ".join(ready.refused), hint=ready.hint)
-        if ready.scratch is not None:
+        if ready.only.scratch is not None:
             self._scratch = ready
         return ready
 
@@ -318,14 +320,18 @@ class SweepRunner:
         """
         if not ready.destructive or (cell.array is not None and all(map(is_former, ready.found))):
             return ready.confirm_text
-        agreed = next((device.found for device in self.record.design.destroys if device.device == ready.device), None)
+        agreed = next(
+            (device.found for device in self.record.design.destroys if device.device == ready.only.device), None
+        )
         making = self.record.design.making
         if making is not None and cell.array is not None and making.array(cell.array).is_single_drive:
             agreed = making.drives[0].lies
         if agreed is None and ready.found:
-            raise RefusedError(f"Nobody confirmed that {ready.device} may be overwritten: {'; '.join(ready.found)}.")
+            raise RefusedError(
+                f"Nobody confirmed that {ready.only.device} may be overwritten: {'; '.join(ready.found)}."
+            )
         if agreed is not None and (new := newly_found(ready.found, agreed)):
-            raise RefusedError(f"Something lies on {ready.device} that was not there before: {'; '.join(new)}.")
+            raise RefusedError(f"Something lies on {ready.only.device} that was not there before: {'; '.join(new)}.")
         return ready.confirm_text
 
     async def _rest(self, step: Step, cell: SweepCell) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
-from app.core.analysis.stats import LogMeanInterval, MeanInterval, spread
+from app.core.analysis.stats import LogMeanInterval, MeanInterval, mean_interval
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Saturation, SweepCell
 from app.features.sweep.engine.cells import LatencyFigure, Runs, RunScore, latency, scored_runs
@@ -48,7 +48,7 @@ class DepthPoint:
     @property
     def iops(self) -> MeanInterval | None:
         """Mean and interval; None without a run."""
-        return spread([score.iops for score in self.scores]) if self.scores else None
+        return mean_interval([score.iops for score in self.scores]) if self.scores else None
 
     @property
     def p99_ns(self) -> LogMeanInterval | None:
@@ -76,7 +76,7 @@ def plateau(points: Sequence[DepthPoint], goal: Saturation) -> MeanInterval | No
     """I/Os per second of all runs on the plateau: their mean is not the luckiest of them."""
     reached = _reached(points, goal)
     runs = [score.iops for point in points if reached(point) for score in point.scores]
-    return spread(runs) if runs and goal.p99_ns is None else None
+    return mean_interval(runs) if runs and goal.p99_ns is None else None
 
 
 def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:

@@ -12,12 +12,26 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, log
 
-from app.core.analysis.multiplicity import corrected
 from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
-from app.core.analysis.permutation_test import DRAWS, RoundResults, permuted, reaches, rounds_needed, row_scatter
+from app.core.analysis.permutation_test import (
+    DRAWS,
+    RoundResults,
+    can_show,
+    permutation_intervals,
+    rounds_needed,
+    row_scatter,
+)
 from app.core.analysis.reasons import PlannedCount, Reason
 from app.core.analysis.scatter import FAR_WIDER, WIDER
-from app.core.analysis.verdict import BETWEEN_LEVEL, Verdict, VerdictResult, judge, judge_between, judge_interval
+from app.core.analysis.verdict import (
+    BETWEEN_LEVEL,
+    Verdict,
+    VerdictResult,
+    correct_for_multiplicity,
+    judge,
+    judge_between,
+    judge_interval,
+)
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, Purpose, Rank, SweepCell
 from app.features.sweep.engine.cells import Runs, threshold_of, values_by_turn
@@ -146,7 +160,7 @@ def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, eac
     wider = {row for row, one in scatter.items() if one.p < WIDER}
     far_wider = {row for row, one in scatter.items() if one.p < FAR_WIDER}
     judged_as = [_without(record, group, far_wider, level) for group in there]
-    intervals = permuted(
+    intervals = permutation_intervals(
         tuple(_rounds(record, group, values) for group in judged_as),
         seed=f"{record.design.seed} orders",
         level=level,
@@ -169,7 +183,7 @@ def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, eac
 
 def _shows(record: SweepRecord, group: Group, level: float) -> bool:
     """Whether the rounds of so many set-ups can show something."""
-    return bool(level) and len(group) >= PERMUTED_FROM and reaches(len(group), record.design.repeats, level)
+    return bool(level) and len(group) >= PERMUTED_FROM and can_show(len(group), record.design.repeats, level)
 
 
 def _without(record: SweepRecord, group: Group, rows: Collection[str], level: float) -> Group:
@@ -200,7 +214,7 @@ def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each
     }
     return {
         cell: verdict_result
-        for cell, verdict_result in zip(matches, corrected([*matches.values()]), strict=True)
+        for cell, verdict_result in zip(matches, correct_for_multiplicity([*matches.values()]), strict=True)
         if verdict_result is not None
     }
 
@@ -228,7 +242,7 @@ def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> d
                 )
     return {
         cell: verdict_result
-        for cell, verdict_result in zip(matches, corrected([*matches.values()]), strict=True)
+        for cell, verdict_result in zip(matches, correct_for_multiplicity([*matches.values()]), strict=True)
         if verdict_result is not None
     }
 

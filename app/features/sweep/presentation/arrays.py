@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.table import FactLine, Facts, Tone
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, SweepArray
@@ -102,18 +102,18 @@ def making_json(design: Design) -> Json | None:
         return None
     times = Counter(makings(design.steps, {cell.id: cell for cell in design.cells}, making))
     return {
-        **picked(making, "word", "assume_clean", "once"),
+        **pick(making, "word", "assume_clean", "once"),
         "policies": dict(making.policies),
         "drives": [
-            {**picked(drive, "place", "serial", "wwn", "model", "size_bytes"), "lies_on_it": list(drive.lies)}
+            {**pick(drive, "place", "serial", "wwn", "model", "size_bytes"), "lies_on_it": list(drive.lies)}
             for drive in making.drives
         ],
         "arrays": [
             {
-                **picked(
+                **pick(
                     array, "id", "level", "members", "spans", "layout", "strip_bytes", "size_bytes", "full_stripe_bytes"
                 ),
-                **picked(array, "making_seconds", "preparing_seconds", "prepared"),
+                **pick(array, "making_seconds", "preparing_seconds", "prepared"),
                 "made": times[array.id],
                 "steps": list(array.steps),
             }

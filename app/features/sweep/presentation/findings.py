@@ -265,9 +265,8 @@ def _standing(record: SweepRecord, results: Results, name: str, tied: list[CellR
     if not others:
         span = f"{figure_text(tied[-1].value, results.rank)} to {figure} {title}"
         return f"{where}nothing is shown to be better than anything else, {span}."
-    also = ", ".join(_named(results, cell_result) for cell_result in tied[1 : 1 + _MOST_NAMES])
-    more = f" and {len(tied) - 1 - _MOST_NAMES} more" if len(tied) - 1 > _MOST_NAMES else ""
-    return f"{where}a tie for {most}: {_named(results, best)} with {figure}, which cannot be told from {also}{more}."
+    also = units.first_of([_named(results, cell_result) for cell_result in tied[1:]], _MOST_NAMES)
+    return f"{where}a tie for {most}: {_named(results, best)} with {figure}, which cannot be told from {also}."
 
 
 def _named(results: Results, cell_result: CellResult) -> str:

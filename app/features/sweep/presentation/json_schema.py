@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.core.analysis.stats import THRESHOLD_PERCENT, LogMeanInterval, MeanInterval
 from app.core.analysis.verdict import VerdictResult
-from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.verdict_text import reason_text
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, SweepCell
@@ -21,18 +21,18 @@ from app.features.sweep.presentation.sweep import cell_notes
 def design_json(design: Design) -> Json:
     """What a sweep will do."""
     return {
-        **picked(design, "title", "seed", "repeats", "pairs", "rank"),
+        **pick(design, "title", "seed", "repeats", "pairs", "rank"),
         "threshold_percent": design.threshold_percent or THRESHOLD_PERCENT,
         "rule": design.rule,
-        "blind": [picked(underpowered_setups, "setups", "rounds", "enough") for underpowered_setups in blind(design)],
+        "blind": [pick(underpowered_setups, "setups", "rounds", "enough") for underpowered_setups in blind(design)],
         "targets": dict(design.targets),
         "making": making_json(design),
         "seconds": design.seconds,
         "cells": [_cell(cell) for cell in design.cells],
-        "steps": [picked(step, "number", "cell", "purpose", "round", "block") for step in design.steps],
-        "skipped": [picked(cell, "row", "column", "reason") for cell in design.skipped],
-        "before": [picked(original, "target", "key", "value") for original in design.originals],
-        "destroys": [picked(destroy, "device", "name", "found") for destroy in design.destroys],
+        "steps": [pick(step, "number", "cell", "purpose", "round", "block") for step in design.steps],
+        "skipped": [pick(cell, "row", "column", "reason") for cell in design.skipped],
+        "before": [pick(original, "target", "key", "value") for original in design.originals],
+        "destroys": [pick(destroy, "device", "name", "found") for destroy in design.destroys],
     }
 
 
@@ -49,7 +49,7 @@ def sweep_json(record: SweepRecord, results: Results, *, session: str) -> Json:
     end = record.end
     return {
         "session": session,
-        **picked(record, "started", "pid"),
+        **pick(record, "started", "pid"),
         "design": design_json(record.design),
         "done": record.done,
         "steps": len(record.steps),
@@ -86,7 +86,7 @@ def sweep_json(record: SweepRecord, results: Results, *, session: str) -> Json:
         "curves": [_curve(curve) for curve in results.load_curves],
         "published": published_json(results),
         "ended": [
-            {**picked(end, "step", "result", "run", "again"), "reason": end.reason or None} for end in record.ended
+            {**pick(end, "step", "result", "run", "again"), "reason": end.reason or None} for end in record.ended
         ],
     }
 
@@ -112,7 +112,7 @@ def _curve(curve: LoadCurve) -> Json:
         "job": dict(curve.cell.job),
         "points": [
             {
-                **picked(point, "percent", "asked", "carried"),
+                **pick(point, "percent", "asked", "carried"),
                 "runs": len(point.scores),
                 "reached": _spread(point.reached),
                 "latency_ns": {name: _interval(point.latency(figure)) for name, figure in _LATENCIES.items()},
@@ -132,27 +132,27 @@ def _curve(curve: LoadCurve) -> Json:
 
 
 def _spread(seen: MeanInterval | None) -> Json | None:
-    return None if seen is None else picked(seen, "mean", "half", "n")
+    return None if seen is None else pick(seen, "mean", "half", "n")
 
 
 def _interval(seen: LogMeanInterval | None) -> Json | None:
-    return None if seen is None else picked(seen, "mean", "low", "high", "n")
+    return None if seen is None else pick(seen, "mean", "low", "high", "n")
 
 
 def _cell(cell: SweepCell) -> Json:
     return {
-        **picked(cell, "id", "row", "column"),
+        **pick(cell, "id", "row", "column"),
         "target": cell.where,
-        "settings": [picked(setting, "target", "key", "value") for setting in cell.settings],
+        "settings": [pick(setting, "target", "key", "value") for setting in cell.settings],
         "job": dict(cell.job),
-        **picked(cell, "profile", "against", "block", "array"),
+        **pick(cell, "profile", "against", "block", "array"),
     }
 
 
 def _result(cell_result: CellResult) -> Json:
     figure = cell_result.figure
     return {
-        **picked(cell_result.cell, "id", "row", "column"),
+        **pick(cell_result.cell, "id", "row", "column"),
         "runs": len(cell_result.scores),
         "values": [score.iops for score in cell_result.scores],
         "iops": cell_result.iops,
@@ -170,7 +170,7 @@ def _judgement(judgement: VerdictResult | None) -> Json | None:
         return None
     interval = judgement.interval
     return {
-        **picked(judgement, "verdict", "interleaved"),
+        **pick(judgement, "verdict", "interleaved"),
         "reason": reason_text(judgement) or None,
         "percent": None if interval is None else interval.percent,
         "low": None if interval is None else interval.percent_low,

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.fio.job import Job
-from app.core.presentation.labels import cell_with_labels, design_with_labels, setting_text, workload
+from app.core.presentation.labels import cell_with_labels, design_with_labels, setting_text, workload_label
 from app.core.presentation.noise_text import cells_noise_text
 from app.core.presentation.table import Column, FactLine, Facts, Row, Table, Tone
 from app.core.session.sweep_steps import Design, Purpose, Step, SweepCell
@@ -118,7 +118,7 @@ def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
     for column in columns:
         noise = surveyed.noise.get(column)
         if noise is not None:
-            yield FactLine(workload(column), cells_noise_text(noise, design.repeats, design.pairs))
+            yield FactLine(workload_label(column), cells_noise_text(noise, design.repeats, design.pairs))
     left = len(columns) - len(surveyed.noise)
     if left:
         what = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.core.presentation.json_schema import Json, picked
+from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.percent import difference_text
 from app.core.presentation.table import Align, Column, Row, Table, text_of
 from app.core.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows
@@ -152,9 +152,9 @@ def published_json(results: Results) -> list[Json]:
     """Return every published figure with what was measured; latency in ns, `mbps` in 10^6 bytes a second."""
     return [
         {
-            **picked(comparison.figure, "row", "column", "kind", "source"),
+            **pick(comparison.figure, "row", "column", "kind", "source"),
             "published": comparison.figure.value,
-            **picked(comparison, "cell", "measured", "percent"),
+            **pick(comparison, "cell", "measured", "percent"),
         }
         for comparison in results.published
     ]

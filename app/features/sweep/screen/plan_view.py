@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from app.core.presentation.risk_text import ConfirmationLevel, risk_cell, tier
+from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level, risk_cell
 from app.core.session.sweep_steps import Design
 from app.features.sweep.engine.estimate import switches
 from app.features.sweep.engine.plan import JobAxis, SweepPlan
@@ -145,7 +145,7 @@ def question(
         commands = (*commands, *(line for array in design.making.arrays for line in array.steps))
     return Confirmation(
         title=title,
-        tier=TIERS[tier(surveyed.risk)],
+        tier=TIERS[confirmation_level(surveyed.risk)],
         summary=f"{time_text(design, speed)}. It runs in the background, whatever becomes of this terminal; "
         "every setting is put back at the end, also after a stop or a failure.",
         changes=tuple(
@@ -156,7 +156,7 @@ def question(
         risks=(*overwritten, *surveyed.wear, *surveyed.risks),
         evidence=(*lost, *blank) if destroys else (),
         devices=()
-        if tier(surveyed.risk) is ConfirmationLevel.HARMLESS
+        if confirmation_level(surveyed.risk) is ConfirmationLevel.HARMLESS
         else tuple(plate.sentence for plate in surveyed.plates),
         required=confirm_token(surveyed.plates) if destroys else "",
         apply_label="Begin",

@@ -13,7 +13,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from app.core.presentation.labels import worded
+from app.core.presentation.labels import with_labels
 from app.core.presentation.table import Table
 from app.core.session.state import ActiveRun, Session
 from app.core.session.sweep_record import SweepRecord
@@ -116,7 +116,7 @@ class SweepWatch(Vertical):
         session, running = follower.session, follower.running
         if follower.record is None:
             return
-        record = worded(follower.record)
+        record = with_labels(follower.record)
         self._shown = (session, record)
         found = self._results(session, record)
         self.set_class(alone(record), "-alone")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.core.benchmark.device_stats.cache_counters import CacheHitCounters, of_arc, of_bcache, parse_status, since
 from app.core.benchmark.device_stats.caches import ARCSTATS, LAGS, SELDOM, CacheDevice, CacheMeter
-from app.core.presentation.caches import cache_cells, cache_line, cache_text
+from app.core.presentation.members import cache_cells, cache_line, cache_text
 from app.core.session.results import CacheStats
 from backends.host import Completed
 from tests.backends.fakes import FakeHost

@@ -9,7 +9,7 @@ import pytest
 
 from app.cli.devices import all_settings
 from app.core.presentation import json_schema
-from app.core.presentation.device import facts
+from app.core.presentation.device import device_facts
 from app.core.presentation.device_table import DeviceListOptions, devices_table
 from app.core.presentation.setting import settings_table
 from app.features.fleet.hosts.remote_devices import told_devices
@@ -36,7 +36,7 @@ async def test_a_host_is_shown_as_it_is_shown_there(rack: str) -> None:
             continue
         here = told.inventory.find(str(thing.target))
         assert here is not None
-        assert facts(here) == facts(thing)
+        assert device_facts(here) == device_facts(thing)
         declared, readings = told.settings.get(thing.target, ((), {}))
         own = settings_table(machine.settings(thing.target), await machine.kept(thing.target), thing.target.scope)
         assert [row.cells for row in settings_table(declared, readings, thing.target.scope).rows] == [
