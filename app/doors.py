@@ -85,10 +85,10 @@ def imported(path: str) -> Any:
 
 def needed_action(name: str) -> Callable[..., Any]:
     """Return a function of a feature that somebody asked for. Raises NotFoundError where there is no such feature."""
-    found = action(name)
-    if found is None:
+    function = action(name)
+    if function is None:
         raise NotFoundError(f"This raidbench has no {name.partition('.')[0]}.")
-    return found
+    return function
 
 
 def action(name: str) -> Callable[..., Any] | None:

@@ -130,10 +130,10 @@ class RunProgressPrinter:
         if self._silent or active is None or now - self._last < (REDRAW_S if self._line.able else _PLAIN):
             return
         self._last = now
-        (self._line.draw if self._line.able else say)(self._which + progress(active, time.time()))
+        (self._line.draw if self._line.able else say)(self._which + progress_text(active, time.time()))
 
 
-def progress(active: ActiveRun, now: float) -> str:
+def progress_text(active: ActiveRun, now: float) -> str:
     """The running job in one line: phase, percent, figures of the last interval, time left."""
     parts = [active.phase.value]
     seconds = _phase_seconds(active)
@@ -151,7 +151,7 @@ def progress(active: ActiveRun, now: float) -> str:
         parts.append(steady_text(active.steady))
     if active.message:
         parts.append(active.message)
-    left = _left(active, now)
+    left = _seconds_left(active, now)
     if left is not None:
         parts.append(f"{units.duration(max(0, round(left)))} left")
     return " · ".join(parts)
@@ -165,11 +165,11 @@ def _figures(sample: Sample) -> list[str]:
     if sample.phase in (Phase.LAYOUT, Phase.FILLING):
         return [units.rate(sum(direction.bytes_per_second for direction in both))]
     running = [row for row in sample.sections if row.transfers]
-    args = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
-    args += [units.rate(sum(direction.bytes_per_second for direction in both))]
+    texts = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
+    texts += [units.rate(sum(direction.bytes_per_second for direction in both))]
     if main.p99_ns is not None:
-        args.append(f"p99 {units.latency(main.p99_ns)}")
-    return args
+        texts.append(f"p99 {units.latency(main.p99_ns)}")
+    return texts
 
 
 def _rates(part: Sample | SectionSample) -> list[str]:
@@ -186,7 +186,7 @@ def _phase_seconds(active: ActiveRun) -> float | None:
     return active.phase_seconds
 
 
-def _left(active: ActiveRun, now: float) -> float | None:
+def _seconds_left(active: ActiveRun, now: float) -> float | None:
     """Seconds to the end of the run as planned, or of its fill; unknown while the file is laid out."""
     passed = active.passed(now)
     match active.phase:
@@ -204,12 +204,12 @@ def _left(active: ActiveRun, now: float) -> float | None:
 # -- a run that has ended ---------------------------------------------------------------------------------------------
 
 
-def summary(
-    records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, said: Collection[str] = ()
+def print_summary(
+    records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, advice_keys: Collection[str] = ()
 ) -> None:
     """The table of figures, how it went over time where that can be shown, what has to be known with them.
 
-    `said`: keys of advice that was given before the run.
+    `advice_keys`: of advice that was given before the run.
     """
     lines(table_lines(figures_table(records)))
     lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
@@ -222,23 +222,23 @@ def summary(
     if last.figures.steady is not None:
         lines([f"Steady state: {outcome_text(last.figures.steady)}"])
     if last.start.settings:
-        told = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
-        lines([f"Settings of {last.start.place}: {clean(told, 1000)}"])
+        settings = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
+        lines([f"Settings of {last.start.place}: {clean(settings, 1000)}"])
     if last.start.simulated:
         lines(["SIMULATED"])
     if session is not None:
         draw = action("plots.run_lines")
         lines([] if draw is None else draw(last, session, tuple(samples)))
-    for each in {each.key: each for record in records for each in record.figures.advice}.values():
-        if each.key not in said:
-            advice(each)
+    for item in {item.key: item for record in records for item in record.figures.advice}.values():
+        if item.key not in advice_keys:
+            say_advice(item)
     for warning in dict.fromkeys(warning for record in records for warning in record.figures.warnings):
         say(f"Note: {clean(warning, 600)}")
     say(f"Kept as {', '.join(record.id for record in records)} in {clean(str(session), 300)}")
 
 
-def advice(each: Advice) -> None:
+def say_advice(item: Advice) -> None:
     """What spoils figures and what to do about it."""
-    say(f"{ATTENTION.char} {clean(each.message, 600)}")
-    if each.do:
-        say(f"  {clean(each.do, 600)}")
+    say(f"{ATTENTION.char} {clean(item.message, 600)}")
+    if item.do:
+        say(f"  {clean(item.do, 600)}")

@@ -60,8 +60,8 @@ class CommandTable(Mapping[str, DoorCommand]):
 @cache
 def _all() -> dict[str, DoorCommand]:
     """Return every command, in the order of `--help`."""
-    matches = _CORE | {name: command for door in doors().values() for name, command in door.commands.items()}
-    return dict(sorted(matches.items(), key=lambda item: item[1].rank))
+    commands = _CORE | {name: command for door in doors().values() for name, command in door.commands.items()}
+    return dict(sorted(commands.items(), key=lambda item: item[1].rank))
 
 
 COMMANDS = CommandTable()

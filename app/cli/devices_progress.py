@@ -9,7 +9,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from app.cli.devices_text import device_table, devices_head, devices_table, list_width
+from app.cli.devices_text import device_table, list_heading, list_width, print_device_list
 from app.cli.options import is_terminal
 from app.cli.output import lines, say
 from app.cli.render import LineLayout
@@ -48,7 +48,7 @@ class DevicesProgress:
         """`columns`, `wide`, `simulated`: as of `devices_table`; `at_once_s`: seconds until the first rows."""
         self._machine = machine
         self._columns, self._wide = columns, wide
-        self._head = devices_head(machine.host.name, simulated=simulated)
+        self._head = list_heading(machine.host.name, simulated=simulated)
         self._at_once_s = at_once_s
         self._parts = PartialInventoryListener(machine)
         self._news = asyncio.Event()
@@ -78,7 +78,7 @@ class DevicesProgress:
             self._waiting.take_away()
         self._tuned |= await tunings(self._machine, inventory, self._tuned)
         if self._layout is None:
-            devices_table(inventory, self._head, self._tuned, self._columns, wide=self._wide)
+            print_device_list(inventory, self._head, self._tuned, self._columns, wide=self._wide)
         else:
             self._print(inventory, None)
             say(" · ".join(device.counts(inventory)))
@@ -103,18 +103,20 @@ class DevicesProgress:
             if self._begun:
                 await self._print_settled()
             if self._late:
-                self._waiting.show([_called(one) for one in self._parts.awaited()])
+                self._waiting.show([_source_name(source) for source in self._parts.awaited()])
 
     async def _print_settled(self) -> None:
-        known = await self._parts.so_far()
-        groups = {str(branch.thing.target): tuple(_things(branch)) for branch in arranged(known.inventory)}
-        settled = {key: group for key, group in groups.items() if known.settled(group)}
-        if not known.waited_for or settled.keys() <= self._printed:
+        partial = await self._parts.so_far()
+        groups = {str(branch.thing.target): tuple(_things(branch)) for branch in arranged(partial.inventory)}
+        settled = {key: group for key, group in groups.items() if partial.settled(group)}
+        if not partial.waited_for or settled.keys() <= self._printed:
             return
         shown = {device.target for group in settled.values() for device in group}
-        blocks = {array.target for array in known.inventory.arrays} | {drive.target for drive in known.inventory.drives}
-        self._tuned |= await tunings(self._machine, known.inventory, {*self._tuned, *(blocks - shown)})
-        self._print(known.inventory, settled.keys())
+        blocks = {array.target for array in partial.inventory.arrays} | {
+            drive.target for drive in partial.inventory.drives
+        }
+        self._tuned |= await tunings(self._machine, partial.inventory, {*self._tuned, *(blocks - shown)})
+        self._print(partial.inventory, settled.keys())
 
     def _print(self, inventory: Inventory, heads: Collection[str] | None) -> None:
         """The groups of these heads, all where None, as far as they are not printed; never in two goes."""
@@ -132,10 +134,10 @@ class DevicesProgress:
 
     def _fresh(self, group: Sequence[Row]) -> list[Row]:
         """Its rows that are not printed, below the head once more where that is a controller."""
-        seen = group[0].key in self._printed
-        fresh = [row for row in group if row.key not in self._printed and not (seen and row.key.endswith(OTHERS))]
+        continued = group[0].key in self._printed
+        fresh = [row for row in group if row.key not in self._printed and not (continued and row.key.endswith(OTHERS))]
         self._printed |= {row.key for row in fresh}
-        return [group[0], *fresh] if fresh and seen and group[0].banner else fresh
+        return [group[0], *fresh] if fresh and continued and group[0].banner else fresh
 
 
 async def tunings(
@@ -143,17 +145,21 @@ async def tunings(
 ) -> dict[Target, TuningCells]:
     """How each array and drive that is shown, `besides` these, is tuned; what cannot be read is left out."""
 
-    async def told(thing: Array | Drive) -> TuningCells | None:
+    async def read_tuning(device: Array | Drive) -> TuningCells | None:
         try:
-            return tuning(await machine.at_hand(thing, inventory))
+            return tuning(await machine.at_hand(device, inventory))
         except RaidbenchError:
             return None
 
     twins = inventory.twins
     blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    things = [device for device in blocks if device.target not in twins and device.target not in besides]
-    tuning_cells = await asyncio.gather(*map(told, things))
-    return {device.target: how for device, how in zip(things, tuning_cells, strict=True) if how is not None}
+    shown = [device for device in blocks if device.target not in twins and device.target not in besides]
+    cells = await asyncio.gather(*map(read_tuning, shown))
+    return {
+        device.target: tuning_cells
+        for device, tuning_cells in zip(shown, cells, strict=True)
+        if tuning_cells is not None
+    }
 
 
 class WaitingStatusLine:
@@ -180,8 +186,8 @@ class WaitingStatusLine:
             self._said = False
 
 
-def _called(one: Controller | str) -> str:
-    return clean(one if isinstance(one, str) else name_of(one), 64)
+def _source_name(source: Controller | str) -> str:
+    return clean(source if isinstance(source, str) else name_of(source), 64)
 
 
 def _things(branch: DeviceTreeNode) -> Iterator[Thing]:
@@ -192,9 +198,9 @@ def _things(branch: DeviceTreeNode) -> Iterator[Thing]:
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:
     """Rows with what hangs from them."""
-    matches: list[list[Row]] = []
+    groups: list[list[Row]] = []
     for row in rows:
         if row.depth == 0:
-            matches.append([])
-        matches[-1].append(row)
-    return matches
+            groups.append([])
+        groups[-1].append(row)
+    return groups

@@ -31,13 +31,13 @@ class GroupedCommand(click.Command):
         own = [(heading, f"--{name}") for heading, names in _OWN.items() for name in names]
         heading_of = {name: heading for heading, name in (*job, *own)}
         headings = dict.fromkeys((first, *GROUPS, *others, _REST))
-        matches: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings}
+        records_of: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
                 heading = next((heading_of[name] for name in param.opts if name in heading_of), _REST)
-                matches[heading].append(record)
-        for heading, records in matches.items():
+                records_of[heading].append(record)
+        for heading, records in records_of.items():
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)

@@ -21,7 +21,7 @@ def keys_command(as_json: bool) -> int:
     The names in the last column are what [keymap] in the configuration file takes.
     """
     keymap = dict(current().load_config().keymap)
-    unknown = [name for name in keymap if name not in {command.id for command in COMMANDS}]
+    unknown = [name for name in keymap if name not in {spec.id for spec in COMMANDS}]
     if unknown:
         raise InvalidValueError(
             f"The keymap names {clean(unknown[0], 40)!r}, which is no command.", hint="`raidbench keys` lists them."
@@ -30,22 +30,22 @@ def keys_command(as_json: bool) -> int:
         print_json(
             commands=[
                 {
-                    "id": each.id,
-                    "keys": _keys(each.keys, keymap.get(each.id)),
-                    "label": each.label,
-                    "help": each.help,
-                    "screens": list(each.screens),
+                    "id": spec.id,
+                    "keys": _keys(spec.keys, keymap.get(spec.id)),
+                    "label": spec.label,
+                    "help": spec.help,
+                    "screens": list(spec.screens),
                 }
-                for each in COMMANDS
+                for spec in COMMANDS
             ]
         )
         return DONE
-    screens = dict.fromkeys(screen for command in COMMANDS for screen in command.screens)
+    screens = dict.fromkeys(screen for spec in COMMANDS for screen in spec.screens)
     for screen in screens:
         rows = [
-            (keymap.get(each.id, each.shown_keys), each.label, each.help, each.id)
-            for each in COMMANDS
-            if screen in each.screens
+            (keymap.get(spec.id, spec.shown_keys), spec.label, spec.help, spec.id)
+            for spec in COMMANDS
+            if screen in spec.screens
         ]
         _, *body = listing(("Key", "Command", "What it does", "Name"), rows)
         lines([paint("On every screen" if screen == "all" else f"{screen.capitalize()} screen", "bold"), *body, ""])

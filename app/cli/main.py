@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from app.cli.command_index import COMMANDS
-from app.cli.error_exit import guarded
-from app.cli.exit_status import DONE, USAGE, sentence
+from app.cli.error_exit import run_guarded
+from app.cli.exit_status import DONE, USAGE, summary_sentence
 from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
 from app.cli.output import BrokenPipeOutputError, say
 from app.core.themes import THEMES
@@ -41,18 +41,18 @@ class CommandGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does; the word after `--demo` is a rack only where one is called so, else the command."""
         with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
-        words, rest = [], list(args)
+        front, rest = [], list(args)
         while rest and rest[0].startswith("-") and rest[0] != "--":
             word = rest.pop(0)
             if word == "--demo":
                 self._require_known(ctx, rest)
                 word += f"={rest.pop(0) if rest and rest[0] in HOSTS else FIRST}"
             elif word in with_value and rest:
-                words.append(word)
+                front.append(word)
                 word = rest.pop(0)
-            words.append(word)
+            front.append(word)
         ctx.meta[ASKS_HELP] = rest[:1] == ["help"] or not {"-h", "--help"}.isdisjoint(rest)
-        return super().parse_args(ctx, words + rest)
+        return super().parse_args(ctx, front + rest)
 
     @staticmethod
     def _require_known(ctx: click.Context, rest: list[str]) -> None:
@@ -112,7 +112,7 @@ class CommandGroup(click.Group):
                 raise BrokenPipeOutputError from None
 
         try:
-            status = guarded(command, as_json="--json" in (sys.argv[1:] if args is None else args))
+            status = run_guarded(command, as_json="--json" in (sys.argv[1:] if args is None else args))
         finally:
             remember(Options())
         if standalone_mode:
@@ -136,7 +136,7 @@ def _prepare_streams() -> None:
     cls=CommandGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"Without a command the workbench opens. {sentence()} "
+    epilog=f"Without a command the workbench opens. {summary_sentence()} "
     'Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; zsh_source and fish_source likewise.',
 )
 @click.option("--demo", type=RackName(), help=f"Use a simulated rack: {FIRST} unless another is named.")
@@ -149,7 +149,7 @@ def _prepare_streams() -> None:
     type=click.Choice(tuple(STATES)),
     multiple=True,
     help="Until told otherwise: "
-    + "; ".join(f"{name}: {what}" for name, what in STATES.items())
+    + "; ".join(f"{name}: {effect}" for name, effect in STATES.items())
     + ". May be repeated.",
 )
 @click.option("--demo-reboot", is_flag=True, help="Reboot the simulated host first: what waited for that is in force.")
@@ -190,9 +190,9 @@ def cli(
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
     ctx = click.get_current_context()
     if version:
-        from app.cli.version_help import tell_version
+        from app.cli.version_help import print_version
 
-        tell_version(as_json)
+        print_version(as_json)
         ctx.exit()
     if as_json:
         raise click.UsageError("--json stands behind a command, or with --version.")

@@ -153,14 +153,14 @@ class Options:
 
     def again(self, *names: str) -> list[str]:
         """Return these options as words before the command of another process; nothing of one that was not given."""
-        parts: list[str] = []
+        words: list[str] = []
         for name in names:
             option, value = f"--{name.replace('_', '-')}", getattr(self, name)
             if value is True:
-                parts.append(option)
+                words.append(option)
             elif value:
-                parts += [f"{option}={each}" for each in (value if isinstance(value, tuple) else (value,))]
-        return parts
+                words += [f"{option}={item}" for item in (value if isinstance(value, tuple) else (value,))]
+        return words
 
     @property
     def paths(self) -> Paths:
@@ -262,20 +262,20 @@ def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
     return locale is None or "utf" in locale.lower()
 
 
-def policies_of(args: Sequence[str]) -> dict[str, str]:
+def policies_of(words: Sequence[str]) -> dict[str, str]:
     """`KEY=VALUE` of policies at birth, each; which there are the maker of the array says. Raises InvalidValueError."""
-    matches: dict[str, str] = {}
-    for word in args:
+    policies: dict[str, str] = {}
+    for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key or not value:
             raise InvalidValueError(
                 f"{clean(word, 60)!r} is no policy.", hint="KEY=VALUE, for example write_cache=write-back."
             )
-        matches[key] = value
-    return matches
+        policies[key] = value
+    return policies
 
 
-def typed_words(context: click.Context, besides: Collection[str]) -> tuple[list[str], list[str]]:
+def typed_argv(context: click.Context, besides: Collection[str]) -> tuple[list[str], list[str]]:
     """Return the options and the arguments that were typed, as words, without those of these parameters."""
     options: list[str] = []
     arguments: list[str] = []

@@ -92,7 +92,7 @@ def with_text(width: int | None) -> Iterator[None]:
         document({**held.body, "text": "".join(held.text).rstrip("\n")})
 
 
-def goes_on() -> bool:
+def text_wanted() -> bool:
     """Whether the text is wanted as well, now that the document is told."""
     return _aside[0] is not None
 
@@ -110,7 +110,7 @@ def terminal_width() -> int | None:
 _printed = [0]
 
 
-def documents() -> int:
+def document_count() -> int:
     """How many documents this process has printed so far."""
     return _printed[0]
 
@@ -128,7 +128,7 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
     from backends.json_text import indented
 
     if not compact and "simulated" not in body:
-        body = {**body, "simulated": current().simulated or _told_simulated(body)}
+        body = {**body, "simulated": current().simulated or _mentions_simulated(body)}
     held = _aside[0]
     if held is not None and held.body is None:
         held.body = body
@@ -144,13 +144,13 @@ def print_json(**body: Any) -> None:
     document(json_schema.document(**body))
 
 
-def _told_simulated(part: object) -> bool:
+def _mentions_simulated(part: object) -> bool:
     """Whether anything within says that it is simulated."""
     match part:
         case dict():
-            return part.get("simulated") is True or any(map(_told_simulated, part.values()))
+            return part.get("simulated") is True or any(map(_mentions_simulated, part.values()))
         case list() | tuple():
-            return any(map(_told_simulated, part))
+            return any(map(_mentions_simulated, part))
         case _:
             return False
 
@@ -168,7 +168,7 @@ def say(text: str = "", end: str = "\n") -> None:
         return
 
 
-def say_all(rows: Iterable[str]) -> None:
+def say_lines(rows: Iterable[str]) -> None:
     """Say several lines."""
     for row in rows:
         say(row)
@@ -242,7 +242,7 @@ def ask(question: str) -> str:
     return answer.strip()
 
 
-def ask_within(question: str, seconds: float) -> str:
+def ask_with_timeout(question: str, seconds: float) -> str:
     """The same in a thread of its own; "" when no answer comes in that time."""
     return _answer(question, max(0.0, seconds)).strip()
 
@@ -255,16 +255,16 @@ def _answer(question: str, seconds: float | None = None) -> str:
     sys.stderr.write(question)
     sys.stderr.flush()
     time.sleep(GRACE)
-    _forget_typed()
+    _flush_input()
     sys.stderr.write(": ")
     sys.stderr.flush()
-    if _typed(seconds):
+    if _answer_arrives(seconds):
         return sys.stdin.readline()
     say()
     return ""
 
 
-def _typed(seconds: float | None) -> bool:
+def _answer_arrives(seconds: float | None) -> bool:
     """Whether an answer comes in time.
 
     A signal that arrives just before a read begins does not end it: Python hears of it between two looks.
@@ -276,7 +276,7 @@ def _typed(seconds: float | None) -> bool:
     return True
 
 
-def _forget_typed() -> None:
+def _flush_input() -> None:
     with contextlib.suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 

@@ -38,7 +38,7 @@ def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection 
     return _begun[0]
 
 
-async def companion() -> socket.socket | None:
+async def helper_connection() -> socket.socket | None:
     """The connection to a further helper, for a process that outlives this one; None where this one has none.
 
     Raises RefusedError.

@@ -91,11 +91,11 @@ def _rack(options: Options, speed: float) -> Host:
     if options.demo_state:
         from backends.simulator.profiles.table import put
 
-        with rack.changing() as known:
-            put(known, options.demo_state)
+        with rack.changing() as machine:
+            put(machine, options.demo_state)
     if options.demo_reboot:
-        with rack.changing() as known:
-            known.restart()
+        with rack.changing() as machine:
+            machine.restart()
     folders = (str(Path.cwd()),)
     return SimulatedHost(rack, speed=speed, folders=folders, apart=options.apart, shares_watchdog=True)
 
@@ -130,7 +130,7 @@ def workbench(
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:
         warn_of_journal(bench.changes.journal)
-        tell_trials(bench.changes.undecided)
+        report_trials(bench.changes.undecided)
     try:
         yield bench
     except BaseException as error:
@@ -185,14 +185,14 @@ def warn_of_journal(journal: Journal) -> None:
 
         say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
     _warn_of_arrays(journal.file.parent)
-    for folder in sweeps_cut_short():
+    for folder in interrupted_sweeps():
         say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still be in force.")
         say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
-    for experiment in experiments_cut_short():
+    for experiment in interrupted_experiments():
         say(f"Note: {clean(experiment.sentence, 300)}. `raidbench recover` puts it back.")
 
 
-def tell_trials(undecided: UndecidedTrials) -> None:
+def report_trials(undecided: UndecidedTrials) -> None:
     """Say on standard error what is on trial, how long still, and what decides it."""
     if undecideds := undecided.look_now():
         from app.core.presentation.trials import trial_lines
@@ -215,7 +215,7 @@ def _warn_of_arrays(folder: Path) -> None:
             say(f"Note: the array {name} was cut short. `raidbench recover` shows what there is of it, and mends it.")
 
 
-def experiments_cut_short() -> tuple[InterruptedExperiment, ...]:
+def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
     """Experiments on the machine that is meant whose process is gone and whose value may still be in force."""
     paths = current().paths
     if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
@@ -225,7 +225,7 @@ def experiments_cut_short() -> tuple[InterruptedExperiment, ...]:
     return cut_short(paths)
 
 
-def sweeps_cut_short() -> tuple[Path, ...]:
+def interrupted_sweeps() -> tuple[Path, ...]:
     """Sessions of sweeps on the machine that is meant that neither run nor ended, newest first."""
     paths = current().paths
     if not any(paths.sessions.glob("*/sweep.active")):  # what a look around does not import
@@ -270,22 +270,22 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
     paths = current().paths
     folder = Path(name) if name is not None else current().session
     if folder is not None:
-        known = paths.sessions / folder
-        if folder.name == str(folder) and (known / pool.LOG).is_file():
-            folder = known
+        named = paths.sessions / folder
+        if folder.name == str(folder) and (named / pool.LOG).is_file():
+            folder = named
         if folder.is_file():
             import click
 
             from app.core.session.archive_reader import opened_archive
 
-            return _told(click.get_current_context().with_resource(opened_archive(folder, whole=whole)))
-        return _told(_load(folder))
+            return _report_skipped_lines(click.get_current_context().with_resource(opened_archive(folder, whole=whole)))
+        return _report_skipped_lines(_load(folder))
     last = store.latest(paths)
     if last is None:
         raise NotFoundError(
             "There is no session yet.", hint=f"`raidbench set` and `raidbench bench` begin one.{_simulated_sessions()}"
         )
-    return _told(store.load(last))
+    return _report_skipped_lines(store.load(last))
 
 
 def _load(folder: Path) -> LoadedSession:
@@ -295,7 +295,7 @@ def _load(folder: Path) -> LoadedSession:
     try:
         return store.load(folder)
     except NotFoundError as error:
-        if elsewhere := _elsewhere(folder):
+        if elsewhere := _other_machine_hint(folder):
             raise NotFoundError(error.message, hint=elsewhere) from error
         raise
 
@@ -310,7 +310,7 @@ def _simulated_sessions() -> str:
     return " Sessions of simulated machines are separate: --demo before the command means those."
 
 
-def _elsewhere(folder: Path) -> str:
+def _other_machine_hint(folder: Path) -> str:
     """Return how to reach a session of that name of another machine, "" where there is none."""
     from app.core.session.paths import Paths
     from backends.simulator.profiles import HOSTS
@@ -320,7 +320,7 @@ def _elsewhere(folder: Path) -> str:
     own = current().apart
     for apart in ("", *HOSTS):
         if apart != own and (Paths.of(apart).sessions / folder).is_dir():
-            return f"{'A simulated' if apart else 'This'} machine has it. {_way_to(apart)}"
+            return f"{'A simulated' if apart else 'This'} machine has it. {_start_hint(apart)}"
     return ""
 
 
@@ -338,19 +338,19 @@ def require_its_machine(folder: Path) -> None:
     if begun.simulated is options.simulated and options.demo in ("", rack):
         return
     if not begun.simulated:
-        raise RefusedError(f"The session {folder.name} is of the machine {host}.", hint=_way_to(""))
-    hint = _way_to(rack) if rack else "Start with the --machine DIR that it was made with."
+        raise RefusedError(f"The session {folder.name} is of the machine {host}.", hint=_start_hint(""))
+    hint = _start_hint(rack) if rack else "Start with the --machine DIR that it was made with."
     raise RefusedError(f"The session {folder.name} is of the simulated or recorded machine {host}.", hint=hint)
 
 
-def _way_to(rack: str) -> str:
+def _start_hint(rack: str) -> str:
     """Return the sentence that says how to reach a simulated rack, or this machine for ""."""
     from backends.simulator.profiles import demo_text
 
     return f"Start with {demo_text(rack)}." if rack else "Start without --demo and --machine."
 
 
-def _told(loaded: LoadedSession) -> LoadedSession:
+def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
     if loaded.passed_over:
         from widgets.text_utils.units import plural
 

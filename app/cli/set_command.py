@@ -9,12 +9,12 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
-from app.cli.confirm import review
+from app.cli.confirm import review_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
-from app.cli.output import lines, print_json, say, say_all
+from app.cli.output import lines, print_json, say, say_lines
 from app.cli.session_context import begin, on_workbench
-from app.cli.trial import decide
+from app.cli.trial import decide_trial
 from app.core.presentation import change as view
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.settings import worst
@@ -51,21 +51,21 @@ def set_command(options: _SetOptions) -> int:
     Several settings are planned as one set, each as if those before it were set: an array that is re-created gets the
     other values with it. The first that fails is the last.
     """
-    wanted = pairs(options.values)
+    wanted = parse_assignments(options.values)
     return on_workbench(_set, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
-def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:
+def parse_assignments(texts: tuple[str, ...]) -> list[tuple[str, str]]:
     """KEY=VALUE words taken apart, in their order. Raises InvalidValueError."""
-    matches: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         key, equals, wanted = (part.strip() for part in text.partition("="))
         if not equals or not key:
             raise InvalidValueError(f"{clean(text, 60)!r} is not KEY=VALUE.", hint="For example: read_ahead_kb=4096")
-        if key in matches:
+        if key in values:
             raise InvalidValueError(f"{clean(key, 60)} is named twice.", hint="Name each setting once.")
-        matches[key] = wanted
-    return list(matches.items())
+        values[key] = wanted
+    return list(values.items())
 
 
 async def _set(
@@ -84,14 +84,14 @@ async def _set(
     if options.dry_run:
         return _show_plan(changes, already, options.as_json)
     if not changes:
-        _tell(bench, [], [], already, None, options.as_json)
+        _report(bench, [], [], already, None, options.as_json)
         return DONE
-    say_all(review(changes))
+    say_lines(review_lines(changes))
     say()
     homes = {change.target for change in changes}
     plate = await bench.hardware.nameplate(homes.pop() if len(homes) == 1 else target)
     risk = worst(change.risk for change in changes)
-    confirm.confirmed(risk, (plate,), yes=options.yes, typed=options.typed, what="Apply")
+    confirm.require_confirmation(risk, (plate,), yes=options.yes, typed=options.typed, action="Apply")
     await begin(bench)
     return await _apply(bench, interruption, changes, already, options)
 
@@ -107,7 +107,7 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
         )
         return DONE
     if changes:
-        lines(review(changes))
+        lines(review_lines(changes))
     say("Dry run: nothing was changed." if changes else "Dry run: there is nothing to change.")
     return DONE
 
@@ -128,10 +128,10 @@ async def _apply(
         except RaidbenchError as error:
             trouble = error
     left = changes[len(done) :]
-    _tell(bench, done, left, already, trouble, options.as_json)
+    _report(bench, done, left, already, trouble, options.as_json)
     decided = True
     if options.trial is not None and bench.changes.trials() and trouble is None and not interruption.asked():
-        decided = await decide(bench, options.trial)
+        decided = await decide_trial(bench, options.trial)
     if trouble is not None:
         raise trouble
     if not decided or any(ended.result != "verified" for _, ended in done):
@@ -139,7 +139,7 @@ async def _apply(
     return INTERRUPTED if interruption.asked() and left else DONE
 
 
-def _tell(
+def _report(
     bench: Workbench,
     done: list[tuple[Change, ChangeEnded]],
     left: list[Change],
@@ -159,4 +159,4 @@ def _tell(
         )
         return
     lines(row for change, ended in done for row in confirm.outcome_lines(change, ended))
-    confirm.tell_not_done(left)
+    confirm.report_not_done(left)

@@ -49,9 +49,9 @@ def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Call
             plan = steady_plan(current().load_config(), cap=cap, round_s=length, until=until, end_early=end)
             return command(*args, steady=plan.checked() if wanted else None, **given)
 
-        found: Callable[..., Any] = _ROUND(wrapped)
-        found = _EARLY(found) if early else found
-        return _UNTIL(_CAP(found))
+        decorated: Callable[..., Any] = _ROUND(wrapped)
+        decorated = _EARLY(decorated) if early else decorated
+        return _UNTIL(_CAP(decorated))
 
     return decorate
 

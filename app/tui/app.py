@@ -33,7 +33,7 @@ from app.tui.notices import Notice, Notices, commands_in, sentences
 from app.tui.options import ScreenOptions
 from app.tui.session_updates import SessionApp
 from app.tui.stylesheet import NarrowedStylesheet
-from app.tui.suspension import why_not_suspended
+from app.tui.suspension import suspend_refusal
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
 from app.tui.watched import CheckTracker, DriftWatch
@@ -60,10 +60,10 @@ _CORE = {name: f"app.tui.{name}.screen:{name.title()}Screen" for name in ("devic
 def _screens() -> dict[str, str | Callable[[], Screen[Any]]]:
     """Return what makes each screen; its class is imported when it is first shown."""
     paths = _CORE | {name: path for door in doors().values() for name, path in door.screens.items()}
-    return {name: partial(_made, paths[name]) for name in (HOSTS, *SCREENS) if name in paths}
+    return {name: partial(_make_screen, paths[name]) for name in (HOSTS, *SCREENS) if name in paths}
 
 
-def _made(path: str) -> WorkbenchScreen:
+def _make_screen(path: str) -> WorkbenchScreen:
     screen: WorkbenchScreen = imported(path)()
     return screen
 
@@ -328,10 +328,10 @@ class WorkbenchApp(SessionApp):
         self.notices.clear_transient_notice()
         self.show_notices()
 
-    def notify_copyable(self, message: str, place: str) -> None:
+    def notify_copyable(self, message: str, path: str) -> None:
         """A notice with something worth copying: the path that it names, say."""
         text = clean_lines(message, 12)
-        self.notices.add(Notice(message=text, at=time.time(), copied=clean_lines(place, 12)))
+        self.notices.add(Notice(message=text, at=time.time(), copied=clean_lines(path, 12)))
         self.show_notices()
 
     def action_copy(self) -> None:
@@ -439,7 +439,7 @@ class WorkbenchApp(SessionApp):
 
     def action_suspend(self) -> None:
         """Go back to the shell, unless something would stand still meanwhile that must not."""
-        reason = why_not_suspended(self.workbench, self.workers)
+        reason = suspend_refusal(self.workbench, self.workers)
         if reason:
             self.notify_transient(f"Not suspended: {reason}")
         elif self._driver is None or not self._driver.can_suspend or os.getsid(0) == os.getpid():

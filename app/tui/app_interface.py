@@ -133,7 +133,7 @@ class AppInterface(Protocol):
     def notify_transient(self, message: str) -> None:
         """A notice that is worth no line of the log."""
 
-    def notify_copyable(self, message: str, place: str) -> None:
+    def notify_copyable(self, message: str, path: str) -> None:
         """A notice with something worth copying: the path that it names, say."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:

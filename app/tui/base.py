@@ -41,13 +41,13 @@ TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
 _SHOWN = {"escape": "esc", "question_mark": "?"}
 
 
-def keys_of(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
+def dialog_keys(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
     """Keys and labels of a dialog that are shown of it, those that do something now: each label once."""
-    matches: dict[str, str] = {}
+    key_of: dict[str, str] = {}
     for key, active in dialog.active_bindings.items():
         if active.node is dialog and active.enabled and active.binding.show and active.binding.description:
-            matches.setdefault(active.binding.description, _SHOWN.get(key, key))
-    pairs = [(key.replace("ctrl+", "^"), label) for label, key in matches.items()]
+            key_of.setdefault(active.binding.description, _SHOWN.get(key, key))
+    pairs = [(key.replace("ctrl+", "^"), label) for label, key in key_of.items()]
     return tuple(sorted(pairs, key=lambda pair: pair[0] == "esc"))
 
 
@@ -102,7 +102,7 @@ class WorkbenchScreen(SparseScreen[None]):
     def on_screen_suspend(self) -> None:
         """The footer is that of the dialog that lies upon the screen from now on."""
         if self.there and self.app.screen_stack and isinstance(self.app.screen, ModalScreen):
-            self.query_one(KeyLine).over = keys_of(self.app.screen)
+            self.query_one(KeyLine).over = dialog_keys(self.app.screen)
 
     def on_screen_resume(self) -> None:
         """Shows what happened while another screen was in front."""

@@ -768,7 +768,11 @@ def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
 
 def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
     """The most useful commands of a screen, in their order; with the id of a pane those that are of use there."""
-    here = [each for each in commands_of(screen) if each.footer and (not pane or not each.panes or pane in each.panes)]
+    here = [
+        command
+        for command in commands_of(screen)
+        if command.footer and (not pane or not command.panes or pane in command.panes)
+    ]
     return tuple(sorted(here, key=lambda command: command.footer))
 
 
@@ -823,7 +827,7 @@ def page() -> str:
     own = {title: commands_of(name, shared=False) for name, title in (SCREENS | SHEETS).items()}
     for title, commands in {"On every screen": everywhere, **own}.items():
         lines += ["", f"## {title}", "", "| key | command | what it does |", "| --- | --- | --- |"]
-        lines += [f"| {_cell(each.shown_keys)} | {each.label} | {each.help} |" for each in commands]
+        lines += [f"| {_cell(command.shown_keys)} | {command.label} | {command.help} |" for command in commands]
     return "\n".join(lines) + "\n"
 
 

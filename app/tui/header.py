@@ -91,7 +91,7 @@ class HeaderLines(StyleCachedWidget):
         at_work = next(filter(None, progress.values()), "")
         self.told = HeaderContent(
             machine=tuple(_machine(session, app) if self.of_host is None else _other_host(self.of_host)),
-            state=tuple(_state(session, app, at_work) if self.of_host is None else _of_other(session, at_work)),
+            state=tuple(_state(session, app, at_work) if self.of_host is None else _other_host_state(session, at_work)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
             troubles=0 if self.of_host is not None else len(app.findings.troubles(session.inventory)),
             hosts=app.options.fleet is not None,
@@ -144,7 +144,7 @@ def _other_host(name: str) -> Iterator[HeaderSegment]:
     yield HeaderSegment(clean(name, 64), "host")
 
 
-def _of_other(session: Session, at_work: str) -> Iterator[HeaderSegment]:
+def _other_host_state(session: Session, at_work: str) -> Iterator[HeaderSegment]:
     """Of a host that is shown from here: what this machine has staged, or who one is here, is not about it."""
     yield HeaderSegment("read-only", "warning")
     if session.simulated:

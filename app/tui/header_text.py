@@ -60,16 +60,16 @@ class HeaderContent:
 def header_line(content: HeaderContent, present: str, width: int, lines: int, y: int) -> tuple[HeaderSegment, ...]:
     """A line of the header, filled to the width. `present`: the screen in front; `lines`: one or two."""
     if lines == 1:
-        return _in_one(content, present, width)
+        return _single_line(content, present, width)
     if y == 1:
-        return _across(_tabs(content, present, lines), _trouble(content), width, "bar")
+        return _fill_line(_tabs(content, present, lines), _trouble(content), width, "bar")
     room = width - 2 - len(_BETWEEN)
     state = _fitted(content.state, room - min(_MOST_HOST, _width(_host(content), "")), _BETWEEN)
     machine = _fitted(content.machine, room - _width(state, _BETWEEN), _DOT)
-    return _across(_joined(machine, _DOT), _joined(state, _BETWEEN), width, "")
+    return _fill_line(_join(machine, _DOT), _join(state, _BETWEEN), width, "")
 
 
-def _in_one(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
+def _single_line(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
     """Host, screens and state: before any of these goes, the screens that are not in front lose their names."""
     room = width - 2 - 2 * len(_BETWEEN)
     host = _fitted(_host(content), _MOST_HOST, "")
@@ -81,10 +81,10 @@ def _in_one(content: HeaderContent, present: str, width: int) -> tuple[HeaderSeg
     if _width(tabs, "") + rest > room:
         tabs = _tabs(content, present, 1, named=False)
     state = _fitted(content.state, room - _width(tabs, ""), _BETWEEN)
-    return _across([*_joined(host, ""), HeaderSegment(_BETWEEN), *tabs], _joined(state, _BETWEEN), width, "")
+    return _fill_line([*_join(host, ""), HeaderSegment(_BETWEEN), *tabs], _join(state, _BETWEEN), width, "")
 
 
-def _across(
+def _fill_line(
     left: Sequence[HeaderSegment], right: Sequence[HeaderSegment], width: int, kind: str
 ) -> tuple[HeaderSegment, ...]:
     edge = HeaderSegment(" ", kind)
@@ -92,7 +92,7 @@ def _across(
     return (edge, *left, space, *right, edge)
 
 
-def _joined(pieces: Iterable[HeaderSegment], joint: str) -> list[HeaderSegment]:
+def _join(pieces: Iterable[HeaderSegment], joint: str) -> list[HeaderSegment]:
     joined: list[HeaderSegment] = []
     for piece in pieces:
         if joined:

@@ -39,7 +39,7 @@ class HelpScreen(OverlayScreen):
                 facts=tuple(Detail(label=command.shown_keys, value=command.help) for command in shared),
             ),
             FactGroup(heading="Moving", facts=tuple(Detail(label=keys, value=help) for keys, help in MOVING)),
-            FactGroup(heading="Signs", facts=tuple(Detail(label=each.char, value=each.meaning) for each in SIGNS)),
+            FactGroup(heading="Signs", facts=tuple(Detail(label=sign.char, value=sign.meaning) for sign in SIGNS)),
             FactGroup(
                 heading="Words",
                 facts=tuple(Detail(label=term.word, value=term.meaning) for term in terms_of(self._screen)),

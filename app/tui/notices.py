@@ -69,7 +69,7 @@ class Notices:
         if not notice.passing:
             self.said.append(notice)
         self._pass_over()
-        self._standing = [(since, one) for since, one in self._standing if one != notice and not one.passing]
+        self._standing = [(since, shown) for since, shown in self._standing if shown != notice and not shown.passing]
         self._standing.append((self._clock(), notice))
 
     @property

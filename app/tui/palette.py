@@ -75,7 +75,7 @@ def fit(letters: str, text: str, named_at: int = 0) -> Fit:
 
 
 def _places(text: str, letter: str) -> list[int]:
-    return [at for at, each in enumerate(text) if each == letter]
+    return [at for at, character in enumerate(text) if character == letter]
 
 
 def _begins(text: str, at: int) -> bool:
@@ -132,9 +132,9 @@ class CommandsProvider(Provider):
     async def search(self, query: str) -> Hits:
         """Those that match, the nearest first."""
         for entry in self._entries():
-            found = found_in(query, entry)
-            if found.nearness > 0:
-                yield Hit(found.nearness, self._line(entry, found.places), entry.run, text=entry.title)
+            match = match_entry(query, entry)
+            if match.nearness > 0:
+                yield Hit(match.nearness, self._line(entry, match.places), entry.run, text=entry.title)
 
     def _line(self, entry: PaletteEntry, places: tuple[int, ...] = ()) -> Content:
         """One line: what it is called, its key, and as much of what it does as there is room for."""
@@ -148,14 +148,16 @@ class CommandsProvider(Provider):
     def _entries(self) -> list[PaletteEntry]:
         here = getattr(self.screen, "NAME", "")
         reached = {"all", here, *SCREENS}
-        commands = [each for each in COMMANDS if each.id not in _SKIPPED and reached.intersection(each.screens)]
+        commands = [
+            command for command in COMMANDS if command.id not in _SKIPPED and reached.intersection(command.screens)
+        ]
         ordered = sorted(commands, key=lambda command: here not in command.screens)
         return [*map(self._command, ordered), *self._settings()]
 
     def _command(self, command: CommandSpec) -> PaletteEntry:
-        place = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MOST_SCREENS])
-        place = "" if len(command.screens) > _MOST_SCREENS else place
-        return PaletteEntry(place, command.label, command.shown_keys, command.help, partial(self._run, command))
+        screens = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MOST_SCREENS])
+        screens = "" if len(command.screens) > _MOST_SCREENS else screens
+        return PaletteEntry(screens, command.label, command.shown_keys, command.help, partial(self._run, command))
 
     def _settings(self) -> Iterator[PaletteEntry]:
         """What may be set of the device that is selected in the list."""
@@ -190,13 +192,13 @@ _MOST_SCREENS = 2
 """Screens that a line names; what more have is of all."""
 
 
-def found_in(query: str, entry: PaletteEntry) -> Fit:
+def match_entry(query: str, entry: PaletteEntry) -> Fit:
     """How well an entry fits what was typed: its name by letters, else what it does by beginnings of words."""
     named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
         return replace(named, nearness=named.nearness - len(entry.title) / 10_000)  # of the same, the shorter one
-    told = re.findall(r"[^\W_]+", entry.help.casefold())
+    help_words = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()
-    if wanted and all(any(word.startswith(each) for word in told) for each in wanted):
+    if wanted and all(any(word.startswith(beginning) for word in help_words) for beginning in wanted):
         return Fit(_TOLD)
     return NONE

@@ -55,8 +55,8 @@ class _Patient:
 class _Attached(EscapeParser):
     """Notices the end of the terminal, which Textual (8.2) takes for a key that has not come yet, for ever."""
 
-    def __init__(self, terminal: int, *given: bool, **words: Any) -> None:
-        super().__init__(*given, **words)
+    def __init__(self, terminal: int, *options: bool, **settings: Any) -> None:
+        super().__init__(*options, **settings)
         self._poll = select.poll()
         self._poll.register(terminal, 0)  # a hang-up is told whatever was asked for
 

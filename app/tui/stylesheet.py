@@ -64,15 +64,21 @@ class NarrowedStylesheet(Stylesheet):
         if self.rules is not self._all:
             self._all = self.rules
             self._order = {rule: at for at, rule in enumerate(self._all)}
-            for known in (self._narrowed, self._asked, self._asked_by_parts, self._seen, self._seen_by_parts):
-                known.clear()
+            for cache_of_old_rules in (
+                self._narrowed,
+                self._asked,
+                self._asked_by_parts,
+                self._seen,
+                self._seen_by_parts,
+            ):
+                cache_of_old_rules.clear()
         if isinstance(node, (App, Widget)):  # and no component class, which is a node of its own each time
             if not isinstance(node.css_path_nodes[0], App):
                 return  # it stands nowhere yet: where it comes to stand it is styled
-            seen = _seen(node, self._asked_by(self._names(node)))
-            if self._seen.get(node) == seen and self._seen_by_parts.get(node) == self._seen_of_parts(node):
+            state = _matched_names(node, self._asked_by(self._names(node)))
+            if self._seen.get(node) == state and self._seen_by_parts.get(node) == self._seen_of_parts(node):
                 return
-            self._seen[node] = seen
+            self._seen[node] = state
         self._rules = self._that_name(self._names(node))
         try:
             super().apply(node, animate=animate, cache=cache)
@@ -81,10 +87,10 @@ class NarrowedStylesheet(Stylesheet):
 
     def _process_component_classes(self, node: DOMNode) -> None:
         self._rules = self._all
-        seen = self._seen_of_parts(node)
-        if self._seen_by_parts.get(node) != seen:
+        state = self._seen_of_parts(node)
+        if self._seen_by_parts.get(node) != state:
             super()._process_component_classes(node)
-            self._seen_by_parts[node] = seen
+            self._seen_by_parts[node] = state
 
     def _seen_of_parts(self, node: DOMNode) -> Seen:
         """What the rules of its component classes ask of the node and of all above it."""
@@ -94,7 +100,7 @@ class NarrowedStylesheet(Stylesheet):
             parts = [self._asked_by(self._names(self._part(component))) for component in components]
             named, pseudo_classes = zip(*parts, strict=True)
             asked = self._asked_by_parts[components] = frozenset().union(*named), frozenset().union(*pseudo_classes)
-        return _seen(node, asked)
+        return _matched_names(node, asked)
 
     def _asked_by(self, names: frozenset[str]) -> Asked:
         """What the rules with one of these names ask for: names, and pseudo-classes."""
@@ -128,7 +134,7 @@ class NarrowedStylesheet(Stylesheet):
         return rules
 
 
-def _seen(node: DOMNode, asked: Asked) -> Seen:
+def _matched_names(node: DOMNode, asked: Asked) -> Seen:
     """Of the node and of all above it the names that are asked for, and the pseudo-classes that it has of these."""
     names, pseudo_classes = asked
     return [

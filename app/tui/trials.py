@@ -69,31 +69,27 @@ class Trials:
         """What is on trial and for how long still; "" where nothing is. The keys count half a second after that."""
         shown = self._shown()
         now = self._clock()
-        self._since = {other_shown.key: self._since.get(other_shown.key, now) for other_shown in shown}
+        self._since = {trial.key: self._since.get(trial.key, now) for trial in shown}
         if not shown:
             return ""
         seconds = f"{max(0, ceil(shown[0].left))} s left"
         if len(shown) > 1:
-            text = "; ".join(
-                f"{other_shown.words} ({other_shown.who})" if other_shown.who else other_shown.words
-                for other_shown in shown
-            )
+            text = "; ".join(f"{trial.words} ({trial.who})" if trial.who else trial.words for trial in shown)
             return f"{len(shown)} trials, {seconds}: {text}"
-        one = shown[0]
-        return f"Trial, {seconds}: {one.words}{f'; {one.who}' if one.who else ''}"
+        trial = shown[0]
+        return f"Trial, {seconds}: {trial.words}{f'; {trial.who}' if trial.who else ''}"
 
     def _shown(self) -> list[_Shown]:
         """All sets, the next to end first; those that this user may decide come before the others."""
-        showns = [
-            _Shown(("", until), left, _set_words(changes))
-            for until, left, changes in self._workbench.changes.own_sets()
+        pending = [
+            _Shown(("", until), left, _set_text(changes)) for until, left, changes in self._workbench.changes.own_sets()
         ]
         for key, trials in self._others.items():
             undecided = trials[0]
             if undecided.left > -OVERDUE:
-                text = _set_words([other.trial.change for other in trials])
-                showns.append(_Shown(key, undecided.left, text, "" if undecided.is_decidable else whose(undecided)))
-        return sorted(showns, key=lambda shown: (bool(shown.who), shown.left))
+                text = _set_text([other.trial.change for other in trials])
+                pending.append(_Shown(key, undecided.left, text, "" if undecided.is_decidable else whose(undecided)))
+        return sorted(pending, key=lambda shown: (bool(shown.who), shown.left))
 
     def keep(self) -> None:
         """Let the values on trial stand."""
@@ -265,5 +261,5 @@ class Trials:
         return max((trial.until or 0.0) - boot_clock() for trial in trials)
 
 
-def _set_words(changes: Sequence[Change]) -> str:
+def _set_text(changes: Sequence[Change]) -> str:
     return view.move(changes[0]) if len(changes) == 1 else units.plural(len(changes), "change")

@@ -8,7 +8,7 @@ import pytest
 
 from app.cli import devices_progress
 from app.cli.devices_progress import DevicesProgress, WaitingStatusLine, tunings
-from app.cli.devices_text import devices_head, devices_table
+from app.cli.devices_text import list_heading, print_device_list
 from app.cli.output import BrokenPipeOutputError
 from backends.host import Host
 from backends.model import Array, Controller, Inventory, Scope, State, Target
@@ -134,7 +134,7 @@ async def test_where_nobody_is_waited_for_the_list_is_as_ever(
     here = MachineBackends(host, [BLOCK, vendor(gate)])
     found = await DevicesProgress(here, (), wide=True, simulated=True, at_once_s=1e9).look()
     printed = capsys.readouterr()
-    devices_table(found, devices_head(host.name, simulated=True), await tunings(here, found), wide=True)
+    print_device_list(found, list_heading(host.name, simulated=True), await tunings(here, found), wide=True)
     assert printed == capsys.readouterr()
 
 

@@ -27,7 +27,7 @@ from app.features.ab.experiment import run_experiment
 from app.features.ab.plan import REST_SECONDS, AbPlan, continued, known_noise, plan_ab
 from app.features.ab.presentation import order_text, plan_noise_text, threshold_text
 from app.tui.bench.summary import ended_line
-from app.tui.bench.write_confirmation import allowed
+from app.tui.bench.write_confirmation import confirm_run
 from app.tui.devices.staged_changes import confirmation
 from backends.change import Change
 from backends.device_label import DeviceLabel
@@ -179,7 +179,7 @@ class ExperimentController:
         plate = await self._app.workbench.hardware.nameplate(plan.change.target)
         if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
             return False
-        if not await allowed(self._app, plan.ready):
+        if not await confirm_run(self._app, plan.ready):
             return False
         device = plan.ready.request
         self._app.measure_device(device.name, device.where)

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
-from app.tui.bench.advice_keys import with_keys
+from app.tui.bench.advice_keys import advice_with_keys
 from app.tui.overlay_screen import OverlayScreen
 from app.tui.render import groups
 from widgets.details import Details
@@ -33,5 +33,5 @@ class AdviceScreen(OverlayScreen):
         with Vertical(classes="sheet"):
             yield Static(f"{self._title} (esc closes)", classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(groups(advice_facts(with_keys(self._advice))))
+                yield Details(groups(advice_facts(advice_with_keys(self._advice))))
             yield Static("docs/advice.md has the reason and source of each", markup=False)

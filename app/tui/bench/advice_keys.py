@@ -42,13 +42,11 @@ def command_of(advice: Advice) -> CommandSpec | None:
     return _COMMANDS.get(FOLLOWED.get(advice.key, ""))
 
 
-def with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
+def advice_with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
     """The same, each saying in the end which key does it."""
     return tuple(
-        other_advice
-        if (command := command_of(other_advice)) is None
-        else replace(
-            other_advice, do=f"{other_advice.do} {command.shown_keys.split()[0]} does it ({command.label}).".strip()
-        )
-        for other_advice in advice
+        advised
+        if (command := command_of(advised)) is None
+        else replace(advised, do=f"{advised.do} {command.shown_keys.split()[0]} does it ({command.label}).".strip())
+        for advised in advice
     )

@@ -187,6 +187,6 @@ def _heat(at: float, seconds: float, both: Sequence[DirectionSample]) -> HeatInt
     first = min((direction.spread_from for direction in filled), default=0)
     counts = [0] * max((direction.spread_from - first + len(direction.spread) for direction in filled), default=0)
     for direction in filled:
-        for place, count in enumerate(direction.spread, direction.spread_from - first):
-            counts[place] += count
+        for index, count in enumerate(direction.spread, direction.spread_from - first):
+            counts[index] += count
     return HeatInterval(at=at, seconds=seconds, first=first, counts=tuple(counts))

@@ -17,7 +17,7 @@ from textual.widgets import Button, Input, Static
 
 from app.core.fio.fields import COMMON, FIELDS, GROUPS, JobField
 from app.core.fio.job import Job, check
-from app.tui.bench.number_step import stepped, steps
+from app.tui.bench.number_step import step_value, steps
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.guarded_dialog import Clock, GuardedDialog
 from widgets.text_field import TextField
@@ -91,9 +91,7 @@ class ChoiceField(Widget, can_focus=True):
 
     def action_choose(self) -> None:
         """A list of the words."""
-        items = tuple(
-            ChoiceItem(value=_value, label=_value or DEFAULT, help=self.field.help) for _value in self._values
-        )
+        items = tuple(ChoiceItem(value=word, label=word or DEFAULT, help=self.field.help) for word in self._values)
 
         def chosen(value: str | None) -> None:
             if value is not None:
@@ -113,7 +111,7 @@ class StepInput(TextField):
         if event.character in ("+", "-") and steps(self.field):
             event.prevent_default()
             event.stop()
-            self.value = stepped(self.field, self.value, up=event.character == "+")
+            self.value = step_value(self.field, self.value, up=event.character == "+")
             self.cursor_position = len(self.value)
         else:
             await super()._on_key(event)

@@ -99,8 +99,13 @@ class JobSelectionScreen(WorkbenchScreen):
     def action_profile(self) -> None:
         """Choose a workload."""
         choices = tuple(
-            ChoiceItem(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
-            for known in PROFILES.values()
+            ChoiceItem(
+                value=workload.name,
+                label=workload.title,
+                help=workload.help,
+                risk="writes" if workload.job.writes else "",
+            )
+            for workload in PROFILES.values()
         )
 
         def chosen(name: str | None) -> None:
@@ -197,9 +202,9 @@ class JobSelectionScreen(WorkbenchScreen):
     def action_target(self) -> None:
         """Choose a scratch file, a device, or several devices."""
         session = self.workbench_app.session
-        choices = (_SCRATCH, *target_choices.choices(session.inventory))
-        now = {each.name for each in self.request().targets} if self.beside else set()
-        dialog = MarkDialog("What to measure", choices, self.target_name or "", marked=now, alone=_SCRATCH.value)
+        choices = (_SCRATCH, *target_choices.target_items(session.inventory))
+        marked = {target.name for target in self.request().targets} if self.beside else set()
+        dialog = MarkDialog("What to measure", choices, self.target_name or "", marked=marked, alone=_SCRATCH.value)
 
         def chosen(address: str | None) -> None:
             if address is None:
@@ -215,9 +220,9 @@ class JobSelectionScreen(WorkbenchScreen):
         self.app.push_screen(dialog, chosen)
 
     def _ask_scratch(self) -> None:
-        def named(place: str | None) -> None:
-            if place:
-                self.target_name, self.where, self.beside, self._chosen = None, place, (), True
+        def named(path: str | None) -> None:
+            if path:
+                self.target_name, self.where, self.beside, self._chosen = None, path, (), True
                 self.show_job()
 
         start = self.where if self.target_name is None else self.workbench_app.options.scratch

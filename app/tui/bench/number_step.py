@@ -21,7 +21,7 @@ def steps(field: JobField) -> bool:
     return field.is_size or field.parse in _NUMBERS
 
 
-def stepped(field: JobField, text: str, *, up: bool) -> str:
+def step_value(field: JobField, text: str, *, up: bool) -> str:
     """The text of the next value: twice or half of a size or count, the next round time, 5 % of a share.
 
     What is no number yet begins at the least.
@@ -35,13 +35,13 @@ def stepped(field: JobField, text: str, *, up: bool) -> str:
         return str(min(100, max(0, number + (PERCENT_STEP if up else -PERCENT_STEP))))
     if field.parse is values.parse_seconds:
         others = (
-            [other_number for other_number in SECONDS if other_number > number]
+            [seconds for seconds in SECONDS if seconds > number]
             if up
-            else [other_number for other_number in reversed(SECONDS) if other_number < number]
+            else [seconds for seconds in reversed(SECONDS) if seconds < number]
         )
         return str(next(iter(others), number))
-    other = _doubled(number) if up else _halved(number)
-    return format_size(other) if field.is_size else str(other)
+    number_after = _doubled(number) if up else _halved(number)
+    return format_size(number_after) if field.is_size else str(number_after)
 
 
 def _doubled(number: int) -> int:

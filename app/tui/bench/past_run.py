@@ -79,9 +79,9 @@ class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
         target = target_line(self._session.inventory, start.each, in_force_of(start), wide=width >= 96)
         self.query_one("#run-title", Static).update(clean_lines(f"{self._run.id} · {target}"))
         self.query_one("#run-job", Static).update(clean_lines(job_line(start.profile, start.title, start.steady)))
-        said = advice_line(self._run.figures.advice, width, ascii=bool(getattr(self.app, "ascii", False)))
-        self.query_one("#run-advice", Static).update(clean_lines(said))
-        self.query_one("#run-advice").display = bool(said)
+        text = advice_line(self._run.figures.advice, width, ascii=bool(getattr(self.app, "ascii", False)))
+        self.query_one("#run-advice", Static).update(clean_lines(text))
+        self.query_one("#run-advice").display = bool(text)
 
     def say(self, message: str) -> None:
         """A short notice."""

@@ -12,8 +12,8 @@ from app.core.presentation.run import result_line
 from app.core.session.results import Advice, RunStatus
 from app.core.session.state import RunRecord
 from app.tui.bench.job_selection import JobSelectionScreen
-from app.tui.bench.summary import compared_with, running
-from app.tui.bench.write_confirmation import allowed
+from app.tui.bench.summary import comparison_run, running_experiment
+from app.tui.bench.write_confirmation import confirm_run
 from backends.errors import RaidbenchError
 
 _SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
@@ -76,7 +76,7 @@ class RunControlScreen(JobSelectionScreen):
         try:
             ready = await bench.jobs.prepare(request())
             self.show_advice(ready.advice)
-            if not await allowed(self.workbench_app, ready):
+            if not await confirm_run(self.workbench_app, ready):
                 self._say_not_run("not started")
                 return
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
@@ -102,7 +102,7 @@ class RunControlScreen(JobSelectionScreen):
             self.say("No job is running.")
             return
         self.workbench_app.workbench.jobs.stop()
-        then = ", then the old value is put back" if running(self.workbench_app.session) is not None else ""
+        then = ", then the old value is put back" if running_experiment(self.workbench_app.session) is not None else ""
         self.show_message(f"stopping: fio brings its I/O to an end and sums up{then}")
 
     def action_baseline(self) -> None:
@@ -127,7 +127,7 @@ class RunControlScreen(JobSelectionScreen):
         """Show the run beside the baseline, or the run before it that measured the same."""
         session, folder = self.workbench_app.session, self.workbench_app.workbench.folder
         run = None if self.shown is None else session.run(self.shown)
-        other = None if run is None else compared_with(run, session)
+        other = None if run is None else comparison_run(run, session)
         if run is None or run.end is None or other is None or folder is None:
             self.say("There is no other run of the same job to compare with yet: r measures again.")
             return

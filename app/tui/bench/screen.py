@@ -22,9 +22,9 @@ from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.live_view import advice_line, chart_seconds, machine_line, progress
 from app.tui.bench.members import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.bench.run_control import RunControlScreen
-from app.tui.bench.run_graphs import GraphKeys, RunGraphs, happened_in, length_of
+from app.tui.bench.run_graphs import GraphKeys, RunGraphs, length_of, past_run_marks
 from app.tui.bench.run_marks import change_marks, event_marks
-from app.tui.bench.summary import ended_line, next_text, progress_line, running, summary_lines
+from app.tui.bench.summary import ended_line, next_step_text, progress_line, running_experiment, summary_lines
 from app.tui.bench.target_line import job_line, target_line
 from app.tui.header_text import TALL
 from app.tui.notices import sentences
@@ -124,7 +124,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
         if record is None:
             return
         last = session.run(self.shown) if self.shown is not None else None
-        if running(session) is not None and self.workbench_app.workbench.jobs.running:
+        if running_experiment(session) is not None and self.workbench_app.workbench.jobs.running:
             if session.active is None or not session.active.message:
                 left = 0.0 if session.active is None else progress(session.active, time.time()).eta or 0.0
                 self.show_message(progress_line(session, record, left))
@@ -156,11 +156,11 @@ class BenchScreen(GraphKeys, RunControlScreen):
         """What would be measured, as a run has it."""
         if self.target_name is None:
             return (RunTarget(target=self._scratch_text()),)
-        return tuple(RunTarget(target=each.name, device=each.where) for each in self.request().targets)
+        return tuple(RunTarget(target=target.name, device=target.where) for target in self.request().targets)
 
     def _scratch_text(self) -> str:
-        place = os.path.abspath(os.path.expanduser(self.where))
-        return f"a scratch file of {size_words(self.scratch_size)} in {clean(place, 200)}"
+        path = os.path.abspath(os.path.expanduser(self.where))
+        return f"a scratch file of {size_words(self.scratch_size)} in {clean(path, 200)}"
 
     def _baseline(self, session: Session) -> RunRecord | None:
         run = session.run(session.baseline) if session.baseline else None
@@ -227,14 +227,16 @@ class BenchScreen(GraphKeys, RunControlScreen):
 
     async def _ask_advice(self, wanted: object) -> None:
         bench = self.workbench_app.workbench
-        self._values = in_turn([in_force(await bench.hardware.readings_of(each.device)) for each in self._targets()])
-        said = await bench.jobs.preview_advice(self.request())
+        self._values = in_turn(
+            [in_force(await bench.hardware.readings_of(target.device)) for target in self._targets()]
+        )
+        advice = await bench.jobs.preview_advice(self.request())
         missing = await bench.jobs.why_not()
         self._why_not = "" if missing is None else f"r cannot run it: {sentences(missing.message, missing.hint)}"
         if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
             self.show_message(self._why_not)
         if self._foreseen == wanted and bench.session.active is None and not self.pending:
-            self.show_advice(said)
+            self.show_advice(advice)
             self.show_job()
 
     def _show_members(self, members: tuple[MemberStats, ...]) -> None:
@@ -258,7 +260,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
         self._show_members(run.figures.members)
         self.show_advice(run.figures.advice)
         self.show_message("\n".join(summary_lines(run)))
-        self.hint(next_text(run, session), stays=True)
+        self.hint(next_step_text(run, session), stays=True)
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
         self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)
@@ -267,7 +269,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
             total=length_of(run, self._curves),
             run=run,
             folder=self.workbench_app.workbench.folder,
-            happened=happened_in(run, session, self._curves, ascii=self.workbench_app.ascii),
+            happened=past_run_marks(run, session, self._curves, ascii=self.workbench_app.ascii),
             waiting="nothing was measured",
         )
 

@@ -19,18 +19,18 @@ def summary_lines(run: RunRecord) -> tuple[str, ...]:
     return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *after_words(run.figures))
 
 
-def next_text(run: RunRecord, session: Session) -> str:
+def next_step_text(run: RunRecord, session: Session) -> str:
     """`Next: B measure against another value, c compare with r1, E export`; of a run that failed, r again."""
     if run.figures.status is RunStatus.FAILED:
         return "Next: r run it again, e change the job, T choose another target."
-    other = compared_with(run, session)
+    other = comparison_run(run, session)
     compare = f"c compare with {other.id}" if other is not None else "r run it again"
     if run.start.sections:  # an A/B judges one section
         return f"Next: {compare}, ] show each section alone, E export."
     return f"Next: B measure against another value, {compare}, E export."
 
 
-def compared_with(run: RunRecord, session: Session) -> RunRecord | None:
+def comparison_run(run: RunRecord, session: Session) -> RunRecord | None:
     """The baseline, or else the last run before it that did the same job on the same thing; None if there is none."""
     baseline = session.run(session.baseline) if session.baseline is not None else None
     if baseline is not None and baseline.id != run.id:
@@ -42,14 +42,14 @@ def compared_with(run: RunRecord, session: Session) -> RunRecord | None:
 
 def _same_job(record: RunRecord, other: RunRecord) -> bool:
     """Whether they measured the same, whatever the settings were."""
-    (where, job, _, subject), (place, task, _, names) = condition(record), condition(other)
-    return (where, job, subject) == (place, task, names)
+    (where, job, _, subject), (other_where, task, _, names) = condition(record), condition(other)
+    return (where, job, subject) == (other_where, task, names)
 
 
 # -- a running or finished experiment as the lines that screens show --------------------------------------------------
 
 
-def running(session: Session) -> ExperimentRecord | None:
+def running_experiment(session: Session) -> ExperimentRecord | None:
     """The experiment that has not ended; after a crash one that never will."""
     last = session.experiments[-1] if session.experiments else None
     return last if last is not None and last.end is None else None

@@ -17,10 +17,10 @@ def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapp
 
     Of several, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
     """
-    words = [target_words(inventory, target.device, target.target) for target in targets]
-    if len(words) > 1:
-        words = [(f"{len(words)} targets", ", ".join(own for own, *_ in words))]
-    return _JOIN.join((*words[0], *settings_words(values, named=wide)))
+    parts = [target_words(inventory, target.device, target.target) for target in targets]
+    if len(parts) > 1:
+        parts = [(f"{len(parts)} targets", ", ".join(own for own, *_ in parts))]
+    return _JOIN.join((*parts[0], *settings_words(values, named=wide)))
 
 
 def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:

@@ -40,26 +40,26 @@ _FOLDS = {ExpandState.NOTHING: "  ", ExpandState.CLOSED: "▸ ", ExpandState.OPE
 
 def list_rows(table: Table, staged: Container[str] = ()) -> tuple[TableRow, ...]:
     """The rows of the list: what hangs from another stands further in, and where something is staged is a mark."""
-    return tuple([_drawn(row, row.key in staged) for row in table.rows])
+    return tuple([_table_row(row, row.key in staged) for row in table.rows])
 
 
-def _drawn(row: Row, marked: bool) -> TableRow:
+def _table_row(row: Row, marked: bool) -> TableRow:
     name, *others = render.cells(row.cells)
     return TableRow(
         key=row.key,
-        cells=(_branched(row, name), *others),
+        cells=(_indented_name(row, name), *others),
         dim=row.dim,
-        banner=_headed(row, render.cells(row.banner)),
+        banner=_banner_cells(row, render.cells(row.banner)),
         marked=marked,
     )
 
 
-def _branched(row: Row, name: str | TableCell) -> str | TableCell:
+def _indented_name(row: Row, name: str | TableCell) -> str | TableCell:
     text = f"{' ' * row.depth}{_FOLDS[row.fold]}{plain(name)}"
     return TableCell(text=text, tone=name.tone) if isinstance(name, TableCell) else text
 
 
-def _headed(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | TableCell, ...]:
+def _banner_cells(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | TableCell, ...]:
     if not banner:
         return ()
     first = banner[0] if isinstance(banner[0], TableCell) else TableCell(text=banner[0])
@@ -190,7 +190,7 @@ class DeviceList(KeyedTable):
     @property
     def beside(self) -> str:
         """What is known of the selected row and has no column for want of room."""
-        shown = frozenset(place.column.key for place in self._place())
+        shown = frozenset(position.column.key for position in self._place())
         return "" if self.cursor is None else beside(self.told, self.cursor, shown)
 
     def filter(self, text: str) -> None:
@@ -200,7 +200,7 @@ class DeviceList(KeyedTable):
         names = self.listing.found or frozenset()
         rows = [row for row in self.told.rows if row.key in names]
         if rows:
-            self.cursor = min(rows, key=lambda row: _called(row, text)).key
+            self.cursor = min(rows, key=lambda row: _name_distance(row, text)).key
             self.stay()
 
     def sort(self, order: str) -> None:
@@ -252,7 +252,7 @@ class DeviceList(KeyedTable):
             return True
         rows = self.told.rows
         at = self._index[row.key]
-        above = next((other_row for other_row in reversed(rows[:at]) if other_row.depth < row.depth), None)
+        above = next((row_above for row_above in reversed(rows[:at]) if row_above.depth < row.depth), None)
         if above is not None:
             self._stand_on(above.key)
         return above is not None
@@ -261,22 +261,22 @@ class DeviceList(KeyedTable):
         at = self._index.get(self.cursor or "")
         return None if at is None else self.told.rows[at]
 
-    def next_trouble(self, attention_items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
+    def next_trouble(self, items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
         """Go to the next of what wants a look, and its place among them from 0; None where all is well.
 
         The one after the last that was gone to, as long as the cursor is on it; else the first.
         """
-        if not attention_items:
+        if not items:
             return None
-        here = self._gone_to is not None and self._gone_to in attention_items and self.selected == self._gone_to.key
-        keys = [trouble.key for trouble in attention_items]
+        here = self._gone_to is not None and self._gone_to in items and self.selected == self._gone_to.key
+        keys = [trouble.key for trouble in items]
         if here and self._gone_to is not None:
-            at = attention_items.index(self._gone_to) + 1
+            at = items.index(self._gone_to) + 1
         else:
             at = keys.index(self.selected) + 1 if self.selected in keys else 0
-        self._gone_to = attention_items[at % len(attention_items)]
+        self._gone_to = items[at % len(items)]
         self.go_to(self._gone_to.key)
-        return at % len(attention_items), self._gone_to
+        return at % len(items), self._gone_to
 
     def next_match(self, step: int) -> bool:
         """Go to the next row that the filter wants itself; False where there is none."""
@@ -303,10 +303,10 @@ class DeviceList(KeyedTable):
     @property
     def count(self) -> str:
         """How many of what is shown match, of how many there are; "" without a filter."""
-        found = self.listing.found
-        if found is None or self._texts is None:
+        matching_keys = self.listing.found
+        if matching_keys is None or self._texts is None:
             return ""
-        return f"{sum(row.key in found for row in self.told.rows)} of {len(self._texts)} match"
+        return f"{sum(row.key in matching_keys for row in self.told.rows)} of {len(self._texts)} match"
 
     def on_click(self, event: events.Click) -> None:
         """From now on the cursor is where somebody put it."""
@@ -319,7 +319,7 @@ class DeviceList(KeyedTable):
         self.stay()
 
 
-def _called(row: Row, text: str) -> int:
+def _name_distance(row: Row, text: str) -> int:
     """How far the name of a row is from what was typed: the same, begins so, holds it, or is called otherwise."""
     cell = row.cells[0]
     name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), text.strip().lower()

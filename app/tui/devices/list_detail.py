@@ -140,5 +140,5 @@ def title_text(device: Thing) -> str:
     branch = DeviceTreeNode(thing=device, why=reason(device) if isinstance(device, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
-    words = (name_of(device), kind_text(device), capacity_text(device), f"{sign}{state.text}".strip())
-    return " · ".join(filter(None, words))
+    parts = (name_of(device), kind_text(device), capacity_text(device), f"{sign}{state.text}".strip())
+    return " · ".join(filter(None, parts))

@@ -17,7 +17,14 @@ from app.core.presentation.table import Facts
 from app.core.session.state import ChangeRecord, Session
 from app.tui.devices.detail import FactsPane
 from app.tui.devices.list_detail import ListDetailScreen
-from app.tui.devices.settings_panel import TargetSettings, able_first, defect, pairs, parts_of, read_again
+from app.tui.devices.settings_panel import (
+    TargetSettings,
+    changeable_first,
+    parts_of,
+    read_again,
+    settings_by_key,
+    vendor_defect,
+)
 from app.tui.notices import commands_in
 from app.tui.welcome import welcome_lines
 from backends.display_names import name_of
@@ -257,11 +264,11 @@ class DevicesScreen(ListDetailScreen):
         device = self._thing()
         app = self.workbench_app
         if device is None:
-            known = self._problems()
+            shown_facts = self._problems()
         else:
             parts = self.panel.parts if self.panel.of == self._selected else ()
             names = {setting.label for part in parts for setting in part.settings}
-            known = (
+            shown_facts = (
                 *self._problems(),
                 *app.findings.facts(str(device.target)),
                 *facts(app.workbench.jobs.remembered(device), told=names),
@@ -269,7 +276,7 @@ class DevicesScreen(ListDetailScreen):
             self._show_history(device)
         self.show_title(device, self._selected or "")
         for pane in self.query(FactsPane):
-            pane.show((*welcome_lines(app), *known), anew=anew)
+            pane.show((*welcome_lines(app), *shown_facts), anew=anew)
 
     def _show_history(self, device: Thing) -> None:
         """What was done with it, once somebody asks: the words of runs take a while to import."""
@@ -295,13 +302,13 @@ class DevicesScreen(ListDetailScreen):
         except RaidbenchError as error:
             why = error.message
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
-            bench.problem(str(device.target), defect(device, error))
-            why = defect(device, error).message
+            bench.problem(str(device.target), vendor_defect(device, error))
+            why = vendor_defect(device, error).message
         finally:
             waiting.stop()
         self._show_read(device, parts, why)
         if parts and not isinstance(device, Controller):
-            self._tuned = {**self._tuned, device.target: tuning(pairs(parts))}
+            self._tuned = {**self._tuned, device.target: tuning(settings_by_key(parts))}
             self._fill()
         if parts and self.workbench_app.drifted.file is not None:
             self.workbench_app.check_anew()  # what was just read had not been held against the file
@@ -313,7 +320,7 @@ class DevicesScreen(ListDetailScreen):
             return
         anew = self.panel.of != at
         with self.app.batch_update():
-            self._show_settings(able_first(parts), why or ("" if parts or why is not None else self._why_empty))
+            self._show_settings(changeable_first(parts), why or ("" if parts or why is not None else self._why_empty))
             self._show_facts(anew=anew)
 
     def _show_settings(self, parts: tuple[TargetSettings, ...], why: str) -> None:
@@ -406,8 +413,8 @@ class DevicesScreen(ListDetailScreen):
 
     def action_trouble(self) -> None:
         """Go to the next thing that wants a look."""
-        attention_items = self.workbench_app.findings.troubles(self._inventory or Inventory())
-        pair = self.devices.next_trouble(attention_items)
+        items = self.workbench_app.findings.troubles(self._inventory or Inventory())
+        pair = self.devices.next_trouble(items)
         self.leave_inside()
         if pair is None:
             self.say("Nothing wants a look: all is well, as far as can be seen.")
@@ -417,9 +424,7 @@ class DevicesScreen(ListDetailScreen):
         mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
         device = self._thing()
         name = "" if device is None else f"{name_of(device)}: "
-        self.workbench_app.notify_transient(
-            f"{number + 1} of {len(attention_items)} · {name}{self._offered.words}.{mends}"
-        )
+        self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered.words}.{mends}")
 
     def _stage_offered(self) -> bool:
         """Stage what mends the finding that was just gone to; whether there is such a change."""
@@ -470,8 +475,8 @@ class DevicesScreen(ListDetailScreen):
     @staticmethod
     def _row_of(inventory: Inventory, target: str) -> str:
         """The row that shows what has this address: of a disk, that of the array or the vendor's drive that it is."""
-        thing = inventory.find(target)
-        device = None if thing is None or isinstance(thing, Controller) else thing.device
+        found_device = inventory.find(target)
+        device = None if found_device is None or isinstance(found_device, Controller) else found_device.device
         views = inventory.at(device) if device is not None else ()
         return str(views[0].target) if views else target
 
@@ -581,10 +586,10 @@ class DevicesScreen(ListDetailScreen):
 
     def action_measure(self) -> None:
         """Take the device, or the folder of a filesystem, to the Bench screen."""
-        thing = self._thing()
-        device, folder = getattr(thing, "device", None), getattr(thing, "folder", None)
-        if thing is not None and device is not None:
-            self.workbench_app.measure_device(str(thing.target), device)
+        selected = self._thing()
+        device, folder = getattr(selected, "device", None), getattr(selected, "folder", None)
+        if selected is not None and device is not None:
+            self.workbench_app.measure_device(str(selected.target), device)
         elif folder is not None:
             self.workbench_app.measure_device(folder, folder)
         else:

@@ -49,15 +49,15 @@ class SettingHelp(TextPanel):
         when = f"  {effect_words(setting.effect, spot.scope)}, {kept_text(setting.persistence)}"
         lines: list[Line] = [(("title", clean(setting.label)), ("label", clean(when)))]
         if reading.availability.why_not is not None:
-            lines += _said(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
+            lines += _wrapped(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
         if (why := why_in_force(setting, reading)) is not None:
-            lines += _said(why, "warning" if reading.overruled else "label", width)
-        lines += _said(spot.file, "warning", width) if spot.file else []
+            lines += _wrapped(why, "warning" if reading.overruled else "label", width)
+        lines += _wrapped(spot.file, "warning", width) if spot.file else []
         lines += _values(spot, width)
-        return [*lines, *_said(setting.explained, "label", width)]
+        return [*lines, *_wrapped(setting.explained, "label", width)]
 
 
-def _said(text: str, tone: str, width: int) -> list[Line]:
+def _wrapped(text: str, tone: str, width: int) -> list[Line]:
     return [((tone, line),) for line in wrap(text, width)]
 
 
@@ -70,8 +70,8 @@ def _values(spot: SettingExplanation, width: int) -> list[Line]:
         named = [*marked, (None, f"{len(named) - len(marked)} others, Enter lists them")]
     lines: list[Line] = []
     line: list[tuple[str, str]] = [("label", "values ")]
-    for place, (value, label) in enumerate(named):
-        joint = " · " if place else ""
+    for index, (value, label) in enumerate(named):
+        joint = " · " if index else ""
         if sum(width_of(text) for _, text in line) + width_of(joint + label) > width:
             lines.append(tuple(line))
             line, joint = [], "       "

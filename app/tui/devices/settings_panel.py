@@ -132,7 +132,7 @@ class SettingsPanel(Vertical):
     def fill(self) -> None:
         """Bring the rows up to date with what is staged and what became of it."""
         rows: list[TableRow] = []
-        told = any(self.staged_at(part.target) or self.outcomes.get(part.target) for part in self.parts)
+        staged = any(self.staged_at(part.target) or self.outcomes.get(part.target) for part in self.parts)
         later = any(
             setting.effect is not Effect.AT_ONCE
             for part in self.parts
@@ -155,7 +155,7 @@ class SettingsPanel(Vertical):
                 wanted={key: drift.wanted for key, drift in drifts[part.target].items()},
                 brief=True,
             )
-            own = render.rows(table.only(*shown_columns(staged=told, effect=later, wanted=differs)))
+            own = render.rows(table.only(*shown_columns(staged=staged, effect=later, wanted=differs)))
             if not part.heading:
                 rows += own
             elif own:
@@ -164,7 +164,7 @@ class SettingsPanel(Vertical):
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
                     for row in own
                 ]
-        columns = settings_columns(staged=told, effect=later, wanted=differs)
+        columns = settings_columns(staged=staged, effect=later, wanted=differs)
         if columns != self.table.columns:
             self.table.columns = columns
         self.table.rows = tuple(rows)
@@ -324,9 +324,9 @@ class SettingsPanel(Vertical):
         """Open the list of legal values, or a field for a number."""
         spot = self._changeable()
         if spot is not None:
-            from app.tui.devices.staged_changes import dialog
+            from app.tui.devices.staged_changes import value_dialog
 
-            self.app.push_screen(dialog(spot.setting, spot.reading, self._staged(spot)), self._chosen(spot))
+            self.app.push_screen(value_dialog(spot.setting, spot.reading, self._staged(spot)), self._chosen(spot))
 
     def _chosen(self, spot: SettingPosition) -> Callable[[str | None], None]:
         def take(value: str | None) -> None:
@@ -367,9 +367,9 @@ async def read_again(
     The kernel's own are read whatever was set, which takes no program. Any other target's are those that are `shown`,
     and so is what a backend need not ask for the setting. Raises RaidbenchError.
     """
-    known = next((part.readings for part in shown if part.target == str(target)), None)
-    if known is not None and target not in moved and target.backend != KERNEL:
-        return known
+    readings = next((part.readings for part in shown if part.target == str(target)), None)
+    if readings is not None and target not in moved and target.backend != KERNEL:
+        return readings
     with machine.using_last_scan():
         return await (machine.kept if isinstance(machine.backend(target), SingleSettingReader) else machine.read)(
             target
@@ -386,7 +386,7 @@ async def _part(workbench: Workbench, device: Thing, read: Read, heading: str = 
     )
 
 
-def pairs(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]:
+def settings_by_key(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]:
     """Settings of a device by key: its own before the queue's."""
     return {
         setting.key: (setting, part.readings[setting.key])
@@ -396,7 +396,7 @@ def pairs(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]
     }
 
 
-def defect(device: Thing, error: Exception) -> RaidbenchError:
+def vendor_defect(device: Thing, error: Exception) -> RaidbenchError:
     """Of a vendor module of somebody else's, which must not end the workbench."""
     return RaidbenchError(
         f"{device.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
@@ -404,13 +404,13 @@ def defect(device: Thing, error: Exception) -> RaidbenchError:
     )
 
 
-def able_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
+def changeable_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
     """The queue's settings before the drive's own where none of these can be changed: a tool is missing."""
-    if len(parts) < 2 or _able(parts[0]) or not _able(parts[1]):
+    if len(parts) < 2 or _is_changeable(parts[0]) or not _is_changeable(parts[1]):
         return tuple(parts)
     own, queue = parts
     return queue, replace(own, heading=f"Of {own.target} itself")
 
 
-def _able(part: TargetSettings) -> bool:
+def _is_changeable(part: TargetSettings) -> bool:
     return any(reading.availability.available for reading in part.readings.values())

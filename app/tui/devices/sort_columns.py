@@ -43,7 +43,7 @@ class SortColumnsDialog:
             dialog = ChoiceDialog("Columns: Enter shows or hides one, Esc ends", items, key)
             key = await self._app.push_screen_wait(dialog)
             if key is not None:
-                wanted = tuple(each for each in KEYS if (each in shown) != (each == key))
+                wanted = tuple(column_key for column_key in KEYS if (column_key in shown) != (column_key == key))
                 self._list.choose(wanted or shown)
         self._keep("devices_columns", self._list.shown)
 

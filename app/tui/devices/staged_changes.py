@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # -- what is opened to choose another value of a setting --------------------------------------------------------------
 
 
-def dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
+def value_dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
     """The list of legal values, or a field for a number or a text; in it the value that is staged or in force."""
     if reading.choices:
         return ChoiceDialog(setting.label, _items(setting, reading), value)
@@ -87,7 +87,7 @@ def confirmation(
     names: Mapping[Target, str] = MappingProxyType({}),
 ) -> Confirmation:
     """The review dialog's contents for planned changes; `plates`: of every target, `names`: as the list has them."""
-    targets = sorted({_named(change.target, names) for change in changes})
+    targets = sorted({_name_and_address(change.target, names) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
         tuple(write.argv) if write.path is None else write.shown() for change in changes for write in change.writes
@@ -103,7 +103,7 @@ def confirmation(
             )
         ),
         summary=" ".join((*view.above(changes), *view.moves(changes))),
-        changes=tuple(_planned(change, names) for change in changes),
+        changes=tuple(_planned_change(change, names) for change in changes),
         commands=commands,
         risks=view.risks(changes),
         required=confirm_token(
@@ -113,12 +113,12 @@ def confirmation(
     )
 
 
-def _named(target: Target, names: Mapping[Target, str]) -> str:
+def _name_and_address(target: Target, names: Mapping[Target, str]) -> str:
     """`ssd (megaraid:/c0/v1)`: the name that is in sight, and the address that is meant."""
     return f"{names[target]} ({target})" if target in names else str(target)
 
 
-def _planned(change: Change, names: Mapping[Target, str]) -> PlannedChange:
+def _planned_change(change: Change, names: Mapping[Target, str]) -> PlannedChange:
     return PlannedChange(
         setting=f"{change.label} of {names.get(change.target, str(change.target))}",
         before=view.before(change),
@@ -131,7 +131,7 @@ def _planned(change: Change, names: Mapping[Target, str]) -> PlannedChange:
 # -- from staged values to verified ones, and back: plan, show, ask, do, say how it ended -----------------------------
 
 
-def _place(change: Change) -> tuple[Target, str]:
+def _target_and_key(change: Change) -> tuple[Target, str]:
     return change.target, change.key
 
 
@@ -163,7 +163,7 @@ class ChangeController:
     async def review(self) -> None:
         """Plan all that is staged, show it, apply it after the yes."""
         try:
-            changes = await self._planned()
+            changes = await self._plan_staged()
         except RaidbenchError as error:
             self._app.tell(error, title="Cannot be planned")
             return
@@ -183,13 +183,13 @@ class ChangeController:
         asked = confirmation(changes, plates, trial_label=label, names=self._names(changes))
         if bench.changes.watches_itself and asked.trial_label:
             asked = replace(asked, summary=f"{asked.summary} {ENDS_WITH_IT}".strip())
-        dialog = ConfirmDialog(asked)
-        if await self._app.push_screen_wait(dialog):
-            trial = seconds if dialog.trial_chosen else None
+        value_dialog = ConfirmDialog(asked)
+        if await self._app.push_screen_wait(value_dialog):
+            trial = seconds if value_dialog.trial_chosen else None
             # Never in an exclusive group: a newer worker would cancel a write half-way.
             self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
 
-    async def _planned(self) -> tuple[Change, ...]:
+    async def _plan_staged(self) -> tuple[Change, ...]:
         """Every staged change, each target's in the order of its settings. Raises RaidbenchError."""
         bench = self._app.workbench
         changes: list[Change] = []
@@ -197,9 +197,9 @@ class ChangeController:
         staged = {target: dict(values) for target, values in self._app.staged.items()}
         for address, values in staged.items():
             device = bench.session.inventory.find(address)  # not waiting for backends that still think
-            thing = device if device is not None else await bench.hardware.find(address)
-            keys = [setting.key for setting in bench.hardware.settings(thing.target) if setting.key in values]
-            changes += await bench.hardware.plan_to_show(thing.target, {key: values[key] for key in keys})
+            planned_device = device if device is not None else await bench.hardware.find(address)
+            keys = [setting.key for setting in bench.hardware.settings(planned_device.target) if setting.key in values]
+            changes += await bench.hardware.plan_to_show(planned_device.target, {key: values[key] for key in keys})
         return bench.hardware.in_order(changes)
 
     async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
@@ -213,16 +213,16 @@ class ChangeController:
             async with aclosing(app.workbench.changes.apply_all(changes, trial=trial)) as steps:
                 self._begin(left, names, len(changes))
                 async for change, ended in steps:
-                    left = [other for other in left if _place(other) != _place(change)]
+                    left = [other for other in left if _target_and_key(other) != _target_and_key(change)]
                     outcome = view.outcome(change, ended, on_trial=trial is not None)
                     self._become(change, outcome, now=ended.now)
                     if ended.result == "verified":
-                        verified.add(_place(change))
+                        verified.add(_target_and_key(change))
                         app.stage(str(change.target), change.key, None)
                         self._begin(left, names, len(changes))
                         self._tell_moved(change, ended)
                     else:
-                        verified.discard(_place(change))
+                        verified.discard(_target_and_key(change))
                         self._say(f"{view.what(change)}: {ended.message}", severity="error", title=ended.result)
         except RaidbenchError as error:
             app.tell(error, title="Not applied")
@@ -273,8 +273,12 @@ class ChangeController:
     def _names(self, changes: tuple[Change, ...]) -> dict[Target, str]:
         """What the list calls what is changed."""
         inventory = self._app.workbench.session.inventory
-        matches = {change.target: inventory.find(str(change.target)) for change in changes}
-        return {target: name_of(_shown(inventory, device)) for target, device in matches.items() if device is not None}
+        devices = {change.target: inventory.find(str(change.target)) for change in changes}
+        return {
+            target: name_of(_listed_device(inventory, device))
+            for target, device in devices.items()
+            if device is not None
+        }
 
     async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
         return {change.target: await self._app.workbench.hardware.nameplate(change.target) for change in changes}
@@ -288,22 +292,22 @@ class ChangeController:
         for plan, change_id in zip(plans, ids, strict=True):
             record = bench.session.change(change_id)
             change = plan if record is None else record.change
-            what = f"{within(plan.label)} of {names.get(plan.target, str(plan.target))}"
+            setting = f"{within(plan.label)} of {names.get(plan.target, str(plan.target))}"
             self._become(change, SETTING)
             self._app.notify_transient(f"Taking back {view.course(plan, names)} ...")
             try:
                 ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
             except RaidbenchError as error:
                 self._become(change, None)
-                self._app.tell(error, title=f"The change of {what} was not undone")
+                self._app.tell(error, title=f"The change of {setting} was not undone")
                 break
             outcome = outcome_cell("undone" if ended.taken_back else f"undo {ended.result}")
             self._become(change, outcome, now=ended.now)
             if not ended.taken_back:
-                self._say(ended.message, severity="error", title=f"The change of {what} was not undone")
+                self._say(ended.message, severity="error", title=f"The change of {setting} was not undone")
                 break
             also = f" {ended.message}." if ended.result == "verified" and ended.message else ""
-            self._say(f"The change of {what} is undone and verified: now {view.value(plan, ended.now)}.{also}")
+            self._say(f"The change of {setting} is undone and verified: now {view.value(plan, ended.now)}.{also}")
             self._tell_moved(change, ended)
         self._changed(plans)
 
@@ -311,7 +315,7 @@ class ChangeController:
         self._app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]
 
 
-def _shown(inventory: Inventory, thing: Thing) -> Thing:
+def _listed_device(inventory: Inventory, listed: Thing) -> Thing:
     """What the list shows in the place of a disk: the array or the vendor's drive that it is."""
-    device = None if isinstance(thing, Controller) else thing.device
-    return thing if device is None else next(iter(inventory.at(device)), thing)
+    device = None if isinstance(listed, Controller) else listed.device
+    return listed if device is None else next(iter(inventory.at(device)), listed)

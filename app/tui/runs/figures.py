@@ -84,14 +84,14 @@ class Sparks:
         newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MOST]
         return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._known]
 
-    def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], told: Callable[[], None]) -> None:
+    def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], report: Callable[[], None]) -> None:
         """Read these, as long as it may go on; after each it is told. Blocks: for a thread of its own."""
         for where, run in runs:
             if not goes_on():
                 return
             values = [value for _, value in measured_points(intervals(run, where), latency=False)]
             self._known[where, run.id] = spark(values, WIDTH, ascii_only=self._ascii)
-            told()
+            report()
 
 
 # -- every figure of one run, its settings, and where fio's own words lie ---------------------------------------------
@@ -183,20 +183,20 @@ EARLIER_SESSIONS = 50
 
 def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
     """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
-    matches: dict[Path, Session] = {}
+    sessions: dict[Path, Session] = {}
     for folder in reversed([*islice(each_folder(bench.paths), EARLIER_SESSIONS)]):
         if folder != bench.folder:
             with suppress(RaidbenchError):
-                matches[folder] = load(folder).session
-    return matches
+                sessions[folder] = load(folder).session
+    return sessions
 
 
-def places_of(sessions: Mapping[Path, Session]) -> dict[str, Place]:
+def runs_by_name(sessions: Mapping[Path, Session]) -> dict[str, Place]:
     """The runs of sessions by `SESSION/r3`."""
     return {f"{folder.name}/{run.id}": (folder, run) for folder, session in sessions.items() for run in session.runs}
 
 
-def earlier_with_runs(bench: Workbench) -> int:
+def count_earlier_sessions(bench: Workbench) -> int:
     """How many of these sessions have runs on disk."""
     earlier = [folder for folder in islice(each_folder(bench.paths), EARLIER_SESSIONS) if folder != bench.folder]
     return sum(any((folder / "runs").glob("*")) for folder in earlier)

@@ -88,17 +88,17 @@ class RunPreview(Pane):
         table = self.query_one(StaticTable)
         table.columns, table.rows = columns(shown), rows(shown)
         self.query_one(Details).groups = groups(preview_facts(run, baseline, session, experiments))
-        place = (folder, run.id)
+        key = (folder, run.id)
         self._baseline = baseline if baseline is not None and baseline.id != run.id else None
-        if place == self._shown:
+        if key == self._shown:
             if self._put_off and self._may_read():
                 self._begin(run, folder)
             return
-        self._shown, self._folder, self._put_off = place, folder, False
+        self._shown, self._folder, self._put_off = key, folder, False
         self.query_one(VerticalScroll).scroll_home(animate=False)
-        known = self._known.get(place)
-        self._draw(run, known or Curves())
-        if known is None and run.end is not None:
+        curves = self._known.get(key)
+        self._draw(run, curves or Curves())
+        if curves is None and run.end is not None:
             self.set_timer(PAUSE, partial(self._begin, run, folder))
 
     def _begin(self, run: RunRecord, folder: Path) -> None:
@@ -114,11 +114,11 @@ class RunPreview(Pane):
         self.app.call_from_thread(self._take, run, folder, curves)
 
     def _take(self, run: RunRecord, folder: Path, curves: Curves) -> None:
-        place = (folder, run.id)
+        key = (folder, run.id)
         while len(self._known) >= _KEPT:
             del self._known[next(iter(self._known))]
-        self._known[place] = curves
-        if place == self._shown and self.is_mounted:
+        self._known[key] = curves
+        if key == self._shown and self.is_mounted:
             self._draw(run, curves)
 
     def _draw(self, run: RunRecord, curves: Curves) -> None:

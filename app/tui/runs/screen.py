@@ -20,7 +20,7 @@ from app.tui.bench.past_run import RunScreen
 from app.tui.bench.summary import ended_line
 from app.tui.render import columns, rows
 from app.tui.runs.compare import ComparedRun, CompareScreen
-from app.tui.runs.figures import Place, Sparks, earlier_sessions, earlier_with_runs, places_of
+from app.tui.runs.figures import Place, Sparks, count_earlier_sessions, earlier_sessions, runs_by_name
 from app.tui.runs.preview import RunPreview
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable
@@ -100,20 +100,20 @@ class RunsScreen(WorkbenchScreen):
 
     def _why_empty(self) -> str:
         """Why there is nothing, and the keys that change it."""
-        earlier = earlier_with_runs(self.workbench_app.workbench)
-        said = "no run yet in this session: 2 goes to Bench, r runs its job"
+        earlier = count_earlier_sessions(self.workbench_app.workbench)
+        text = "no run yet in this session: 2 goes to Bench, r runs its job"
         have = units.plural(earlier, "earlier session has", "earlier sessions have")
-        return f"{said}. {have} runs: A shows them" if earlier else said
+        return f"{text}. {have} runs: A shows them" if earlier else text
 
     def _listed(self, session: Session, runs: dict[str, Place]) -> list[ListedRun]:
-        known = {folder: Replicates(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
+        repeats = {folder: Replicates(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
         active = None if session.active is None else session.active.start.id
-        against = self._against(session, known)
+        against = self._against(session, repeats)
         return [
             ListedRun(
                 record=run,
                 name=key,
-                repeats=known[folder],
+                repeats=repeats[folder],
                 baseline=key == session.baseline,
                 active=key == active,
                 spark=self._sparks.of(folder, run),
@@ -122,17 +122,17 @@ class RunsScreen(WorkbenchScreen):
             for key, (folder, run) in runs.items()
         ]
 
-    def _against(self, session: Session, known: dict[Path, Replicates]) -> dict[str, Cell | None]:
+    def _against(self, session: Session, repeats_of: dict[Path, Replicates]) -> dict[str, Cell | None]:
         """What the runs of this session show against its baseline; worked out anew when a run was added."""
         baseline = None if session.baseline is None else session.run(session.baseline)
         if baseline is None:
             return {}
         state = (baseline.id, session.runs)
         if self._verdicts[0] != state:
-            repeats = known[self._own]
+            repeats = repeats_of[self._own]
             experiments = session.experiments
-            matches = {run.id: against_cell(baseline, run, repeats, experiments) for run in session.runs}
-            self._verdicts = (state, matches)
+            cells = {run.id: against_cell(baseline, run, repeats, experiments) for run in session.runs}
+            self._verdicts = (state, cells)
         return self._verdicts[1]
 
     @property
@@ -179,7 +179,7 @@ class RunsScreen(WorkbenchScreen):
         return tuple(run for where, run in runs.values() if where == folder)
 
     def _all(self, session: Session) -> dict[str, Place]:
-        runs = places_of(self._earlier or {})
+        runs = runs_by_name(self._earlier or {})
         runs.update({run.id: (self._own, run) for run in session.runs})
         return runs
 
@@ -212,12 +212,12 @@ class RunsScreen(WorkbenchScreen):
         mark = None if run is None else run.start.mark
         if mark is None:
             return []
-        matches: dict[str, str] = {}
-        for key, (where, each) in runs.items():
-            other = each.start.mark
+        key_of: dict[str, str] = {}
+        for key, (where, record) in runs.items():
+            other = record.start.mark
             if where == folder and other is not None and other.experiment == mark.experiment:
-                matches.setdefault(other.letter, key)
-        return [matches[letter] for letter in sorted(matches)]
+                key_of.setdefault(other.letter, key)
+        return [key_of[letter] for letter in sorted(key_of)]
 
     @on(KeyedTable.RowSelected)
     def _selected(self) -> None:
@@ -286,8 +286,8 @@ class RunsScreen(WorkbenchScreen):
     def _load_earlier(self) -> None:
         self.app.call_from_thread(self._take_earlier, earlier_sessions(self.workbench_app.workbench))
 
-    def _take_earlier(self, matches: dict[Path, Session]) -> None:
-        self._earlier = matches
-        if not places_of(matches):
+    def _take_earlier(self, sessions: dict[Path, Session]) -> None:
+        self._earlier = sessions
+        if not runs_by_name(sessions):
             self.say("There are no runs of earlier sessions.")
         self.on_screen_resume()

@@ -18,7 +18,13 @@ from app.features.fleet.hosts.failure_causes import MissingHost, judged
 from app.features.fleet.hosts.remote_devices import WORDS, RemoteDevices, told_devices
 from app.tui.devices.detail import DeviceDetail, FactsPane
 from app.tui.devices.list_detail import ListDetailScreen
-from app.tui.devices.settings_panel import SettingPosition, SettingsPanel, TargetSettings, able_first, pairs
+from app.tui.devices.settings_panel import (
+    SettingPosition,
+    SettingsPanel,
+    TargetSettings,
+    changeable_first,
+    settings_by_key,
+)
 from app.tui.header import HeaderLines
 from backends.display_names import addresses, name_of
 from backends.errors import RaidbenchError
@@ -124,7 +130,7 @@ class HostScreen(ListDetailScreen):
         inventory = remote_devices.inventory
         self._told = remote_devices
         things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-        self._tuned = {device.target: tuning(pairs(self._parts(device))) for device in things}
+        self._tuned = {device.target: tuning(settings_by_key(self._parts(device))) for device in things}
         self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
         self.devices.show(inventory, self._tuned, ())
         self.note(" · ".join(counts(inventory)) or "nothing")
@@ -155,7 +161,7 @@ class HostScreen(ListDetailScreen):
             return
         self._shown = selected
         device = self._told.inventory.find(selected)
-        parts = able_first(self._parts(device)) if device is not None else ()
+        parts = changeable_first(self._parts(device)) if device is not None else ()
         self.panel.show(parts, of=selected)
         self.show_title(device, selected)
         self.query_one(FactsPane).show(

@@ -16,7 +16,7 @@ from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE, INTERRUPTED
 from app.cli.help_groups import GroupedCommand
 from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options, policies_of
-from app.cli.output import lines, print_json, say, say_all
+from app.cli.output import lines, print_json, say, say_lines
 from app.cli.render import listing
 from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine
 from app.core.presentation.noise_text import noise_json
@@ -212,11 +212,11 @@ def _allowed(surveyed: RiskAssessment, options: StartOptions, speed: float | Non
     """Return if it may begin, after showing what it does. Raises RefusedError."""
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
-    say_all(plan_lines(surveyed, speed))
+    say_lines(plan_lines(surveyed, speed))
     if surveyed.design.alters:
         refuse_read_only()
         typed = None if tier(surveyed.risk) is ConfirmationLevel.HARMLESS else options.typed
-        confirm.confirmed(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, what="Sweep")
+        confirm.require_confirmation(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, action="Sweep")
 
 
 def _speed(bench: Workbench) -> float | None:
