@@ -285,7 +285,7 @@ async def measure_runs(
                 advice_keys = frozenset(item.key for item in ready.advice)
             if interruption.asked():
                 break
-            follower.begin(number, repeat)
+            follower.begin(f"{number}/{repeat} " if repeat > 1 else "")
             whole = False
             try:
                 until = None if leash is None else partial(leash.until_go, ready)

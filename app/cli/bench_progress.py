@@ -17,7 +17,7 @@ from app.core.presentation.members import member_table
 from app.core.presentation.run import cpu_line, figures_table, means_lines, outcome_text, steady_text
 from app.core.session.event_types import PhaseChanged, SampleTaken
 from app.core.session.events import AnyEvent, LiveEvent
-from app.core.session.results import DIRECTIONS, Advice, DirectionSample, Phase, Sample, SectionSample
+from app.core.session.results import DIRECTIONS, Advice, Phase, Sample, SectionSample
 from app.core.session.state import RunRecord
 from app.doors import action
 from backends.text import clean
@@ -79,20 +79,15 @@ class RunProgressPrinter:
         self._stream = stream and not silent
         self._silent = silent
         self._line = LiveLine()
-        self._which = ""
+        self._name = ""
         self._last = 0.0
         self._forget = bench.subscribe(self._heard)
 
-    def begin(self, number: int, of: int) -> None:
-        """A run is about to start."""
+    def begin(self, name: str = "") -> None:
+        """Prepare for the next run. `name`: what the line begins with where there are several."""
         self.samples = []
-        self._which = f"{number}/{of} " if of > 1 else ""
+        self._name = name
         self._last = 0.0
-
-    def begin_as(self, which: str) -> None:
-        """A run is about to start, known as this."""
-        self.begin(1, 1)
-        self._which = which
 
     def end(self) -> None:
         """The run is over: leave no half line behind."""
@@ -130,13 +125,14 @@ class RunProgressPrinter:
         if self._silent or active is None or now - self._last < (REDRAW_S if self._line.able else _PLAIN):
             return
         self._last = now
-        (self._line.draw if self._line.able else say)(self._which + progress_text(active, time.time()))
+        (self._line.draw if self._line.able else say)(self._name + progress_text(active, time.time()))
 
 
 def progress_text(active: ActiveRun, now: float) -> str:
     """The running job in one line: phase, percent, figures of the last interval, time left."""
     parts = [active.phase.value]
-    seconds = _phase_seconds(active)
+    ramp = active.phase is Phase.RAMP
+    seconds = float(active.start.job.get("ramp", 0) or 0) if ramp else active.phase_seconds
     passed = active.passed(now)
     if active.total_bytes:
         parts[0] += f" {min(100, int(active.moved_bytes / active.total_bytes * 100))} %"
@@ -173,17 +169,7 @@ def _figures(sample: Sample) -> list[str]:
 
 
 def _rates(part: Sample | SectionSample) -> list[str]:
-    return [f"{units.iops(direction.iops)} {name}" for name, direction in _named(part)]
-
-
-def _named(part: Sample | SectionSample) -> list[tuple[str, DirectionSample]]:
-    return [(f"IOPS {name}", direction) for name in DIRECTIONS if (direction := part.side(name)) is not None]
-
-
-def _phase_seconds(active: ActiveRun) -> float | None:
-    if active.phase is Phase.RAMP:
-        return float(active.start.job.get("ramp", 0) or 0)
-    return active.phase_seconds
+    return [f"{units.iops(side.iops)} IOPS {name}" for name in DIRECTIONS if (side := part.side(name)) is not None]
 
 
 def _seconds_left(active: ActiveRun, now: float) -> float | None:

@@ -190,19 +190,11 @@ class Options:
             return
         self.load_config()
 
-    def rated(self) -> Mapping[str, float]:
-        """Terabytes that drives are rated for, by model. Raises ConfigError, NotFoundError."""
-        return self.load_config().endurance_tbw
-
     def opened(self, host: Host) -> Host:
         """This machine with what the configuration names beside it."""
         from app.core.https_hosts import opened
 
         return opened(host, self.config or self.paths.config)
-
-    def may_ask_cards(self) -> bool:
-        """Whether cards may be asked. Raises ConfigError, NotFoundError."""
-        return self.load_config().firmware_queries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

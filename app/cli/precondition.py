@@ -104,7 +104,7 @@ async def _precondition(
     await begin(bench)
     follower = RunProgressPrinter(bench, stream=False)
     with closing(follower), interruption.stop_on_signal(bench.jobs.stop):
-        follower.begin(1, 1)
+        follower.begin()
         record = await bench.jobs.measure(ready, confirm=word)
         follower.end()
     _report(bench, record, as_json=options.as_json)

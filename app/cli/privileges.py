@@ -59,7 +59,9 @@ def _begin(options: Options, *, wanted: bool, read_only: bool) -> Connection | N
             side.greeting(_SECONDS)
         elif wanted and os.geteuid() != 0:
             side = helper(ask=is_terminal(sys.stdin) and is_terminal(sys.stderr))
-        return None if side is None else begin(side, read_only=read_only, firmware=options.may_ask_cards())
+        if side is None:
+            return None
+        return begin(side, read_only=read_only, firmware=options.load_config().firmware_queries)
     except (RefusedError, TimeoutError) as error:
         say(f"raidbench goes on without root. {error} {getattr(error, 'hint', '')}".rstrip())
         return None

@@ -65,7 +65,7 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
         return ReplayHost(options.machine)
     from backends.system.local import LocalHost
 
-    local = LocalHost(child_nice=child_nice, firmware_queries=options.may_ask_cards())
+    local = LocalHost(child_nice=child_nice, firmware_queries=options.load_config().firmware_queries)
     side = helper_of(options, wanted=rights, read_only=read_only)
     if side is None:
         return options.opened(local)
@@ -125,7 +125,7 @@ def workbench(
     if options.session is not None:
         require_its_machine(options.session)
     bench = workbench_on(host_of(options, dry=dry, hurry=hurry, rights=rights))
-    bench.rated = options.rated()
+    bench.rated = options.load_config().endurance_tbw
     if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:

@@ -28,6 +28,7 @@ from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
 from app.tui.commands import HOSTS, SCREENS
+from app.tui.feature_hooks import CheckTracker, DriftWatch
 from app.tui.header_text import RunBadge
 from app.tui.notices import Notice, Notices, commands_in, sentences
 from app.tui.options import ScreenOptions
@@ -36,7 +37,6 @@ from app.tui.stylesheet import NarrowedStylesheet
 from app.tui.suspension import suspend_refusal
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
-from app.tui.watched import CheckTracker, DriftWatch
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.text import clean, clean_lines
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from app.core.fio.job import Job
     from app.core.workbench import Workbench
     from app.tui.app_interface import AppInterface
-    from app.tui.background import BackgroundWork
+    from app.tui.feature_hooks import BackgroundWork
     from backends.change import Change
 
 STOP_SECONDS = 40.0

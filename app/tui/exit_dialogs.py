@@ -28,6 +28,11 @@ _OVER = "over"
 """The answer that nobody gave: the job has ended."""
 
 
+_STAY = KeyedAnswer(key="escape", label="Stay", value="stay")
+_KEEP_AS_IS = KeyedAnswer(key="k", label="Keep as it is", value="keep")
+_LATER = KeyedAnswer(key="escape", label="Ask again later", value="later")
+
+
 class ExitDialogs:
     """Asks before it is too late. Every question has an answer that changes nothing."""
 
@@ -40,10 +45,7 @@ class ExitDialogs:
         if self._workbench.jobs.running:
             question = QuestionDialog(
                 "A job is running.",
-                (
-                    KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
-                    KeyedAnswer(key="escape", label="Stay", value="stay"),
-                ),
+                (KeyedAnswer(key="s", label="Stop it and leave", value="stop"), _STAY),
                 "Its figures so far are kept in the session.",
             )
             self._app.run_worker(self._withdraw(question), group="withdraw", exclusive=True)
@@ -61,6 +63,10 @@ class ExitDialogs:
             return
         await self._app.stop_and_exit(0)
 
+    async def _ask(self, question: str, answers: tuple[KeyedAnswer, ...], text: str) -> str | None:
+        """Return the value of the answer that the person chooses."""
+        return await self._app.push_screen_wait(QuestionDialog(question, answers, text))
+
     async def _withdraw(self, question: QuestionDialog) -> None:
         """Take back the question about a job that has ended by itself: it would swallow the keys for nothing."""
         await self._workbench.jobs.wait_idle()
@@ -70,16 +76,14 @@ class ExitDialogs:
     async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
         """Whether to go on leaving."""
         listed = "\n".join(f"{record.id}  {view.move(record.change)}" for record in changes)
-        answer = await self._app.push_screen_wait(
-            QuestionDialog(
-                f"{units.plural(len(changes), 'changed setting')} of this session in force.",
-                (
-                    KeyedAnswer(key="k", label="Keep", value="keep"),
-                    KeyedAnswer(key="r", label="Restore all", value="restore"),
-                    KeyedAnswer(key="escape", label="Stay", value="stay"),
-                ),
-                listed,
-            )
+        answer = await self._ask(
+            f"{units.plural(len(changes), 'changed setting')} of this session in force.",
+            (
+                KeyedAnswer(key="k", label="Keep", value="keep"),
+                KeyedAnswer(key="r", label="Restore all", value="restore"),
+                _STAY,
+            ),
+            listed,
         )
         if answer == "keep":
             return await self._app.trials.kept()
@@ -103,17 +107,11 @@ class ExitDialogs:
         for intent in self._workbench.changes.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
-            answer = await self._app.push_screen_wait(
-                QuestionDialog(
-                    "raidbench ended in the middle of a change.",
-                    (
-                        KeyedAnswer(key="r", label="Restore", value="restore"),
-                        KeyedAnswer(key="k", label="Keep as it is", value="keep"),
-                        KeyedAnswer(key="escape", label="Ask again later", value="later"),
-                    ),
-                    f"{when}: {view.what(change)} was being set from {view.before(change)} to {view.after(change)}."
-                    + "".join(f"\n{sentence}" for sentence in (still_running(intent),) if sentence),
-                )
+            answer = await self._ask(
+                "raidbench ended in the middle of a change.",
+                (KeyedAnswer(key="r", label="Restore", value="restore"), _KEEP_AS_IS, _LATER),
+                f"{when}: {view.what(change)} was being set from {view.before(change)} to {view.after(change)}."
+                + "".join(f"\n{sentence}" for sentence in (still_running(intent),) if sentence),
             )
             try:
                 if answer == "restore":
@@ -134,16 +132,10 @@ class ExitDialogs:
         bench = self._workbench
         look = partial(cut_short, bench.paths, own=bench.folder)
         for left in await asyncio.to_thread(look):
-            answer = await self._app.push_screen_wait(
-                QuestionDialog(
-                    "raidbench ended in the middle of an A/B.",
-                    (
-                        KeyedAnswer(key="r", label="Put its value back", value="restore"),
-                        KeyedAnswer(key="k", label="Keep as it is", value="keep"),
-                        KeyedAnswer(key="escape", label="Ask again later", value="later"),
-                    ),
-                    clean(f"{left.sentence}.", 400),
-                )
+            answer = await self._ask(
+                "raidbench ended in the middle of an A/B.",
+                (KeyedAnswer(key="r", label="Put its value back", value="restore"), _KEEP_AS_IS, _LATER),
+                clean(f"{left.sentence}.", 400),
             )
             try:
                 if answer == "restore":
@@ -174,15 +166,13 @@ class ExitDialogs:
         if await self._workbench.host.writable("/sys") is WriteDenied.READ_ONLY:
             return
         for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths):
-            answer = await self._app.push_screen_wait(
-                QuestionDialog(
-                    "raidbench ended in the middle of a run and left a scratch file.",
-                    (
-                        KeyedAnswer(key="r", label="Remove it", value="remove"),
-                        KeyedAnswer(key="escape", label="Leave it there", value="leave"),
-                    ),
-                    _file_text(left),
-                )
+            answer = await self._ask(
+                "raidbench ended in the middle of a run and left a scratch file.",
+                (
+                    KeyedAnswer(key="r", label="Remove it", value="remove"),
+                    KeyedAnswer(key="escape", label="Leave it there", value="leave"),
+                ),
+                _file_text(left),
             )
             if answer == "remove":
                 refusal = await remove_scratch(left.path)

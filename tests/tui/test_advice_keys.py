@@ -9,7 +9,7 @@ from app.core.fio.preflight import known_fio
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
 from app.features.advice.rules import KEYS
-from app.tui.bench.advice_keys import FOLLOWED, advice_with_keys
+from app.tui.bench.advice import FOLLOWED, advice_with_keys
 from app.tui.bench.live_view import advice_line
 from app.tui.commands import COMMANDS
 from app.tui.notices import sentences

@@ -11,8 +11,7 @@ from app.core.fio.run_phases import RunPhases
 from app.core.session.results import DirectionSample, MemberStats, Phase, Sample
 from app.core.session.state import ActiveRun
 from app.tui.alarms import RunAlerts
-from app.tui.bench.curves import Curves
-from app.tui.bench.run_marks import marks_of
+from app.tui.bench.curves import Curves, marks_of
 from tests.core.fio.record import STREAMS
 from tests.tui.test_bench_view import active
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.fio.fields import FIELDS
-from app.tui.bench.number_step import step_value, steps
+from app.tui.bench.job_form import step_value, steps
 from tests.case_loop import loop_over
 
 FIELD = {field.key: field for field in FIELDS}

@@ -293,7 +293,7 @@ class _Teller:
             case RunStarted(mark=mark) if mark is not None:
                 record = session.experiment(mark.experiment)
                 of = 0 if record is None else record.start.pairs
-                self._follower.begin_as(f"pair {mark.pair} of {of}, {mark.letter}: ")
+                self._follower.begin(f"pair {mark.pair} of {of}, {mark.letter}: ")
                 self._last = mark.pair == of
             case RunEnded():
                 self._follower.end()

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from app.tui.watched import DriftWatch, FileDifference
+from app.tui.feature_hooks import DriftWatch, FileDifference
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.presentation.attention_list import AttentionItem
-from app.tui.watched import CheckTracker
+from app.tui.feature_hooks import CheckTracker
 from backends.model import Inventory
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from app.core.analysis.slow_member import MemberComparison
 from app.core.session.state import Session
 from app.features.slowest.engine import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
 from app.features.slowest.presentation import plan_words, siblings_table, slowest_text
-from app.tui.background import BackgroundWork
 from app.tui.base import WorkbenchScreen
+from app.tui.feature_hooks import BackgroundWork
 from app.tui.render import columns, rows
 from backends.errors import RaidbenchError
 from backends.model import Target

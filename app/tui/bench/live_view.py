@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.core.presentation.comparison import ab_progress
+from app.core.presentation.device import settings_words, target_words
 from app.core.presentation.run import cpu_line, steady_text
 from app.core.session.event_types import SteadyPlan
+from app.core.session.events import RunTarget
 from app.core.session.results import DIRECTIONS, Advice, Phase, SteadyStateResult
 from app.core.session.state import ActiveRun, RunRecord, Session
-from app.tui.bench.advice_keys import command_of
+from app.tui.bench.advice import command_of
 from app.tui.bench.curves import Curves
+from backends.model import Inventory
 from widgets.bars import Progress
 from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark
 from widgets.choice_list import ChoiceItem
@@ -221,3 +225,24 @@ def short_progress(session: Session, active: ActiveRun, now: float) -> str:
     if state.fraction is None:
         return f"{name}: {state.phase}"
     return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"
+
+
+_JOIN = " · "
+
+
+def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapping[str, str], *, wide: bool) -> str:
+    """`ssd · raid5 · sdb · through · none · 64K`; where it is `wide` the settings are named.
+
+    Of several, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
+    """
+    parts = [target_words(inventory, target.device, target.target) for target in targets]
+    if len(parts) > 1:
+        parts = [(f"{len(parts)} targets", ", ".join(own for own, *_ in parts))]
+    return _JOIN.join((*parts[0], *settings_words(values, named=wide)))
+
+
+def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:
+    """The workload's name, the job, and what is done about the steady state."""
+    named = f"{profile}: {title}" if profile else title
+    text = "" if plan is None else plan.describe()
+    return _JOIN.join(filter(None, (named, text)))

@@ -13,10 +13,9 @@ from textual.widgets import Static
 from app.core.presentation.device import in_force_of
 from app.core.session.state import RunRecord, Session
 from app.tui.base import WorkbenchScreen
-from app.tui.bench.live_view import advice_line
+from app.tui.bench.live_view import advice_line, job_line, target_line
 from app.tui.bench.run_graphs import GRAPH_COMMANDS, GraphKeys, RunGraphs
 from app.tui.bench.summary import summary_lines
-from app.tui.bench.target_line import job_line, target_line
 from app.tui.commands import COMMANDS
 from backends.text import clean_lines
 from widgets.sparse_screen import BufferedScreen

@@ -16,10 +16,9 @@ from app.core.presentation.run import both_directions
 from app.core.session.results import RunResult, RunStatus, Sample
 from app.core.session.state import RunRecord, Session
 from app.doors import action
-from app.tui.bench.curves import Curves, ramp_of
+from app.tui.bench.curves import Curves, change_marks, event_marks, marks_of, ramp_of
 from app.tui.bench.large_figures import directions_of, ended_figures, figure_columns, parts_of_run, running_figures
 from app.tui.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
-from app.tui.bench.run_marks import change_marks, event_marks, marks_of
 from app.tui.plot_worker import PlotWorker
 from widgets.chart import LineChart, TimeMark
 from widgets.figure_rows import FigureRows

@@ -18,14 +18,12 @@ from app.core.session.events import RunTarget
 from app.core.session.results import Advice, MemberStats, Phase
 from app.core.session.state import ActiveRun, RunRecord, Session
 from app.tui.bench.advice import AdviceScreen
-from app.tui.bench.curves import Curves, ramp_of
-from app.tui.bench.live_view import advice_line, chart_seconds, machine_line, progress
+from app.tui.bench.curves import Curves, change_marks, event_marks, ramp_of
+from app.tui.bench.live_view import advice_line, chart_seconds, job_line, machine_line, progress, target_line
 from app.tui.bench.members import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.bench.run_control import RunControlScreen
 from app.tui.bench.run_graphs import GraphKeys, RunGraphs, length_of, past_run_marks
-from app.tui.bench.run_marks import change_marks, event_marks
 from app.tui.bench.summary import ended_line, next_step_text, progress_line, running_experiment, summary_lines
-from app.tui.bench.target_line import job_line, target_line
 from app.tui.header_text import TALL
 from app.tui.notices import sentences
 from backends.sizes import size_words

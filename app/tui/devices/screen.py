@@ -38,7 +38,7 @@ from widgets.text_field import TextField
 if TYPE_CHECKING:
     from app.core.presentation.attention_list import AttentionItem
     from app.tui.devices.staged_changes import ChangeController
-    from app.tui.watched import FileDifference
+    from app.tui.feature_hooks import FileDifference
     from backends.change import Change
 
 THREE = 170
@@ -548,16 +548,15 @@ class DevicesScreen(ListDetailScreen):
 
     def action_sort(self) -> None:
         """Choose what the list is sorted by."""
-        from app.tui.devices.sort_columns import SortColumnsDialog
+        from app.tui.devices.sort_columns import choose_order
 
-        SortColumnsDialog(self.workbench_app, self.devices).sort()
+        choose_order(self.workbench_app, self.devices)
 
     def action_columns(self) -> None:
         """Choose the columns of the list."""
-        from app.tui.devices.sort_columns import SortColumnsDialog
+        from app.tui.devices.sort_columns import choose_columns
 
-        arranging = SortColumnsDialog(self.workbench_app, self.devices)
-        self.run_worker(arranging.choose_columns(), group="columns", exclusive=True)
+        self.run_worker(choose_columns(self.workbench_app, self.devices), group="columns", exclusive=True)
 
     def action_rescan(self) -> None:
         """Look for hardware again."""

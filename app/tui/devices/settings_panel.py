@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from app.core.presentation.device_tree import Thing
-from app.core.presentation.setting import COLUMNS, settings_table, value_words
+from app.core.presentation.risk_text import effect_words, kept_text
+from app.core.presentation.setting import COLUMNS, legal_labels, settings_table, value_words, why_in_force
 from app.core.presentation.table import Cell, Table
 from app.core.workbench import Workbench
 from app.tui import render
 from app.tui.devices.device_list import SHOWN, next_value
-from app.tui.devices.setting_help import SettingExplanation, SettingHelp
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Inventory, Scope, Target
 from backends.protocol import SingleSettingReader
@@ -24,10 +24,12 @@ from backends.registry import MachineBackends
 from backends.settings import Effect, Reading, Setting
 from backends.values import dataclass
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow
+from widgets.text_panel import Line, TextPanel
+from widgets.text_utils.text import clean, width_of, wrap
 
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
-    from app.tui.watched import FileDifference
+    from app.tui.feature_hooks import FileDifference
 
 LEAST = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
 """Cells to which these columns are cut before another one is left out: how a label begins tells it from others, and
@@ -209,19 +211,14 @@ class SettingsPanel(Vertical):
     def _help(self) -> None:
         """What the setting under the cursor is about."""
         spot = self._spot()
-        self.query_one(SettingHelp).show(
-            None
-            if spot is None
-            else SettingExplanation(
-                spot.setting,
-                spot.reading,
-                spot.part.scope,
-                self.staged_at(spot.part.target).get(spot.setting.key),
-                self._said_of_file(spot),
-            )
-        )
+        help = self.query_one(SettingHelp)
+        if spot is None:
+            help.show(None)
+        else:
+            staged = self.staged_at(spot.part.target).get(spot.setting.key)
+            help.show(spot, staged, self._drift_text(spot))
 
-    def _said_of_file(self, spot: SettingPosition) -> str:
+    def _drift_text(self, spot: SettingPosition) -> str:
         """What the state file wants of a setting, and why it cannot simply be set; "" where it wants nothing else."""
         drift = self.drifts_at(spot.part.target).get(spot.setting.key)
         if drift is None or drift.wanted == spot.reading.now:
@@ -237,7 +234,7 @@ class SettingsPanel(Vertical):
         What destroys data is not chosen by one key: its reason is told.
         """
         spot = self._spot()
-        if spot is None or self.wanted() != self.of or not (text := self._said_of_file(spot)):
+        if spot is None or self.wanted() != self.of or not (text := self._drift_text(spot)):
             return False
         drift = self.drifts_at(spot.part.target)[spot.setting.key]
         if self._staged(spot) == drift.wanted:
@@ -414,3 +411,55 @@ def changeable_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, .
 
 def _is_changeable(part: TargetSettings) -> bool:
     return any(reading.availability.available for reading in part.readings.values())
+
+
+class SettingHelp(TextPanel):
+    """Name and effect, why it cannot be changed or is not in force, what it does, and its values on one line."""
+
+    def __init__(self) -> None:
+        super().__init__(id="setting-help")
+        self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
+
+    def show(self, spot: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
+        """Show another setting, None for none. `staged`: its staged value; `file`: what the state file wants of it."""
+        if (spot, staged, file) != self._shown:
+            self._shown = (spot, staged, file)
+            self.changed()
+
+    def lay_out(self, width: int) -> list[Line]:
+        """Return the lines. The values come before the sentences: where it is low, these are cut."""
+        spot, staged, file = self._shown
+        if spot is None:
+            return []
+        setting, reading = spot.setting, spot.reading
+        when = f"  {effect_words(setting.effect, spot.part.scope)}, {kept_text(setting.persistence)}"
+        lines: list[Line] = [(("title", clean(setting.label)), ("label", clean(when)))]
+        if reading.availability.why_not is not None:
+            lines += _wrapped(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
+        if (why := why_in_force(setting, reading)) is not None:
+            lines += _wrapped(why, "warning" if reading.overruled else "label", width)
+        lines += _wrapped(file, "warning", width) if file else []
+        lines += _values(spot, staged, width)
+        return [*lines, *_wrapped(setting.explained, "label", width)]
+
+
+def _wrapped(text: str, tone: str, width: int) -> list[Line]:
+    return [((tone, line),) for line in wrap(text, width)]
+
+
+def _values(spot: SettingPosition, staged: str | None, width: int) -> list[Line]:
+    """The legal values; the present one and the staged one stand out, and they alone where there are too many."""
+    named = legal_labels(spot.setting, spot.reading)
+    tones = {spot.reading.now: "title", staged: "accent"}
+    if sum(width_of(label) + 3 for _, label in named) > 2 * width:
+        marked = [pair for pair in named if pair[0] in tones]
+        named = [*marked, (None, f"{len(named) - len(marked)} others, Enter lists them")]
+    lines: list[Line] = []
+    line: list[tuple[str, str]] = [("label", "values ")]
+    for index, (value, label) in enumerate(named):
+        joint = " · " if index else ""
+        if sum(width_of(text) for _, text in line) + width_of(joint + label) > width:
+            lines.append(tuple(line))
+            line, joint = [], "       "
+        line += [("label", joint), (tones.get(value, "label") if value is not None else "label", clean(label))]
+    return [*lines, tuple(line)] if named else []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
@@ -40,6 +40,7 @@ from widgets.text_utils import units
 if TYPE_CHECKING:
     from app.core.session.events import ChangeEnded
     from app.tui.app_interface import AppInterface
+    from app.tui.devices.settings_panel import SettingsPanel
 
 # -- what is opened to choose another value of a setting --------------------------------------------------------------
 
@@ -135,16 +136,6 @@ def _target_and_key(change: Change) -> tuple[Target, str]:
     return change.target, change.key
 
 
-class SettingsDisplay(Protocol):
-    """What shows the settings."""
-
-    def show_pending_result(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
-        """Say at once what becomes of a setting, None for nothing; `now`: the value that was just read back."""
-
-    def clear_results(self) -> None:
-        """Say nothing more of any."""
-
-
 ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
 """The word about a trial where nothing real can be lost."""
 
@@ -152,9 +143,7 @@ ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
 class ChangeController:
     """Reviews, applies and undoes. Writes run on the app in a group that nothing cancels."""
 
-    def __init__(
-        self, app: AppInterface, panel: SettingsDisplay, changed: Callable[[tuple[Change, ...]], None]
-    ) -> None:
+    def __init__(self, app: AppInterface, panel: SettingsPanel, changed: Callable[[tuple[Change, ...]], None]) -> None:
         """`panel` shows what becomes of each setting; `changed` looks at what changes may have moved."""
         self._app = app
         self._panel = panel
@@ -208,18 +197,18 @@ class ChangeController:
         left = list(changes)
         names = self._names(changes)
         for waiting in changes[1:]:
-            self._become(waiting, WAITS)
+            self._show_result(waiting, WAITS)
         try:
             async with aclosing(app.workbench.changes.apply_all(changes, trial=trial)) as steps:
-                self._begin(left, names, len(changes))
+                self._say_setting(left, names, len(changes))
                 async for change, ended in steps:
                     left = [other for other in left if _target_and_key(other) != _target_and_key(change)]
                     outcome = view.outcome(change, ended, on_trial=trial is not None)
-                    self._become(change, outcome, now=ended.now)
+                    self._show_result(change, outcome, now=ended.now)
                     if ended.result == "verified":
                         verified.add(_target_and_key(change))
                         app.stage(str(change.target), change.key, None)
-                        self._begin(left, names, len(changes))
+                        self._say_setting(left, names, len(changes))
                         self._tell_moved(change, ended)
                     else:
                         verified.discard(_target_and_key(change))
@@ -227,7 +216,7 @@ class ChangeController:
         except RaidbenchError as error:
             app.tell(error, title="Not applied")
         for undone in left:
-            self._become(undone, None)
+            self._show_result(undone, None)
         done = len(verified)
         if done == len(changes):
             self._say(f"{done} of {done} verified: read back from the kernel or the tool.", title="Applied")
@@ -259,15 +248,15 @@ class ChangeController:
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
             self._app.run_worker(self._take_back(plans, ids, plates), group="write", exit_on_error=True)
 
-    def _begin(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
+    def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
         """Say which of the changes is being made: a tool takes seconds."""
         if left:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
-            self._become(change, SETTING)
+            self._show_result(change, SETTING)
             self._app.notify_transient(f"Setting {count}{view.course(change, names)} ...")
 
-    def _become(self, change: Change, cell: Cell | None, *, now: str | None = None) -> None:
+    def _show_result(self, change: Change, cell: Cell | None, *, now: str | None = None) -> None:
         self._panel.show_pending_result(str(change.target), change.key, cell, now=now)
 
     def _names(self, changes: tuple[Change, ...]) -> dict[Target, str]:
@@ -293,16 +282,16 @@ class ChangeController:
             record = bench.session.change(change_id)
             change = plan if record is None else record.change
             setting = f"{within(plan.label)} of {names.get(plan.target, str(plan.target))}"
-            self._become(change, SETTING)
+            self._show_result(change, SETTING)
             self._app.notify_transient(f"Taking back {view.course(plan, names)} ...")
             try:
                 ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
             except RaidbenchError as error:
-                self._become(change, None)
+                self._show_result(change, None)
                 self._app.tell(error, title=f"The change of {setting} was not undone")
                 break
             outcome = outcome_cell("undone" if ended.taken_back else f"undo {ended.result}")
-            self._become(change, outcome, now=ended.now)
+            self._show_result(change, outcome, now=ended.now)
             if not ended.taken_back:
                 self._say(ended.message, severity="error", title=f"The change of {setting} was not undone")
                 break

@@ -15,10 +15,9 @@ from app.core.presentation.run import figures_table
 from app.core.presentation.run_list import job_of
 from app.core.presentation.table import filled, picked
 from app.core.session.state import ExperimentRecord, RunRecord
-from app.tui.bench.curves import Curves, ramp_of
+from app.tui.bench.curves import Curves, marks_of, ramp_of
 from app.tui.bench.live_view import baseline_references, latency_chart, throughput_chart
 from app.tui.bench.run_graphs import length_of
-from app.tui.bench.run_marks import marks_of
 from app.tui.render import columns, groups, rows
 from widgets.chart import LineChart, Reference
 from widgets.details import Details

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -27,10 +27,6 @@ from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.plot_render.plot_data import MOST_CURVES
 from widgets.text_utils import units
-
-if TYPE_CHECKING:
-    pass
-
 
 _FRAME = 3
 """Lines of the list beside its rows: frame and headings."""

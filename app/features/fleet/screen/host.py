@@ -34,7 +34,7 @@ from widgets.keyed_table import KeyedTable
 if TYPE_CHECKING:
     from app.features.fleet.hosts.fleet import Fleet
     from app.features.fleet.hosts.overview import HostOverview
-    from app.tui.watched import FileDifference
+    from app.tui.feature_hooks import FileDifference
 
 
 class RemoteSettingsPanel(SettingsPanel):

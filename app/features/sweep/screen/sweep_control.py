@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from app.core.session.flag_files import STOP, SWEEP, left_behind, under_way
-from app.tui.background import BackgroundWork
+from app.tui.feature_hooks import BackgroundWork
 from backends.errors import RaidbenchError, RefusedError
 
 if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every screen has this module
