@@ -15,7 +15,9 @@ import click
 
 from app.cli.async_runner import InterruptedByUserError
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED, REFUSED, USAGE
+from app.cli.options import current
 from app.cli.output import BrokenPipeOutputError, document_count, error_document, forget_stdout, report_error, say
+from app.core.session.paths import private_folder
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.text import clean
 
@@ -125,8 +127,6 @@ def _report_crash(error: Exception) -> str:
 def _write_crash_file(details: str) -> Path | None:
     """Write a crash down in the state folder; None if that is not possible either."""
     with contextlib.suppress(Exception):
-        from app.cli.options import current
-        from app.core.session.paths import private_folder
         from backends.output_file import new_file
 
         folder = private_folder(current().paths.state / "crashes")

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any, Concatenate, TypeVar
 import click
 from click.core import ParameterSource
 
+from app.core.session.paths import Paths
+from app.core.session.trusted_file import is_absent
 from app.doors import action
 from backends.errors import InvalidValueError
+from backends.simulator.profiles import demo_text
 from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.core.config import Config
-    from app.core.session.paths import Paths
     from backends.host import Host
 
 REDACTED = "host and user names, addresses, WWNs, labels, UUIDs, mount points"
@@ -147,8 +149,6 @@ class Options:
         """What a command begins with to mean the same machine: `--demo hpe `; "" for this machine."""
         if self.machine is not None:
             return f"--machine {shlex.quote(str(self.machine))} "
-        from backends.simulator.profiles import demo_text
-
         return f"{demo_text(self.demo)} " if self.demo else ""
 
     def again(self, *names: str) -> list[str]:
@@ -165,8 +165,6 @@ class Options:
     @property
     def paths(self) -> Paths:
         """The folders of the machine that is meant."""
-        from app.core.session.paths import Paths
-
         return Paths.of(self.apart)
 
     @property
@@ -184,8 +182,6 @@ class Options:
 
     def require_config(self) -> None:
         """Raises ConfigError, NotFoundError where the configuration cannot be used, whatever is done with it."""
-        from app.core.session.trusted_file import is_absent
-
         if self.config is None and is_absent(self.paths.config):  # most machines have none
             return
         self.load_config()

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from app.cli.options import current, is_terminal, is_utf8
 from backends.errors import RaidbenchError, StorageError
-from backends.text import clean
+from backends.text import clean, clean_lines
 from widgets.text_utils import symbols
 
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -204,8 +204,6 @@ def forget_stdout() -> None:
 
 def report_error(error: RaidbenchError) -> None:
     """What happened and what to do next, on standard error."""
-    from backends.text import clean_lines
-
     say(f"raidbench: {clean(error.message, 2000)}")
     if error.hint:
         say(clean(error.hint, 2000))

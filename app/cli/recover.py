@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from app.cli import confirm
+from app.cli import confirm, recover_unit
 from app.cli.async_runner import Interruption, run
 from app.cli.confirm import step_lines
 from app.cli.error_exit import exit_status
@@ -40,6 +40,7 @@ from app.doors import needed_action
 from backends.array_planning import ArrayMatchState
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
 from backends.settings import Effect, Risk
+from backends.system.local.files import remove_folders
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils import units
@@ -82,8 +83,6 @@ def recover_command(options: _RecoverOptions) -> int:
         raise click.UsageError("--json tells what was left: --list, --restore, --keep.")
     with workbench(quiet=True, rights=True) as bench:
         if unit is not None:
-            from app.cli import recover_unit
-
             change = recover_unit.install if unit == "install" else recover_unit.remove
             return run(lambda _: change(bench, dry=options.dry_run, yes=options.yes))
         if (unknown := bench.changes.journal.newer() or bench.changes.journal.trouble()) is not None:
@@ -123,8 +122,6 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
 
 def _remove(folders: tuple[str, ...]) -> None:
     """Remove empty working folders; the first program that was run may have done so before."""
-    from backends.system.local.files import remove_folders
-
     remove_folders(folders)
     gone = sum(not Path(folder).exists() for folder in folders)
     lines([f"removed  {units.plural(gone, 'empty working folder')}"])

@@ -20,6 +20,7 @@ from backends.array_planning import ArrayMatch, ArrayMatchState
 from backends.change import Change
 from backends.errors import RaidbenchError
 from backends.sizes import size_words
+from backends.system.local.files import left_folders
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils import units
@@ -43,8 +44,6 @@ class RecoverableItems:
 
 def find_recoverable(bench: Workbench) -> RecoverableItems:
     """What there is on the machine that is meant; nothing is changed."""
-    from backends.system.local.files import left_folders
-
     return RecoverableItems(
         intents=bench.changes.unresolved(),
         arrays=bench.arrays.unfinished(),

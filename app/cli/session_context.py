@@ -12,10 +12,13 @@ from app.cli.async_runner import InterruptedByUserError, Interruption, run
 from app.cli.options import Options, current
 from app.cli.output import say
 from app.cli.privileges import helper_of
+from app.core.session.paths import ARRAYS, Paths
 from app.doors import action
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.model import Inventory
+from backends.simulator.profiles import HOSTS, STATE_FILE, demo_text, rack_of
 from backends.text import clean
+from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
     from app.core.benchmark.conditions.facts import RunFacts
@@ -77,7 +80,6 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
 def _rack(options: Options, speed: float) -> Host:
     """The simulated rack, whose state lies beside its sessions. Raises StorageError."""
     from backends.simulator.host import SimulatedHost
-    from backends.simulator.profiles import STATE_FILE
     from backends.simulator.profiles.table import MACHINES
     from backends.simulator.state_file import RackFile
 
@@ -181,8 +183,6 @@ def warn_of_journal(journal: Journal) -> None:
             say(f"Note: a raidbench that was killed left a program behind. {still_running(program)}")
     left = journal.unresolved()
     if left:
-        from widgets.text_utils.units import plural
-
         say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
     _warn_of_arrays(journal.file.parent)
     for folder in interrupted_sweeps():
@@ -203,8 +203,6 @@ def report_trials(undecided: UndecidedTrials) -> None:
 
 def _warn_of_arrays(folder: Path) -> None:
     """Say which arrays were cut short by the journal in that folder."""
-    from app.core.session.paths import ARRAYS
-
     if not os.path.exists(folder / ARRAYS):  # what a look around does not import; a folder of root's tells nothing
         return
     from app.core.changes.arrays.array_journal import ArrayJournal
@@ -302,9 +300,6 @@ def _load(folder: Path) -> LoadedSession:
 
 def _simulated_sessions() -> str:
     """Return a sentence about sessions of simulated machines where this machine is meant, "" where there are none."""
-    from app.core.session.paths import Paths
-    from backends.simulator.profiles import HOSTS
-
     if current().simulated or not any(Paths.of(rack).sessions.is_dir() for rack in HOSTS):
         return ""
     return " Sessions of simulated machines are separate: --demo before the command means those."
@@ -312,9 +307,6 @@ def _simulated_sessions() -> str:
 
 def _other_machine_hint(folder: Path) -> str:
     """Return how to reach a session of that name of another machine, "" where there is none."""
-    from app.core.session.paths import Paths
-    from backends.simulator.profiles import HOSTS
-
     if folder.name != str(folder):
         return ""
     own = current().apart
@@ -327,7 +319,6 @@ def _other_machine_hint(folder: Path) -> str:
 def require_its_machine(folder: Path) -> None:
     """Raises RefusedError where a session that is to be gone on with is of another machine than the one meant."""
     from app.core.session.store import beginning
-    from backends.simulator.profiles import rack_of
 
     begun = beginning(folder)
     if begun is None:
@@ -345,15 +336,11 @@ def require_its_machine(folder: Path) -> None:
 
 def _start_hint(rack: str) -> str:
     """Return the sentence that says how to reach a simulated rack, or this machine for ""."""
-    from backends.simulator.profiles import demo_text
-
     return f"Start with {demo_text(rack)}." if rack else "Start without --demo and --machine."
 
 
 def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
     if loaded.passed_over:
-        from widgets.text_utils.units import plural
-
         say(f"{plural(loaded.passed_over, 'line')} of {loaded.folder.name} could not be read and were passed over.")
     return loaded
 

@@ -16,6 +16,7 @@ from app.cli.output import lines, print_json, say, say_lines
 from app.cli.session_context import begin, on_workbench
 from app.cli.trial import decide_trial
 from app.core.presentation import change as view
+from app.core.presentation import json_schema
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.settings import worst
 from backends.text import clean
@@ -97,8 +98,6 @@ async def _set(
 
 
 def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> int:
-    from app.core.presentation import json_schema
-
     if as_json:
         print_json(
             dry_run=True,
@@ -148,8 +147,6 @@ def _report(
     as_json: bool,
 ) -> None:
     if as_json:
-        from app.core.presentation import json_schema
-
         print_json(
             dry_run=False,
             changes=[{**json_schema.change(change), "outcome": json_schema.ended(ended)} for change, ended in done],

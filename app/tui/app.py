@@ -313,15 +313,11 @@ class WorkbenchApp(SessionApp):
         markup: bool = False,
     ) -> None:
         """A notice above the footer. Tools and devices speak in it: it is never markup and steers no terminal."""
-        text = clean_lines(message, 12)
-        self.notices.add(Notice(message=text, title=clean(title), severity=severity, at=time.time()))
-        self.show_notices()
+        self._add_notice(message, title=clean(title), severity=severity)
 
     def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """A notice that is worth no line of the log, and goes when the next one comes."""
-        notice = Notice(message=clean_lines(message, 12), severity=severity, at=time.time(), passing=True)
-        self.notices.add(notice)
-        self.show_notices()
+        self._add_notice(message, severity=severity, passing=True)
 
     def clear_transient_notice(self) -> None:
         """Take away the notice of what goes on no longer."""
@@ -330,8 +326,11 @@ class WorkbenchApp(SessionApp):
 
     def notify_copyable(self, message: str, path: str) -> None:
         """A notice with something worth copying: the path that it names, say."""
-        text = clean_lines(message, 12)
-        self.notices.add(Notice(message=text, at=time.time(), copied=clean_lines(path, 12)))
+        self._add_notice(message, copied=clean_lines(path, 12))
+
+    def _add_notice(self, message: str, **parts: Any) -> None:
+        """Show a notice; `parts`: the other fields of it."""
+        self.notices.add(Notice(message=clean_lines(message, 12), at=time.time(), **parts))
         self.show_notices()
 
     def action_copy(self) -> None:
@@ -373,16 +372,8 @@ class WorkbenchApp(SessionApp):
 
     def tell(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error: what happened, what it means, what to do next."""
-        text = sentences(error.message, error.hint)
-        notice = Notice(
-            message=clean_lines(text, 12),
-            title=clean(title),
-            severity="error",
-            at=time.time(),
-            copied=commands_in(clean_lines(error.hint or "", 12)),
-        )
-        self.notices.add(notice)
-        self.show_notices()
+        copied = commands_in(clean_lines(error.hint or "", 12))
+        self._add_notice(sentences(error.message, error.hint), title=clean(title), severity="error", copied=copied)
         self.show_session(self.workbench.session)
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:

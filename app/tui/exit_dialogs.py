@@ -86,7 +86,7 @@ class ExitDialogs:
             listed,
         )
         if answer == "keep":
-            return await self._app.trials.kept()
+            return await self._app.trials.keep_values()
         if answer != "restore":
             return False
         for record in changes:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from app.tui.app_interface import AppInterface
     from backends.change import Change
-    from widgets.guarded_dialog import Clock
 
 AFTER = 5.0
 """Seconds beyond the deadline in which the watchdog is given time to finish."""
@@ -47,10 +46,10 @@ class _Shown:
 class Trials:
     """What is on trial on this machine, whichever session began it, and how it is decided."""
 
-    def __init__(self, app: AppInterface, *, clock: Clock = time.monotonic) -> None:
+    def __init__(self, app: AppInterface) -> None:
         self._app = app
         self._workbench = app.workbench
-        self._clock = clock
+        self._clock = time.monotonic
         self._since: dict[tuple[str, float], float] = {}
         self._deciding = False
         self._following: Worker[None] | None = None
@@ -143,8 +142,7 @@ class Trials:
         self._app.push_screen(dialog, answered)
 
     async def _keep(self, chosen: Sequence[_Shown]) -> None:
-        trials = [trial for shown in chosen for trial in self._trials_of(shown)]
-        await self._kept(trials)
+        await self.keep_values([trial for shown in chosen for trial in self._trials_of(shown)])
         await self._forget(chosen)
 
     async def _forget(self, chosen: Sequence[_Shown]) -> None:
@@ -158,12 +156,8 @@ class Trials:
         session, until = shown.key
         return self._others.get(shown.key, ()) if session else self._workbench.changes.own_trials(until)
 
-    async def kept(self) -> bool:
-        """Let the values on trial of this session stand; see `_kept`."""
-        return await self._kept(None)
-
-    async def _kept(self, chosen: Sequence[Undecided] | None) -> bool:
-        """Let them stand. False where that could not be put on disk, or one of them did not stay."""
+    async def keep_values(self, chosen: Sequence[Undecided] | None = None) -> bool:
+        """Let values on trial stand, None for those of this session; return whether all stayed and that is on disk."""
         self._deciding = True
         try:
             kept = await self._workbench.changes.keep_trials(chosen)

@@ -174,7 +174,7 @@ async def test_what_is_being_kept_is_not_told_to_be_over(table: Table, monkeypat
 
         monkeypatch.setattr(app.workbench.hardware, "read", slowly)
         watching = asyncio.create_task(app.trials.watch())
-        keeping = asyncio.create_task(app.trials.kept())
+        keeping = asyncio.create_task(app.trials.keep_values())
         await until(pilot, lambda: not app.workbench.changes.trials())
         await pilot.pause()
         may_read.set()

@@ -68,8 +68,8 @@ class RunGraphs(Vertical):
     }
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._curves = Curves()
         self._total: float | None = None
         self._baseline: RunRecord | None = None
@@ -205,7 +205,7 @@ class RunGraphs(Vertical):
                 self.run_worker(partial(self._read_beneath, baseline, folder), thread=True, group="beneath")
 
     def _read_beneath(self, run: RunRecord, folder: Path) -> None:
-        self.app.call_from_thread(self._take_beneath, run, _read_curves(run, folder))
+        self.app.call_from_thread(self._take_beneath, run, read_curves(run, folder))
 
     def _take_beneath(self, run: RunRecord, curves: Curves) -> None:
         if run is self._baseline and self.is_mounted:
@@ -236,7 +236,7 @@ class RunGraphs(Vertical):
 
     def _read_run(self, wanted: _Recorded, run: RunRecord, session: Session | None) -> None:
         folder, _, part = wanted
-        self.app.call_from_thread(self._take_run, wanted, run, session, _read_curves(run, folder, part))
+        self.app.call_from_thread(self._take_run, wanted, run, session, read_curves(run, folder, part))
 
     def _take_run(self, wanted: _Recorded, run: RunRecord, session: Session | None, curves: Curves) -> None:
         while len(self._known) >= _KEPT:
@@ -381,7 +381,7 @@ def _run_of(run: RunRecord, part: str) -> RunRecord:
     return replace(run, end=replace(run.end, figures=figures))
 
 
-def _read_curves(run: RunRecord, folder: Path, part: str = "") -> Curves:
+def read_curves(run: RunRecord, folder: Path, part: str = "") -> Curves:
     """Return the curves of a run, or of one of its parts, from what fio wrote."""
     curves = Curves(part=part)
     curves.take(intervals(run, folder), ramp_of(run.start))

@@ -119,23 +119,20 @@ class DevicesScreen(ListDetailScreen):
     def _say_empty(self, session: Session) -> None:
         """Why there are no devices or settings, for as long as there are none."""
         inventory = session.inventory
+        no_devices = "looking for hardware ..." if session.probing else "nothing was found: raidbench doctor says why"
         if self._why_empty:
             text = self._why_empty
         elif self._selected is not None:
             text = "no settings here"
-        elif session.probing:
-            text = "looking for hardware ..."
-        elif inventory.drives or inventory.controllers or inventory.arrays:
+        elif not session.probing and (inventory.drives or inventory.controllers or inventory.arrays):
             text = "choose a device in the list"
         else:
-            text = "nothing was found: raidbench doctor says why"
+            text = no_devices
         self.panel.table.empty = text
         if self.devices.words.strip() and inventory.drives:
             self.devices.empty = f"nothing matches {self.devices.words.strip()}: Esc shows all"
         else:
-            self.devices.empty = (
-                "looking for hardware ..." if session.probing else "nothing was found: raidbench doctor says why"
-            )
+            self.devices.empty = no_devices
 
     def _take(self, inventory: Inventory) -> None:
         """Show another inventory; what is selected stays so for as long as it is there."""
@@ -507,15 +504,13 @@ class DevicesScreen(ListDetailScreen):
         if self.workbench_app.trials.decidable:
             self.action_take_back()
             return
-        changes = self.workbench_app.workbench.changes.undoable()
-        if not changes:
-            self.say("There is nothing to undo in this session.")
-            return
-        self.app.run_worker(self._changing().undo((changes[0].id,)), group="undo", exclusive=True)
+        self._undo(self.workbench_app.workbench.changes.undoable()[:1])
 
     def action_undo_all(self) -> None:
         """Take back all changes, newest first."""
-        changes = self.workbench_app.workbench.changes.undoable()
+        self._undo(self.workbench_app.workbench.changes.undoable())
+
+    def _undo(self, changes: Sequence[ChangeRecord]) -> None:
         if not changes:
             self.say("There is nothing to undo in this session.")
             return

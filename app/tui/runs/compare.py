@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -104,16 +104,14 @@ _UNITS = (Unit.IOPS, Unit.RATE)
 """What a timeline counts, in turn."""
 
 
-class ComparedRun:
-    """A run, what it is called here, and the folder of its session."""
+class ComparedRun(NamedTuple):
+    """A run on one side."""
 
-    def __init__(self, run: RunRecord, name: str, folder: Path) -> None:
-        self.run = run
-        """The run."""
-        self.name = name
-        """`r3`, or `SESSION/r3` of another session."""
-        self.folder = folder
-        """Where its session lies."""
+    run: RunRecord
+    name: str
+    """`r3`, or `SESSION/r3` of another session."""
+    folder: Path
+    """The folder of its session."""
 
 
 class CompareScreen(WorkbenchScreen):

@@ -10,14 +10,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from app.core.presentation.preview import PREVIEWED, preview_facts
-from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figures_table
 from app.core.presentation.run_list import job_of
 from app.core.presentation.table import filled, picked
 from app.core.session.state import ExperimentRecord, RunRecord
-from app.tui.bench.curves import Curves, marks_of, ramp_of
+from app.tui.bench.curves import Curves, marks_of
 from app.tui.bench.live_view import baseline_references, latency_chart, throughput_chart
-from app.tui.bench.run_graphs import length_of
+from app.tui.bench.run_graphs import length_of, read_curves
 from app.tui.render import columns, groups, rows
 from widgets.chart import LineChart, Reference
 from widgets.details import Details
@@ -108,9 +107,7 @@ class RunPreview(Pane):
             self.run_worker(partial(self._read, run, folder), thread=True, group="preview", exclusive=True)
 
     def _read(self, run: RunRecord, folder: Path) -> None:
-        curves = Curves()
-        curves.take(intervals(run, folder), ramp_of(run.start))
-        self.app.call_from_thread(self._take, run, folder, curves)
+        self.app.call_from_thread(self._take, run, folder, read_curves(run, folder))
 
     def _take(self, run: RunRecord, folder: Path, curves: Curves) -> None:
         key = (folder, run.id)
