@@ -17,8 +17,7 @@ from app.cli.bench_progress import RunProgressPrinter, print_summary, say_advice
 from app.cli.bench_target import resolve_target
 from app.cli.confirm import require_confirmation
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.help_groups import GroupedCommand
-from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options, typed_argv
+from app.cli.options import CONFIRM_HELP, FiniteRange, GroupedCommand, current, gather_options, typed_argv
 from app.cli.output import BrokenPipeOutputError, document, lines, print_json, say, say_lines
 from app.cli.session_context import begin_measuring, on_workbench
 from app.cli.steady_options import steady_options

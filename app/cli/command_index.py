@@ -31,13 +31,13 @@ _CORE: dict[str, DoorCommand] = {
     "archive": DoorCommand("app.cli.archive:archive_command", "The session as one file, for another machine.", 280),
     "recover": DoorCommand("app.cli.recover:recover_command", "Restore what a crash left.", 290),
     "capture": DoorCommand("app.cli.capture:capture_command", "Record this machine for a test or a bug report.", 320),
-    "keys": DoorCommand("app.cli.keys:keys_command", "The keys of the workbench.", 330),
+    "keys": DoorCommand("app.cli.reference:keys_command", "The keys of the workbench.", 330),
     "version": DoorCommand(
         "app.cli.version_help:version_command", "The version; with --json also Python, form and file formats.", 340
     ),
     "help": DoorCommand("app.cli.version_help:help_command", "What a command does, and its options.", 350),
     "glossary": DoorCommand(
-        "app.cli.glossary:glossary_command", "The words that are used here, and what they mean.", 360
+        "app.cli.reference:glossary_command", "The words that are used here, and what they mean.", 360
     ),
 }
 """The commands that belong to no feature."""

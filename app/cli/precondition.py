@@ -14,8 +14,7 @@ from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve_target
 from app.cli.confirm import confirm_harmless
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.help_groups import GroupedCommand
-from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options
+from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options
 from app.cli.output import lines, print_json, say, say_lines
 from app.cli.session_context import begin, on_workbench
 from app.cli.steady_options import precondition_options, steady_plan

@@ -443,13 +443,10 @@ class WorkbenchApp(SessionApp):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self._signalled, number)
+                loop.add_signal_handler(number, self.end_by_signal, number)
 
-    def hang_up(self) -> None:
-        """The terminal is gone: end in good order."""
-        self._signalled(signal.SIGHUP)
-
-    def _signalled(self, number: int) -> None:
+    def end_by_signal(self, number: int) -> None:
+        """End in good order, as the signal asks."""
         self.end_reason = signal.Signals(number).name
         self.run_worker(self.stop_and_exit(128 + number), group="signalled", exclusive=True)
 

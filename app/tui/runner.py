@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import select
+import signal
 import sys
 import termios
 import time
@@ -89,7 +90,7 @@ class SteadyDriver(LinuxDriver):
             super().run_input_thread()
         except OSError:
             with contextlib.suppress(RuntimeError):  # the loop is over: so is the rest, soon
-                self._loop.call_soon_threadsafe(app.hang_up)
+                self._loop.call_soon_threadsafe(app.end_by_signal, signal.SIGHUP)
 
     def stop_application_mode(self) -> None:
         """Give the terminal back, if it is still there."""

@@ -15,8 +15,7 @@ from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve_target
 from app.cli.confirm import step_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.help_groups import GroupedCommand
-from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, current, gather_options
+from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, GroupedCommand, current, gather_options
 from app.cli.output import lines, paint, print_json, say, say_lines
 from app.cli.render import table_lines
 from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only

@@ -67,15 +67,14 @@ class AdviceScreen(OverlayScreen):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("i", "dismiss", show=False, id="advice.close")]
     BESIDE: ClassVar[int] = 6
 
-    def __init__(self, title: str, advice: tuple[Advice, ...]) -> None:
+    def __init__(self, advice: tuple[Advice, ...]) -> None:
         super().__init__()
-        self._title = title
         self._advice = advice
 
     def compose(self) -> ComposeResult:
         """Title, advice, where the reasons stand."""
         with Vertical(classes="sheet"):
-            yield Static(f"{self._title} (esc closes)", classes="sheet-title", markup=False)
+            yield Static("Advice (esc closes)", classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-scroll", can_focus=False):
                 yield Details(groups(advice_facts(advice_with_keys(self._advice))))
             yield Static("docs/advice.md has the reason and source of each", markup=False)

@@ -88,15 +88,25 @@ def throughput_chart(
         for name, color in colors.items()
         if f"{name} {unit}" in curves.series
     )
-    return ChartData(
+    return replace(
+        _chart(curves, total, marks, waiting, over=over),
         series=series,
         references=references,
-        marks=marks,
-        shaded_until=curves.measured_from if total is not None else 0.0,
         shaded_words="ramp",
-        x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
         close=close,
+    )
+
+
+def _chart(
+    curves: Curves, total: float | None, marks: tuple[TimeMark, ...], waiting: str, *, over: bool = False
+) -> ChartData:
+    """Return what all graphs of a job have in common."""
+    return ChartData(
+        marks=marks,
+        shaded_until=curves.measured_from if total is not None else 0.0,
+        x_max=total,
+        y_format=units.latency,
         ends=True,
         over=over,
         waiting=waiting,
@@ -121,15 +131,7 @@ def heat_chart(
     curves: Curves, *, total: float | None, marks: tuple[TimeMark, ...] = (), waiting: str = WAITING
 ) -> ChartData:
     """The lower graph the other way: how the latencies of each interval are spread."""
-    return ChartData(
-        heat=tuple(curves.heat),
-        marks=marks,
-        shaded_until=curves.measured_from if total is not None else 0.0,
-        x_max=total,
-        y_format=units.latency,
-        ends=True,
-        waiting=waiting,
-    )
+    return replace(_chart(curves, total, marks, waiting), heat=tuple(curves.heat))
 
 
 def latency_chart(
@@ -144,18 +146,9 @@ def latency_chart(
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
     lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
     most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
-    return ChartData(
-        series=(most, *lines),  # the lines over the points
-        marks=marks,
-        shaded_until=curves.measured_from if total is not None else 0.0,
-        shaded_words="ramp",
-        x_max=total,
-        y_format=units.latency,
-        ends=True,
-        over=over,
-        bands=True,
-        waiting=_AFTER_THE_RAMP if curves.taken and not curves.measured else waiting,
-    )
+    text = _AFTER_THE_RAMP if curves.taken and not curves.measured else waiting
+    series = (most, *lines)  # the lines over the points
+    return replace(_chart(curves, total, marks, text, over=over), series=series, shaded_words="ramp", bands=True)
 
 
 def progress(active: ActiveRun, now: float) -> Progress:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -11,21 +13,33 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from app.core.benchmark.conditions.facts import in_turn
+from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
+from app.core.benchmark.runner import BenchmarkRequest
+from app.core.fio.profiles import profile
 from app.core.presentation.caches import cache_line
 from app.core.presentation.device import in_force, in_force_of
-from app.core.presentation.run import cpu_line, silence_text, stall_text
+from app.core.presentation.run import cpu_line, result_line, silence_text, stall_text
 from app.core.session.events import RunTarget
-from app.core.session.results import Advice, MemberStats, Phase
+from app.core.session.results import Advice, MemberStats, Phase, RunStatus
 from app.core.session.state import ActiveRun, RunRecord, Session
 from app.tui.bench.advice import AdviceScreen
 from app.tui.bench.curves import Curves, change_marks, event_marks, ramp_of
+from app.tui.bench.job_selection import JobSelectionScreen
 from app.tui.bench.live_view import advice_line, chart_seconds, job_line, machine_line, progress, target_line
 from app.tui.bench.members import NARROW_BAR, WIDE_BAR, member_table
-from app.tui.bench.run_control import RunControlScreen
 from app.tui.bench.run_graphs import GraphKeys, RunGraphs, length_of, past_run_marks
-from app.tui.bench.summary import ended_line, next_step_text, progress_line, running_experiment, summary_lines
+from app.tui.bench.summary import (
+    comparison_run,
+    ended_line,
+    next_step_text,
+    progress_line,
+    running_experiment,
+    summary_lines,
+)
+from app.tui.bench.write_confirmation import confirm_run
 from app.tui.header_text import TALL
 from app.tui.notices import sentences
+from backends.errors import RaidbenchError
 from backends.sizes import size_words
 from backends.text import clean
 from widgets.bars import ProgressLine
@@ -51,13 +65,23 @@ _PARTS_HINT = "] shows the graphs of each section or target alone, [ goes back."
 _IDLE = "r runs the job; p chooses another, T the target."
 
 
-class BenchScreen(GraphKeys, RunControlScreen):
-    """The job, its figures and graphs, progress and what the run says."""
+_SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
+"""How the end of a run is told on another screen."""
+
+
+class BenchScreen(GraphKeys, JobSelectionScreen):
+    """The job, its figures and graphs, progress and what the run says. A run goes on whichever screen is in front."""
 
     NAME: ClassVar[str] = "bench"
 
     def __init__(self) -> None:
         super().__init__()
+        self.pending = False
+        """Whether a job was asked for and is not over."""
+        self.not_run = ""
+        """Whether the job as it stands was asked for and did not begin, in words."""
+        self.shown: str | None = None
+        """The run whose figures are shown."""
         self._curves = Curves()
         self._values: dict[str, str] = {}
         self._members_at = -1.0
@@ -271,12 +295,108 @@ class BenchScreen(GraphKeys, RunControlScreen):
             waiting="nothing was measured",
         )
 
+    def action_run(self) -> None:
+        """Prepare the job, ask where that is needed, run it."""
+        self._start(self.request)
+
+    def action_precondition(self) -> None:
+        """Write all of the target twice, then the job until it is steady; asked for by itself."""
+
+        def request() -> BenchmarkRequest:
+            wanted = self.request()
+            job, name = wanted.job, wanted.profile
+            if not job.writes or job.sections:  # reading changes nothing about a drive, and sections do not settle
+                job, name = replace(profile(WORKLOAD).job, size=job.size), WORKLOAD
+            plan = self.workbench_app.options.steady
+            asked = precondition_request(wanted.where, wanted.name, job, plan, profile=name)
+            return replace(asked, beside=wanted.beside)
+
+        self._start(request)
+
+    def _start(self, request: Callable[[], BenchmarkRequest]) -> None:
+        if self.workbench_app.workbench.jobs.running or self.pending:
+            self.say("A job is running already: x stops it.")
+            return
+        self.pending, self.not_run = True, ""
+        self.show_message("looking at the target ...")
+        # On the app, so that looking at another screen does not end the run.
+        self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
+
+    async def _run(self, request: Callable[[], BenchmarkRequest]) -> None:
+        bench = self.workbench_app.workbench
+        try:
+            ready = await bench.jobs.prepare(request())
+            self.show_advice(ready.advice)
+            if not await confirm_run(self.workbench_app, ready):
+                self._say_not_run("not started")
+                return
+            record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
+            self.show_ended(record)
+            self.show_job()
+            if not self.is_current:  # in front, the summary tells it
+                text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
+                self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
+        except RaidbenchError as error:
+            self.workbench_app.tell(error, title="Not measured")
+            self._say_not_run("not measured")  # the notice says why, once
+        finally:
+            self.pending = False
+
+    def _say_not_run(self, text: str) -> None:
+        """Say it, and again whenever the screen is shown anew."""
+        self.not_run = text
+        self.show_message(text)
+
+    def action_stop(self) -> None:
+        """End the running job in good order."""
+        if not self.workbench_app.workbench.jobs.running:
+            self.say("No job is running.")
+            return
+        self.workbench_app.workbench.jobs.stop()
+        then = ", then the old value is put back" if running_experiment(self.workbench_app.session) is not None else ""
+        self.show_message(f"stopping: fio brings its I/O to an end and sums up{then}")
+
+    def action_baseline(self) -> None:
+        """Mark the run shown here as baseline."""
+        session = self.workbench_app.session
+        run_id = self.shown or (session.runs[-1].id if session.runs else None)
+        if run_id is None:
+            self.say("There is no run yet.")
+            return
+        try:
+            self.workbench_app.workbench.mark_baseline(None if session.baseline == run_id else run_id)
+        except RaidbenchError as error:
+            self.workbench_app.tell(error)
+            return
+        self.say(f"{run_id} is {'no longer ' if session.baseline == run_id else ''}the baseline.")
+
+    def action_ab(self) -> None:
+        """Measure the staged value against the one in force."""
+        self.workbench_app.do("ab.measure_staged", self.say)
+
+    def action_compare(self) -> None:
+        """Show the run beside the baseline, or the run before it that measured the same."""
+        session, folder = self.workbench_app.session, self.workbench_app.workbench.folder
+        run = None if self.shown is None else session.run(self.shown)
+        other = None if run is None else comparison_run(run, session)
+        if run is None or run.end is None or other is None or folder is None:
+            self.say("There is no other run of the same job to compare with yet: r measures again.")
+            return
+        from app.tui.runs.compare import ComparedRun, CompareScreen
+
+        a, b = (ComparedRun(record, record.id, folder) for record in (other, run))
+        self.app.push_screen(CompareScreen(a, b, session.runs, session.runs, session.experiments))
+
+    def action_export(self) -> None:
+        """Write the report of this session."""
+        self.workbench_app.ask_export()
+
     def action_advice(self) -> None:
         """All that is said of the job, of the running one or of the one whose figures are shown."""
         if not self._advice:
             self.say("There is nothing to be said against this job so far.")
             return
-        self.app.push_screen(AdviceScreen("Advice", self._advice))
+        self.app.push_screen(AdviceScreen(self._advice))
 
     def action_freeze(self) -> None:
         """Hold the graphs still, or let them go."""

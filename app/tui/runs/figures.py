@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -20,7 +20,7 @@ from app.core.presentation.preview import in_force_facts
 from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figure_facts
 from app.core.session.folders import each_folder
-from app.core.session.results import Phase, Sample
+from app.core.session.results import Phase
 from app.core.session.state import RunRecord, Session
 from app.core.session.store import load
 from app.tui.bench.members import NARROW_BAR, member_table
@@ -35,22 +35,6 @@ from widgets.text_utils.sparkline import spark
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
-
-# -- the intervals of a finished run as points of a graph -------------------------------------------------------------
-
-
-def measured_points(samples: Sequence[Sample], *, latency: bool) -> Iterator[tuple[float, float | None]]:
-    """Second and value of each interval of the measured phase: I/Os of both directions, or the higher p99."""
-    return ((sample.at, _value(sample, latency)) for sample in samples if sample.phase is Phase.MEASURING)
-
-
-def _value(sample: Sample, latency: bool) -> float | None:
-    both = sample.transfers
-    if not latency:
-        return sum(direction.iops for direction in both) if both else None
-    values = [direction.p99_ns for direction in both if direction.p99_ns is not None]
-    return float(max(values)) if values else None
-
 
 # -- how runs went over time, as high as a line: read once from what fio wrote, one run after another -----------------
 
@@ -89,7 +73,8 @@ class Sparks:
         for where, run in runs:
             if not goes_on():
                 return
-            values = [value for _, value in measured_points(intervals(run, where), latency=False)]
+            measured = [sample for sample in intervals(run, where) if sample.phase is Phase.MEASURING]
+            values = [sum(side.iops for side in sample.transfers) if sample.transfers else None for sample in measured]
             self._known[where, run.id] = spark(values, WIDTH, ascii_only=self._ascii)
             report()
 

@@ -14,8 +14,7 @@ import click
 from app.cli import confirm
 from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE, INTERRUPTED
-from app.cli.help_groups import GroupedCommand
-from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options, policies_of
+from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options, policies_of
 from app.cli.output import lines, print_json, say, say_lines
 from app.cli.render import listing
 from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine

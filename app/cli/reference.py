@@ -1,6 +1,8 @@
-"""`keys`: the keys of the workbench, from the same table its footer and help come from."""
+"""`glossary` and `keys`: the words of raidbench, and the keys of the workbench from the table of footer and help."""
 
 from __future__ import annotations
+
+import shutil
 
 import click
 
@@ -8,9 +10,29 @@ from app.cli.exit_status import DONE
 from app.cli.options import current
 from app.cli.output import lines, paint, print_json, say
 from app.cli.render import listing
+from app.core.presentation.glossary import terms
 from app.tui.commands import COMMANDS
-from backends.errors import InvalidValueError
+from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
+
+
+@click.command("glossary")
+@click.argument("word", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def glossary_command(word: str | None, as_json: bool) -> int:
+    """The words that screens, commands and reports use; those with WORD in them where one is given."""
+    found_terms = [term for term in terms() if word is None or word.casefold() in term.word.casefold()]
+    if not found_terms:
+        raise NotFoundError(
+            f"No word has {clean(word or '', 40)!r} in it.", hint="`raidbench glossary` lists them all."
+        )
+    if as_json:
+        print_json(terms=[{"word": term.word, "meaning": term.meaning} for term in found_terms])
+        return DONE
+    formatter = click.HelpFormatter(width=min(shutil.get_terminal_size().columns, 100))
+    formatter.write_dl([(term.word, term.meaning) for term in found_terms])
+    lines(formatter.getvalue().splitlines())
+    return DONE
 
 
 @click.command("keys")
