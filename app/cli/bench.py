@@ -145,7 +145,7 @@ def bench_command(options: BenchOptions) -> int:
             profile=asked.profile,
             keep=options.keep,
             steady=options.steady,
-            told=asked.told,
+            told=asked.runtime_named,
         )
         if options.dry_run:
             return await _show_plan(bench, request, options)
@@ -240,7 +240,7 @@ async def _bench(
             leash.tell_result(json_schema.run(record, session=str(bench.folder)))
     if records:
         _report(bench, records, follower.samples, advice_keys, options)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
 
@@ -282,7 +282,7 @@ async def measure_runs(
                 if leash is None:
                     _announce_run(ready)
                 advice_keys = frozenset(item.key for item in ready.advice)
-            if interruption.asked():
+            if interruption.is_requested():
                 break
             follower.begin(f"{number}/{repeat} " if repeat > 1 else "")
             whole = False
@@ -294,7 +294,7 @@ async def measure_runs(
                 follower.end()
                 if not whole and not request.keep:
                     await bench.jobs.forget_scratch(ready)
-            if not whole or interruption.asked():
+            if not whole or interruption.is_requested():
                 break
     if follower.nobody_reads:
         raise BrokenPipeOutputError

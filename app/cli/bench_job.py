@@ -34,7 +34,7 @@ class AskedJob(NamedTuple):
     job: Job
     profile: str | None
     """The name of the workload, if it is one."""
-    told: bool
+    runtime_named: bool
     """Whether its run time was named."""
 
 

@@ -81,7 +81,7 @@ class RunProgressPrinter:
         self._line = LiveLine()
         self._name = ""
         self._last = 0.0
-        self._forget = bench.subscribe(self._heard)
+        self._forget = bench.subscribe(self._handle_event)
 
     def begin(self, name: str = "") -> None:
         """Prepare for the next run. `name`: what the line begins with where there are several."""
@@ -98,7 +98,7 @@ class RunProgressPrinter:
         self.end()
         self._forget()
 
-    def _heard(self, session: Session, event: AnyEvent) -> None:
+    def _handle_event(self, session: Session, event: AnyEvent) -> None:
         match event.progress if isinstance(event, LiveEvent) else None:
             case SampleTaken(sample=sample):
                 if sample.phase is Phase.MEASURING:

@@ -61,9 +61,9 @@ class DevicesProgress:
     async def look(self) -> Inventory:
         """All that was found; it is printed. Raises ReaderGoneError, StorageError."""
         loop = asyncio.get_running_loop()
-        timers = (loop.call_later(self._at_once_s, self._begin), loop.call_later(WAITING_S, self._be_late))
+        timers = (loop.call_later(self._at_once_s, self._begin), loop.call_later(WAITING_S, self._mark_late))
         tasks = probing, following = (
-            asyncio.create_task(self._machine.probe(self._told)),
+            asyncio.create_task(self._machine.probe(self._take_part)),
             asyncio.create_task(self._follow()),
         )
         try:
@@ -75,7 +75,7 @@ class DevicesProgress:
             for waiting in (*timers, *tasks):
                 waiting.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._waiting.take_away()
+            self._waiting.clear()
         self._tuned |= await tunings(self._machine, inventory, self._tuned)
         if self._layout is None:
             print_device_list(inventory, self._head, self._tuned, self._columns, wide=self._wide)
@@ -84,7 +84,7 @@ class DevicesProgress:
             say(" · ".join(device.counts(inventory)))
         return inventory
 
-    def _told(self, part: str, inventory: Inventory) -> None:
+    def _take_part(self, part: str, inventory: Inventory) -> None:
         self._parts.told(part, inventory)
         self._news.set()
 
@@ -92,7 +92,7 @@ class DevicesProgress:
         self._begun = True
         self._news.set()
 
-    def _be_late(self) -> None:
+    def _mark_late(self) -> None:
         self._late = True
         self._news.set()
 
@@ -127,7 +127,7 @@ class DevicesProgress:
         layout = self._layout = self._layout or LineLayout.growing(
             replace(shown, rows=tuple(rows)), list_width(wide=self._wide)
         )
-        self._waiting.take_away()
+        self._waiting.clear()
         if first:
             say(self._head)
         lines([*([layout.heading()] if first else []), *layout.rows(rows)])
@@ -172,14 +172,14 @@ class WaitingStatusLine:
 
     def show(self, names: Sequence[str]) -> None:
         """Who; where nothing can be erased only the first time."""
-        self.take_away()
+        self.clear()
         if not names or not self._able or (self._said and not self._erases):
             return
         self._said = True
         text = shorten(f"waiting for {', '.join(names)} ...", max(1, shutil.get_terminal_size().columns - 1), "..")
         say(text, end="" if self._erases else "\n")
 
-    def take_away(self) -> None:
+    def clear(self) -> None:
         """Nothing is said any more."""
         if self._said and self._erases:
             say("\r\x1b[K", end="")

@@ -136,7 +136,7 @@ class Options:
         return bool(self.demo) or self.machine is not None
 
     @property
-    def apart(self) -> str:
+    def state_name(self) -> str:
         """The name of the state of the simulated or recorded machine that is meant; "" for this machine."""
         if self.machine is None:
             return self.demo
@@ -145,13 +145,13 @@ class Options:
         return apart_of(self.machine)
 
     @property
-    def words(self) -> str:
+    def command_prefix(self) -> str:
         """What a command begins with to mean the same machine: `--demo hpe `; "" for this machine."""
         if self.machine is not None:
             return f"--machine {shlex.quote(str(self.machine))} "
         return f"{demo_text(self.demo)} " if self.demo else ""
 
-    def again(self, *names: str) -> list[str]:
+    def argv_of(self, *names: str) -> list[str]:
         """Return these options as words before the command of another process; nothing of one that was not given."""
         words: list[str] = []
         for name in names:
@@ -165,7 +165,7 @@ class Options:
     @property
     def paths(self) -> Paths:
         """The folders of the machine that is meant."""
-        return Paths.of(self.apart)
+        return Paths.of(self.state_name)
 
     @property
     def coloured(self) -> bool:
@@ -186,7 +186,7 @@ class Options:
             return
         self.load_config()
 
-    def opened(self, host: Host) -> Host:
+    def with_https_hosts(self, host: Host) -> Host:
         """This machine with what the configuration names beside it."""
         from app.core.https_hosts import opened
 

@@ -160,7 +160,7 @@ def say(text: str = "", end: str = "\n") -> None:
 
     A command that it names means the machine that this one is about.
     """
-    if options := current().words:
+    if options := current().command_prefix:
         text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
     try:
         _write(sys.stderr, text, end)

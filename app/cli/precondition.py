@@ -107,7 +107,7 @@ async def _precondition(
         record = await bench.jobs.measure(ready, confirm=word)
         follower.end()
     _report(bench, record, as_json=options.as_json)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     return DONE if record.figures.status is RunStatus.OK else FAILED
 

@@ -144,7 +144,7 @@ async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitab
         async with aclosing(works):
             async for work in works:
                 worst = max(worst, await _exit_status_of(work))
-                if interruption.asked():
+                if interruption.is_requested():
                     return INTERRUPTED
     return worst
 

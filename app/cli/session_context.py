@@ -71,10 +71,10 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
     local = LocalHost(child_nice=child_nice, firmware_queries=options.load_config().firmware_queries)
     side = helper_of(options, wanted=rights, read_only=read_only)
     if side is None:
-        return options.opened(local)
+        return options.with_https_hosts(local)
     from app.privsep.client import split_host
 
-    return options.opened(split_host(local, side))
+    return options.with_https_hosts(split_host(local, side))
 
 
 def _rack(options: Options, speed: float) -> Host:
@@ -99,7 +99,7 @@ def _rack(options: Options, speed: float) -> Host:
         with rack.changing() as machine:
             machine.restart()
     folders = (str(Path.cwd()),)
-    return SimulatedHost(rack, speed=speed, folders=folders, apart=options.apart, shares_watchdog=True)
+    return SimulatedHost(rack, speed=speed, folders=folders, apart=options.state_name, shares_watchdog=True)
 
 
 def workbench_on(host: Host) -> Workbench:
@@ -309,7 +309,7 @@ def _other_machine_hint(folder: Path) -> str:
     """Return how to reach a session of that name of another machine, "" where there is none."""
     if folder.name != str(folder):
         return ""
-    own = current().apart
+    own = current().state_name
     for apart in ("", *HOSTS):
         if apart != own and (Paths.of(apart).sessions / folder).is_dir():
             return f"{'A simulated' if apart else 'This'} machine has it. {_start_hint(apart)}"

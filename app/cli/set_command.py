@@ -122,20 +122,20 @@ async def _apply(
             async with aclosing(bench.changes.apply_all(changes, trial=options.trial)) as outcomes:
                 async for change, ended in outcomes:
                     done.append((change, ended))
-                    if interruption.asked():
+                    if interruption.is_requested():
                         break
         except RaidbenchError as error:
             trouble = error
     left = changes[len(done) :]
     _report(bench, done, left, already, trouble, options.as_json)
     decided = True
-    if options.trial is not None and bench.changes.trials() and trouble is None and not interruption.asked():
+    if options.trial is not None and bench.changes.trials() and trouble is None and not interruption.is_requested():
         decided = await decide_trial(bench, options.trial)
     if trouble is not None:
         raise trouble
     if not decided or any(ended.result != "verified" for _, ended in done):
         return FAILED
-    return INTERRUPTED if interruption.asked() and left else DONE
+    return INTERRUPTED if interruption.is_requested() and left else DONE
 
 
 def _report(

@@ -150,7 +150,7 @@ async def _undo_in_turn(
                 lines([head, *moved_lines(record.change, ended)])
             if not ended.taken_back:
                 return FAILED
-            if interruption.asked() and at + 1 < len(chosen):
+            if interruption.is_requested() and at + 1 < len(chosen):
                 return INTERRUPTED
     return FAILED if failed is not None else DONE
 

@@ -204,7 +204,7 @@ class WorkbenchApp(SessionApp):
 
     def _every_second(self) -> None:
         """What is not told by the session: the time that a trial has left, and whether it is still written."""
-        if (left := self.trials.left()) is not None or self._counting:
+        if (left := self.trials.seconds_left()) is not None or self._counting:
             self._counting = left is not None
             self.show_header()
         if self.opened:

@@ -143,7 +143,7 @@ class WorkbenchScreen(SparseScreen[None]):
         self.query_one(HeaderLines).show(session, self.workbench_app)
         line, trials = self.query_one(TrialLine), self.workbench_app.trials
         line.decidable = trials.decidable
-        line.text = trials.words()
+        line.text = trials.text()
         self.show_notices()
 
     def show_notices(self) -> None:

@@ -157,7 +157,7 @@ def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[Header
     """Whose answers these are, what goes on, who one is here, and what is kept of it."""
     if session.simulated:
         yield HeaderSegment("recorded" if app.options.recorded else "SIMULATED", "warning")
-    left = app.trials.left()
+    left = app.trials.seconds_left()
     if left is not None:
         yield HeaderSegment(f"trial {ceil(left)} s", "warning", 1)
     if at_work:

@@ -56,7 +56,7 @@ class Notices:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._standing: list[tuple[float, Notice]] = []
-        self.said: list[Notice] = []
+        self.messages: list[Notice] = []
         """All of it that is worth a line of the log, in its order."""
 
     @property
@@ -67,7 +67,7 @@ class Notices:
     def add(self, notice: Notice) -> None:
         """Say it, beside what is too young to have been read."""
         if not notice.passing:
-            self.said.append(notice)
+            self.messages.append(notice)
         self._pass_over()
         self._standing = [(since, shown) for since, shown in self._standing if shown != notice and not shown.passing]
         self._standing.append((self._clock(), notice))
@@ -75,7 +75,7 @@ class Notices:
     @property
     def copyable_text(self) -> str:
         """A path, a command or an advice of the newest notice that has one; "" where none has."""
-        return next((notice.copied for notice in reversed(self.said) if notice.copied), "")
+        return next((notice.copied for notice in reversed(self.messages) if notice.copied), "")
 
     def clear_transient_notice(self) -> None:
         """What goes on no longer, or is done."""
@@ -88,7 +88,7 @@ class Notices:
     def clear(self) -> None:
         """Nothing stands any more, and nothing was said."""
         self._standing.clear()
-        self.said.clear()
+        self.messages.clear()
 
     def _pass_over(self) -> None:
         now = self._clock()

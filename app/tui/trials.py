@@ -37,7 +37,7 @@ class _Shown:
     """Its session, "" for the own one, and its deadline by the boot clock."""
     left: float
     """Seconds until it is restored."""
-    words: str
+    text: str
     """What is on trial."""
     who: str = ""
     """Who decides it, where this user may not."""
@@ -55,7 +55,7 @@ class Trials:
         self._following: Worker[None] | None = None
         self._others: dict[tuple[str, float], tuple[Undecided, ...]] = {}
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Return the seconds until the next set is restored; None where nothing is on trial."""
         return min((shown.left for shown in self._shown()), default=None)
 
@@ -64,7 +64,7 @@ class Trials:
         """Whether this user may decide any of it."""
         return any(not shown.who for shown in self._shown())
 
-    def words(self) -> str:
+    def text(self) -> str:
         """What is on trial and for how long still; "" where nothing is. The keys count half a second after that."""
         shown = self._shown()
         now = self._clock()
@@ -73,10 +73,10 @@ class Trials:
             return ""
         seconds = f"{max(0, ceil(shown[0].left))} s left"
         if len(shown) > 1:
-            text = "; ".join(f"{trial.words} ({trial.who})" if trial.who else trial.words for trial in shown)
+            text = "; ".join(f"{trial.text} ({trial.who})" if trial.who else trial.text for trial in shown)
             return f"{len(shown)} trials, {seconds}: {text}"
         trial = shown[0]
-        return f"Trial, {seconds}: {trial.words}{f'; {trial.who}' if trial.who else ''}"
+        return f"Trial, {seconds}: {trial.text}{f'; {trial.who}' if trial.who else ''}"
 
     def _shown(self) -> list[_Shown]:
         """All sets, the next to end first; those that this user may decide come before the others."""
@@ -105,14 +105,14 @@ class Trials:
         """
         from widgets.guarded_dialog import GRACE
 
-        self.words()
+        self.text()
         all_shown = self._shown()
         if not all_shown:
             self._app.notify("Nothing is on trial.", severity="warning")
             return
         own = [shown for shown in all_shown if not shown.who]
         if not own:
-            self._app.notify(f"{all_shown[0].words}: {all_shown[0].who}.", severity="warning", markup=False)
+            self._app.notify(f"{all_shown[0].text}: {all_shown[0].who}.", severity="warning", markup=False)
             return
         now = self._clock()
         sure = [shown for shown in own if now - self._since.get(shown.key, now) >= GRACE]
@@ -129,7 +129,7 @@ class Trials:
         from widgets.choice_list import ChoiceDialog, ChoiceItem
 
         items = [
-            ChoiceItem(value=str(at), label=shown.words, help=f"{max(0, ceil(shown.left))} s left")
+            ChoiceItem(value=str(at), label=shown.text, help=f"{max(0, ceil(shown.left))} s left")
             for at, shown in enumerate(sets)
         ]
         every = ChoiceItem(value="all", label="All of them", help="")
@@ -210,11 +210,11 @@ class Trials:
         before, now = self._others, {trials[0].set_of: tuple(trials) for trials in sets(changes.others_trials())}
         self._others = now
         for key in before.keys() - now.keys():
-            await self._say_how_it_ended(before[key])
+            await self._report_outcome(before[key])
         if before.keys() != now.keys():
             self._app.show_header()
 
-    async def _say_how_it_ended(self, trials: Sequence[Undecided]) -> None:
+    async def _report_outcome(self, trials: Sequence[Undecided]) -> None:
         """By what is read now: whoever decided it may be another program."""
         lines: list[str] = []
         for undecided in trials:

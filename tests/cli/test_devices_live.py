@@ -209,7 +209,7 @@ def test_where_nothing_can_be_erased_it_is_said_once(
     line = WaitingStatusLine()
     for names in (["acme"], ["c1"], []):
         line.show(names)
-    line.take_away()
+    line.clear()
     assert capsys.readouterr().err == "waiting for acme ...\n"
 
 

@@ -126,4 +126,4 @@ def test_said_is_all_of_it() -> None:
     one, two = Notice(message="One."), Notice(message="Two.", title="T")
     said.add(one)
     said.add(two)
-    assert [notice.text for notice in said.said] == ["One.", "T: Two."]
+    assert [notice.text for notice in said.messages] == ["One.", "T: Two."]

@@ -159,7 +159,7 @@ async def test_without_a_trial_the_key_says_so(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("K")
         await pilot.pause()
-        assert [notice.message for notice in app_of(pilot).notices.said] == ["Nothing is on trial."]
+        assert [notice.message for notice in app_of(pilot).notices.messages] == ["Nothing is on trial."]
 
 
 @pytest.mark.long
@@ -191,4 +191,4 @@ async def test_when_its_time_is_over_that_is_told(table: Table) -> None:
         app.workbench.changes.journal.outcome(trial.id, app.workbench.need_recording(), "restored")
         await app.trials.watch()
         await pilot.pause()
-        assert [notice.message for notice in app.notices.said] == ["The trial is over: the old values are back."]
+        assert [notice.message for notice in app.notices.messages] == ["The trial is over: the old values are back."]

@@ -155,7 +155,7 @@ async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, option
     say()
     typed = _ask(plan, await bench.hardware.nameplate(plan.change.target), options)
     await begin_measuring(bench)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
 
     with closing(_Teller(bench)) as teller, interruption.stop_on_signal(bench.jobs.stop):
@@ -164,7 +164,7 @@ async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, option
         finally:
             teller.end()
     _tell(bench, record, as_json=options.as_json)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     whole = record.end is not None and record.end.status.value == "ok" and record.end.restored
     return DONE if whole else FAILED

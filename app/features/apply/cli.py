@@ -168,12 +168,12 @@ async def _make(
             plan,
             trial=wanted.trial,
             keep_going=options.keep_going,
-            asked_to_stop=interruption.asked,
+            asked_to_stop=interruption.is_requested,
             plan_more=plan_more if wanted.trial is None and _may_follow(others) else None,
         )
     _tell_outcome(bench, outcome, others, options)
     if not outcome.well:
-        stopped = interruption.asked() and all(step.ended.result == "verified" for step in outcome.steps)
+        stopped = interruption.is_requested() and all(step.ended.result == "verified" for step in outcome.steps)
         return INTERRUPTED if stopped and outcome.trouble is None else FAILED
     if wanted.trial is not None and bench.changes.trials() and not await decide_trial(bench, wanted.trial):
         return FAILED

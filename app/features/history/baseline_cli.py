@@ -164,7 +164,7 @@ async def _check(bench: Workbench, interruption: Interruption, baseline: Baselin
     repeats = options.repeats or len(baseline.runs)
     with closing(RunProgressPrinter(bench, stream=False)) as follower:
         records, _ = await measure_runs(bench, interruption, request, repeats, options.typed, follower, fresh=True)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     _same_thing(bench, baseline, records)
     found = check(baseline, records, known_runs(bench.paths).runs, threshold=options.threshold)

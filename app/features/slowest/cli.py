@@ -66,7 +66,7 @@ async def _slowest(bench: Workbench, interruption: Interruption, options: _Slowe
         return DONE
     await begin(bench)
     reads = await _read(bench, interruption, plan, options.seed)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     comparisons = figures_of(plan, reads)
     hung = hung_members(reads)
@@ -87,13 +87,13 @@ async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, 
 
     reads: list[MemberRead] = []
     with interruption.stop_on_signal(bench.jobs.stop):
-        async with aclosing(member_reads(bench, plan, interruption.asked, seed)) as each:
+        async with aclosing(member_reads(bench, plan, interruption.is_requested, seed)) as each:
             async for read in each:
                 if reads and reads[-1].round < read.round:
                     say(f"Round {reads[-1].round} of {plan.rounds} is over.")
                 reads.append(read)
                 if read.latency_ns is None:
                     say(hung_text([read.device]))
-    if reads and not interruption.asked():
+    if reads and not interruption.is_requested():
         say(f"Round {reads[-1].round} of {plan.rounds} is over.")
     return reads

@@ -219,7 +219,7 @@ class JobForm(GuardedDialog[Job | None]):
     def __init__(self, job: Job, *, base: tuple[str, Job] | None = None, clock: Clock = time.monotonic) -> None:
         """`base`: name and job of the profile that it began as, None without one."""
         super().__init__(clock=clock)
-        self.told: set[str] = set()
+        self.changed_fields: set[str] = set()
         """Fields that were changed by hand, whatever they hold in the end."""
         self._texts = job.texts()
         self._rows: dict[str, FieldRow] = {}
@@ -300,7 +300,7 @@ class JobForm(GuardedDialog[Job | None]):
 
     def _take(self, key: str, text: str) -> None:
         if text != self._texts[key]:  # a field tells of itself when it appears, too
-            self.told.add(key)
+            self.changed_fields.add(key)
         self._texts[key] = text
         self._judge()
 

@@ -36,7 +36,7 @@ class JobSelectionScreen(WorkbenchScreen):
         """The job to be run."""
         self.profile: str | None = "randread-4k"
         """Its name, None once a field was changed."""
-        self.told = False
+        self.runtime_named = False
         """Whether its run time was named, by hand or by a job file."""
         self.where = "."
         """Device node, or folder or file of a scratch file."""
@@ -88,7 +88,7 @@ class JobSelectionScreen(WorkbenchScreen):
             job=job,
             profile=self.profile,
             steady=self.steady,
-            told=self.told,
+            told=self.runtime_named,
         )
 
     @property
@@ -110,7 +110,7 @@ class JobSelectionScreen(WorkbenchScreen):
 
         def chosen(name: str | None) -> None:
             if name is not None:
-                self.profile, self.job, self.told = name, profile(name).job, False
+                self.profile, self.job, self.runtime_named = name, profile(name).job, False
                 self.show_job()
 
         self.app.push_screen(ChoiceDialog("Workload", choices, self.profile), chosen)
@@ -126,7 +126,7 @@ class JobSelectionScreen(WorkbenchScreen):
             return
 
         def edited(job: Job | None) -> None:
-            self.told = self.told or (job is not None and "runtime" in form.told)
+            self.runtime_named = self.runtime_named or (job is not None and "runtime" in form.changed_fields)
             if job is not None and job != self.job:
                 self.job = job
                 self.profile = self._origin if base is not None and job == base[1] else None
@@ -194,7 +194,7 @@ class JobSelectionScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Not a job for raidbench")
             return
-        self.job, self.profile, self._origin, self.told = taken.job, None, None, taken.told
+        self.job, self.profile, self._origin, self.runtime_named = taken.job, None, None, taken.told
         for note in (*imported.notes, *taken.notes):
             self.say(note, severity="warning")
         self.show_job()

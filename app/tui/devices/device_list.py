@@ -107,9 +107,9 @@ class DeviceList(KeyedTable):
         """Keys of the columns, as far as there is room."""
         self.listing = DeviceListOptions(order=order if order in ORDERS else "address")
         """What of the list is shown."""
-        self.words = ""
+        self.filter_text = ""
         """What the filter wants."""
-        self.told = Table(columns=COLUMNS)
+        self.table = Table(columns=COLUMNS)
         """What is shown, before it is drawn."""
         self._inventory = Inventory()
         self._tuned: Mapping[Target, TuningCells] = {}
@@ -135,19 +135,19 @@ class DeviceList(KeyedTable):
             self._stand_on(self._now(self._stood))
 
     def _fill(self, *, anew: bool = False) -> None:
-        if self.words.strip():
+        if self.filter_text.strip():
             if self._texts is None:
                 self._texts = searchable(self._inventory, self._tuned)
-            names = matching(self._texts, self.words)
-            self.listing = replace(self.listing, found=names, named=called(self._inventory, names, self.words))
+            names = matching(self._texts, self.filter_text)
+            self.listing = replace(self.listing, found=names, named=called(self._inventory, names, self.filter_text))
         else:
             self.listing = replace(self.listing, found=None, named=frozenset())
-        self._seek(tuple(self.words.lower().split()))
-        self.told = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
-        columns = render.columns(self.told)
+        self._seek(tuple(self.filter_text.lower().split()))
+        self.table = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
+        columns = render.columns(self.table)
         if columns != self.columns:
             self.columns = columns
-        self.rows = list_rows(self.told, self._staged)
+        self.rows = list_rows(self.table, self._staged)
         if anew:
             self.fit()  # other devices: nobody watches a column that would jump
         if self._stood is None and self.rows:
@@ -191,14 +191,14 @@ class DeviceList(KeyedTable):
     def beside(self) -> str:
         """What is known of the selected row and has no column for want of room."""
         shown = frozenset(position.column.key for position in self._place())
-        return "" if self.cursor is None else beside(self.told, self.cursor, shown)
+        return "" if self.cursor is None else beside(self.table, self.cursor, shown)
 
     def filter(self, text: str) -> None:
         """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
-        self.words = text
+        self.filter_text = text
         self._rearrange()
         names = self.listing.found or frozenset()
-        rows = [row for row in self.told.rows if row.key in names]
+        rows = [row for row in self.table.rows if row.key in names]
         if rows:
             self.cursor = min(rows, key=lambda row: _name_distance(row, text)).key
             self.stay()
@@ -215,7 +215,7 @@ class DeviceList(KeyedTable):
 
     def open_branch(self) -> bool:
         """Show what hangs from the row; False where nothing is hidden."""
-        row = self._told_row()
+        row = self._current_row()
         if row is None or row.fold is not ExpandState.CLOSED:
             return False
         self.stay()
@@ -241,7 +241,7 @@ class DeviceList(KeyedTable):
 
     def close_branch(self) -> bool:
         """Hide what hangs from the row, or go to what the row hangs from; False at the top."""
-        row = self._told_row()
+        row = self._current_row()
         if row is None:
             return False
         self.stay()
@@ -250,16 +250,16 @@ class DeviceList(KeyedTable):
             self.listing = replace(listing, opened=listing.opened - {row.key}, closed=listing.closed | {row.key})
             self._rearrange()
             return True
-        rows = self.told.rows
+        rows = self.table.rows
         at = self._index[row.key]
         above = next((row_above for row_above in reversed(rows[:at]) if row_above.depth < row.depth), None)
         if above is not None:
             self._stand_on(above.key)
         return above is not None
 
-    def _told_row(self) -> Row | None:
+    def _current_row(self) -> Row | None:
         at = self._index.get(self.cursor or "")
-        return None if at is None else self.told.rows[at]
+        return None if at is None else self.table.rows[at]
 
     def next_trouble(self, items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
         """Go to the next of what wants a look, and its place among them from 0; None where all is well.
@@ -293,7 +293,7 @@ class DeviceList(KeyedTable):
         """Put the cursor on a row, opening what hides it."""
         if key not in self._index:
             above = getattr(self._inventory.find(key), "array", None)
-            self.words = ""
+            self.filter_text = ""
             opened = self.listing.opened if above is None else self.listing.opened | {str(above)}
             self.listing = replace(self.listing, opened=opened, closed=frozenset())
             self._rearrange()
@@ -306,7 +306,7 @@ class DeviceList(KeyedTable):
         matching_keys = self.listing.found
         if matching_keys is None or self._texts is None:
             return ""
-        return f"{sum(row.key in matching_keys for row in self.told.rows)} of {len(self._texts)} match"
+        return f"{sum(row.key in matching_keys for row in self.table.rows)} of {len(self._texts)} match"
 
     def on_click(self, event: events.Click) -> None:
         """From now on the cursor is where somebody put it."""

@@ -129,8 +129,8 @@ class DevicesScreen(ListDetailScreen):
         else:
             text = no_devices
         self.panel.table.empty = text
-        if self.devices.words.strip() and inventory.drives:
-            self.devices.empty = f"nothing matches {self.devices.words.strip()}: Esc shows all"
+        if self.devices.filter_text.strip() and inventory.drives:
+            self.devices.empty = f"nothing matches {self.devices.filter_text.strip()}: Esc shows all"
         else:
             self.devices.empty = no_devices
 
@@ -479,10 +479,10 @@ class DevicesScreen(ListDetailScreen):
 
     def action_match(self, step: int) -> None:
         """Go to the next match of the filter, or the one before."""
-        if not self.devices.words.strip():
+        if not self.devices.filter_text.strip():
             self.say("There is no filter: / makes one.")
         elif not self.devices.next_match(step):
-            self.say(f"Nothing matches {self.devices.words.strip()}.")
+            self.say(f"Nothing matches {self.devices.filter_text.strip()}.")
 
     def action_unstage(self) -> None:
         """Take the staged value of the setting back."""
@@ -562,7 +562,7 @@ class DevicesScreen(ListDetailScreen):
         """Write the settings of the device, or of all that the filter finds, to a file."""
         names = self.devices.listing.found
         if names is not None and not names:
-            self.say(f"Nothing matches {self.devices.words.strip()}: Esc shows all.")
+            self.say(f"Nothing matches {self.devices.filter_text.strip()}: Esc shows all.")
             return
         self.workbench_app.do("apply.export", self._inventory or Inventory(), self._thing(), names or (), self.say)
 

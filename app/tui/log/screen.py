@@ -56,7 +56,7 @@ class LogScreen(WorkbenchScreen):
 
     def show(self, session: Session) -> None:
         """Add what is new, each in its time."""
-        messages = self.workbench_app.notices.said
+        messages = self.workbench_app.notices.messages
         if len(session.events) < self._events or len(messages) < self._notices:
             self._entries, self._events, self._notices = [], 0, 0
         events, notices = session.events[self._events :], messages[self._notices :]

@@ -154,7 +154,7 @@ def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fl
 def _order(
     hosts: tuple[str, ...], parts: tuple[str, ...], *, seconds: float | None, program: str | None
 ) -> HostsRequest:
-    before = current().again("read_only", "no_helper")
+    before = current().argv_of("read_only", "no_helper")
     return HostsRequest(hosts=hosts, words=(program or PROGRAM, *before, *parts), seconds=seconds or SECONDS)
 
 
@@ -191,7 +191,7 @@ async def _gather(
                 show()
     finally:
         timer.cancel()
-        waiting.take_away()
+        waiting.clear()
 
 
 def _require_plain_options() -> None:

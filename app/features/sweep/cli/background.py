@@ -72,7 +72,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
 
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     lasting = replace(options, config=options.config and options.config.absolute())
-    before = lasting.again("no_helper", "demo", "demo_speed", "machine", "config")
+    before = lasting.argv_of("no_helper", "demo", "demo_speed", "machine", "config")
     order = {
         "argv": [*before, "sweep", "--resume", str(folder), "--handed-over"],
         "environment": environment,

@@ -241,7 +241,7 @@ async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) ->
             follower.clear()
             forget()
     report(bench.session, record, str(bench.folder), as_json=as_json)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     return status_of(record)
 
