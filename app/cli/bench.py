@@ -118,13 +118,13 @@ def bench_command(options: BenchOptions) -> int:
     config = current().load_config()
     _require_suitable(options)
     alone = "" if options.nodes is None else "Many hosts run one job"
-    asked = job_of(options.job, config, alone=alone)
+    requested = job_of(options.job, config, alone=alone)
     if options.nodes is not None:
-        if not asked.job.runtime:
+        if not requested.job.runtime:
             raise InvalidValueError(
                 "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
             )
-        texts = options.job.texts if options.job.jobfile is None else asked.job.texts()
+        texts = options.job.texts if options.job.jobfile is None else requested.job.texts()
         args = _remote_argv(texts, options.job.profile or config.profile)
         return cast("int", needed_action("fleet.measure")(options, args))
 
@@ -141,11 +141,11 @@ def bench_command(options: BenchOptions) -> int:
             where=first.where,
             name=first.name,
             beside=tuple(others),
-            job=scratch_size(asked.job, [where for where, _ in pairs], config, given="size" in options.job.texts),
-            profile=asked.profile,
+            job=scratch_size(requested.job, [where for where, _ in pairs], config, given="size" in options.job.texts),
+            profile=requested.profile,
             keep=options.keep,
             steady=options.steady,
-            told=asked.runtime_named,
+            told=requested.runtime_named,
         )
         if options.dry_run:
             return await _show_plan(bench, request, options)
@@ -197,9 +197,9 @@ def _may_be_device(target: str) -> bool:
 
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
     """The job with the configured size, when only new scratch files are to be made and nobody named a size."""
-    new = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
+    to_be_made = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
     sized = all(part.size_named for part in job.parts)
-    if given or sized or config.scratch_size is None or not new:
+    if given or sized or config.scratch_size is None or not to_be_made:
         return job
     return with_size(job, config.scratch_size)
 

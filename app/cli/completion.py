@@ -72,16 +72,16 @@ def main(wanted: str) -> int:
 
 
 def _answer(shell: str) -> None:
-    words = _words()
-    cut = _kept_by_bash(words[-1]) if shell == "bash" else 0
-    for value, help, kind in complete_line(words):
+    argv = _words()
+    cut = _kept_by_bash(argv[-1]) if shell == "bash" else 0
+    for value, help, kind in complete_line(argv):
         print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{_one_line(help)}".rstrip("\t"))
     sys.stdout.flush()
 
 
-def complete_line(words: list[str]) -> Iterable[CompletionItem]:
+def complete_line(argv: list[str]) -> Iterable[CompletionItem]:
     """What may stand in the place of the last word; nothing where nothing is known."""
-    *before, last = words
+    *before, last = argv
     at = _command_at(before)
     line = _line(before, at, last)
     front = at == len(before)
@@ -103,20 +103,20 @@ def complete_line(words: list[str]) -> Iterable[CompletionItem]:
 
 def _words() -> list[str]:
     """The words of the line, the last of which is being written."""
-    if (given := os.environ.get("_RAIDBENCH_WORDS")) is not None:
-        return given.split("\n")[1:] or [""]
+    if (listed := os.environ.get("_RAIDBENCH_WORDS")) is not None:
+        return listed.split("\n")[1:] or [""]
     line = os.environ.get("_RAIDBENCH_LINE", "")
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split, lexer.commenters = True, ""
-    words: list[str] = []
+    argv: list[str] = []
     try:
-        words.extend(lexer)
+        argv.extend(lexer)
     except ValueError:  # a quote that is still open: what is in it is the word
-        words.append(lexer.token)
+        argv.append(lexer.token)
     else:
         if line[-1:].isspace():
-            words.append("")
-    return words[1:] or [""]
+            argv.append("")
+    return argv[1:] or [""]
 
 
 def _kept_by_bash(word: str) -> int:
@@ -517,5 +517,5 @@ def _params(line: CommandLine) -> Iterator[Any]:
 
 def _matching(items: Iterable[CompletionItem], last: str) -> list[CompletionItem]:
     """Those that begin as what is written; each once."""
-    matches = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
-    return list(matches.values())
+    offered = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
+    return list(offered.values())

@@ -79,13 +79,13 @@ Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
 """A heading, settings and their values."""
 
 
-def print_target(thing: Thing, parts: Sequence[Page]) -> None:
+def print_target(subject: Thing, parts: Sequence[Page]) -> None:
     """Facts first, then settings, then why some are not in force or cannot be changed: its own, then its queue's."""
-    for at, group in enumerate(device.facts(thing)):
+    for at, group in enumerate(device.facts(subject)):
         lines([*([""] if at else []), *fact_lines(group)])
     shown = [part for part in parts if any(setting.key in part[2] for setting in part[1])]
     for heading, declared, readings in shown:
-        _print_settings(heading, declared, readings, thing.target.scope)
+        _print_settings(heading, declared, readings, subject.target.scope)
     if not shown:
         lines(["", "It has no settings that raidbench can change."])
 

@@ -156,12 +156,12 @@ def _list(as_json: bool) -> int:
 
 def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:
     """Whole lines as they are appended; ends with Ctrl-C, or when the reader goes."""
-    rest = b""
+    partial_line = b""
     with open_input(file) as log:
         while True:
             chunk = log.read()
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
+            *complete_lines, partial_line = (partial_line + chunk).split(b"\n")
+            for line in complete_lines:
                 event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None
                 if event is None or not choice.shows(describe_event(event).kind):
                     continue

@@ -153,14 +153,14 @@ class Options:
 
     def argv_of(self, *names: str) -> list[str]:
         """Return these options as words before the command of another process; nothing of one that was not given."""
-        words: list[str] = []
+        argv: list[str] = []
         for name in names:
             option, value = f"--{name.replace('_', '-')}", getattr(self, name)
             if value is True:
-                words.append(option)
+                argv.append(option)
             elif value:
-                words += [f"{option}={item}" for item in (value if isinstance(value, tuple) else (value,))]
-        return words
+                argv += [f"{option}={item}" for item in (value if isinstance(value, tuple) else (value,))]
+        return argv
 
     @property
     def paths(self) -> Paths:
@@ -250,14 +250,14 @@ def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
     return locale is None or "utf" in locale.lower()
 
 
-def policies_of(words: Sequence[str]) -> dict[str, str]:
+def policies_of(assignments: Sequence[str]) -> dict[str, str]:
     """`KEY=VALUE` of policies at birth, each; which there are the maker of the array says. Raises InvalidValueError."""
     policies: dict[str, str] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
         if not equals or not key or not value:
             raise InvalidValueError(
-                f"{clean(word, 60)!r} is no policy.", hint="KEY=VALUE, for example write_cache=write-back."
+                f"{clean(assignment, 60)!r} is no policy.", hint="KEY=VALUE, for example write_cache=write-back."
             )
         policies[key] = value
     return policies

@@ -101,15 +101,15 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
     fields = run(lambda _: recoverable_json(bench, left)) if as_json else {}
     if not left:
         say("Nothing was left behind.")
-    asked, listing = answer is not None or can_ask(), options.listing or options.dry_run
-    if left and (listing or not asked) and not as_json:
+    is_answered, listing = answer is not None or can_ask(), options.listing or options.dry_run
+    if left and (listing or not is_answered) and not as_json:
         lines(run(lambda _: recoverable_rows(bench, left)))
     if listing or not left:
         if as_json:
             print_json(left=fields)
         return DONE
     refuse_read_only()
-    if not asked:
+    if not is_answered:
         raise RefusedError("Nothing was done: there is no terminal to ask on.", hint="Add --restore or --keep.")
     with prose_to_stderr() if as_json else nullcontext():
         worst = run(lambda interruption: _recover(bench, interruption, left, answer, options.typed))
@@ -287,13 +287,13 @@ async def _recover_change(bench: Workbench, intent: UnresolvedChange, answer: st
 async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | None) -> int:
     """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
     say_lines(await array_rows(bench, entry))
-    found, name = await bench.arrays.find(entry), entry.array.name
-    if found.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
+    match, name = await bench.arrays.find(entry), entry.array.name
+    if match.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
         await bench.arrays.settle(entry, remove=False)
-        whole = found.standing is ArrayMatchState.WHOLE
+        whole = match.standing is ArrayMatchState.WHOLE
         lines([f"kept  {name}: made" if whole else f"gone  {name}: nothing of it is left"])
         return DONE
-    parts = found.standing is ArrayMatchState.PARTLY
+    parts = match.standing is ArrayMatchState.PARTLY
     offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"
     match answer or ask(offered).lower():
         case "r" | "remove" | "restore" if parts:

@@ -99,10 +99,10 @@ def _earlier_repeats(run: RunRecord, *besides: LoadedSession) -> Iterator[tuple[
 
     job = job_words(run.start.work)
     root = current().paths.sessions
-    here = {loaded.folder.name for loaded in besides}
+    excluded = {loaded.folder.name for loaded in besides}
     past = known_runs(current().paths).runs
     names = dict.fromkeys(
-        past_run.session for past_run in reversed(past) if past_run.job == job and past_run.session not in here
+        past_run.session for past_run in reversed(past) if past_run.job == job and past_run.session not in excluded
     )
     for name in list(names)[:_MOST_EARLIER]:
         with contextlib.suppress(RaidbenchError):

@@ -262,14 +262,13 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
 
     `whole`: of an archive also what lies beside the log. Raises NotFoundError, StorageError, RefusedError.
     """
-    from app.core.session import folders as pool
-    from app.core.session import store
+    from app.core.session import folders, store
 
     paths = current().paths
     folder = Path(name) if name is not None else current().session
     if folder is not None:
         named = paths.sessions / folder
-        if folder.name == str(folder) and (named / pool.LOG).is_file():
+        if folder.name == str(folder) and (named / folders.LOG).is_file():
             folder = named
         if folder.is_file():
             import click
@@ -350,15 +349,14 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
 
     `named`: a change that counts, too, where its tool gave up: a card may have done it later.
     """
-    from app.core.session import folders as pool
-    from app.core.session import store
+    from app.core.session import folders, store
     from app.core.session.journal import Journal
 
-    asked = current().session
-    if asked is not None:
-        require_its_machine(asked)
+    named_folder = current().session
+    if named_folder is not None:
+        require_its_machine(named_folder)
     journal = Journal(current().paths.journal)
-    for folder in pool.each_folder(current().paths) if asked is None else (asked,):
+    for folder in folders.each_folder(current().paths) if named_folder is None else (named_folder,):
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if records := (*session.in_force, *late):

@@ -545,12 +545,12 @@ def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
 
 def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
     """The most useful commands of a screen, in their order; with the id of a pane those that are of use there."""
-    here = [
+    usable = [
         command
         for command in commands_of(screen)
         if command.footer and (not pane or not command.panes or pane in command.panes)
     ]
-    return tuple(sorted(here, key=lambda command: command.footer))
+    return tuple(sorted(usable, key=lambda command: command.footer))
 
 
 def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = NO_KEYMAP) -> list[tuple[str, str]]:
@@ -562,16 +562,16 @@ def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = 
         return keymap.get(command.id, command.shown_keys.split()[0]), command.label
 
     commands = footer_of(screen, pane)
-    last = [pair(each) for each in commands if each.id in _ALWAYS]
-    wanted = [pair(each) for each in commands if each.id not in _ALWAYS]
+    last = [pair(command) for command in commands if command.id in _ALWAYS]
+    wanted = [pair(command) for command in commands if command.id not in _ALWAYS]
     if pane == TYPED_INTO:
         wanted, last = list(_FIELD_KEYS), []
-    room = width - sum(_cells(each) for each in last)
+    room = width - sum(_cells(key) for key in last)
     chosen: list[tuple[str, str]] = []
-    for each in wanted:
-        if _cells(each) <= room:
-            chosen.append(each)
-            room -= _cells(each)
+    for key in wanted:
+        if _cells(key) <= room:
+            chosen.append(key)
+            room -= _cells(key)
     return [*chosen, *last]
 
 

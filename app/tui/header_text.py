@@ -74,11 +74,11 @@ def _single_line(content: HeaderContent, present: str, width: int) -> tuple[Head
     room = width - 2 - 2 * len(_BETWEEN)
     host = _fitted(_host(content), _MOST_HOST, "")
     room -= _width(host, "")
-    rest = _width([piece for piece in content.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
+    wanted_width = _width([piece for piece in content.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
     tabs = _tabs(content, present, 1)
-    if _width(tabs, "") + rest > room:  # a space between them is enough where it saves their names
+    if _width(tabs, "") + wanted_width > room:  # a space between them is enough where it saves their names
         tabs = [piece if piece.kind == "present" else replace(piece, text=piece.text[1:]) for piece in tabs]
-    if _width(tabs, "") + rest > room:
+    if _width(tabs, "") + wanted_width > room:
         tabs = _tabs(content, present, 1, named=False)
     state = _fitted(content.state, room - _width(tabs, ""), _BETWEEN)
     return _fill_line([*_join(host, ""), HeaderSegment(_BETWEEN), *tabs], _join(state, _BETWEEN), width, "")

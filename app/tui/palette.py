@@ -62,9 +62,11 @@ def fit(letters: str, text: str, named_at: int = 0) -> Fit:
         longer: _Paths = {}
         for at in _places(folded, letter):
             before = [(last, *paths[last]) for last in paths if last < at]
-            ways = [(had + _worth(folded, at, last, named_at), path) for last, had, path in before]
-            if ways:
-                worth, path = max(ways)
+            longer_paths = [
+                (worth_before + _worth(folded, at, last, named_at), path) for last, worth_before, path in before
+            ]
+            if longer_paths:
+                worth, path = max(longer_paths)
                 longer[at] = worth, (*path, at)
         paths = longer
     if not paths:
@@ -142,16 +144,16 @@ class CommandsProvider(Provider):
         for at in places:
             title = title.stylize(self.match_style or "$text-accent underline", at, at + 1)
         shown = f"{entry.title}  ({entry.keys})" if entry.keys else entry.title
-        rest = f"{shown:<{_TITLE}}"[len(entry.title) :]
-        return Content.assemble(title, rest, (f" {plain(entry.help)}", "$text-muted not bold"))
+        padding = f"{shown:<{_TITLE}}"[len(entry.title) :]
+        return Content.assemble(title, padding, (f" {plain(entry.help)}", "$text-muted not bold"))
 
     def _entries(self) -> list[PaletteEntry]:
-        here = getattr(self.screen, "NAME", "")
-        reached = {"all", here, *SCREENS}
+        screen_name = getattr(self.screen, "NAME", "")
+        reached = {"all", screen_name, *SCREENS}
         commands = [
             command for command in COMMANDS if command.id not in _SKIPPED and reached.intersection(command.screens)
         ]
-        ordered = sorted(commands, key=lambda command: here not in command.screens)
+        ordered = sorted(commands, key=lambda command: screen_name not in command.screens)
         return [*map(self._command, ordered), *self._settings()]
 
     def _command(self, command: CommandSpec) -> PaletteEntry:
@@ -176,11 +178,11 @@ class CommandsProvider(Provider):
 
     async def _run(self, command: CommandSpec) -> None:
         app = self.app
-        here = getattr(self.screen, "NAME", "")
+        screen_name = getattr(self.screen, "NAME", "")
         if "all" in command.screens:
             await app.run_action(command.action, app)
             return
-        if here not in command.screens:
+        if screen_name not in command.screens:
             await app.switch_mode(command.screens[0])
         await app.run_action(command.action, app.screen)
 

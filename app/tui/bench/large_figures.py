@@ -79,7 +79,8 @@ def _sum_first(
     shown = parts if len(parts) <= most else parts[: most - 1]
     rows += [(shorten(clean(target), _NAME), direction, cells) for target, direction, cells in shown]
     figure_rows = [
-        FigureRow(name=name if len(whole) == 1 else f"{name} {way}".strip(), cells=cells) for name, way, cells in rows
+        FigureRow(name=name if len(whole) == 1 else f"{name} {direction}".strip(), cells=cells)
+        for name, direction, cells in rows
     ]
     if len(shown) < len(parts):
         figure_rows.append(FigureRow(name=f"+{len(parts) - len(shown)} more", cells=_BLANK))

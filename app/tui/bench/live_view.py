@@ -53,8 +53,8 @@ def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
 
 def steady_way(plan: SteadyPlan | None) -> str:
     """The choice that a plan is."""
-    asked = (False, False) if plan is None else (plan.until, plan.end_early)
-    return next(value for value, way in _WAYS.items() if way == asked)
+    flags = (False, False) if plan is None else (plan.until, plan.end_early)
+    return next(value for value, choice_flags in _WAYS.items() if choice_flags == flags)
 
 
 def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:

@@ -308,8 +308,8 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             if not job.writes or job.sections:  # reading changes nothing about a drive, and sections do not settle
                 job, name = replace(profile(WORKLOAD).job, size=job.size), WORKLOAD
             plan = self.workbench_app.options.steady
-            asked = precondition_request(wanted.where, wanted.name, job, plan, profile=name)
-            return replace(asked, beside=wanted.beside)
+            precondition = precondition_request(wanted.where, wanted.name, job, plan, profile=name)
+            return replace(precondition, beside=wanted.beside)
 
         self._start(request)
 

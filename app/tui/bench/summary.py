@@ -42,8 +42,8 @@ def comparison_run(run: RunRecord, session: Session) -> RunRecord | None:
 
 def _same_job(record: RunRecord, other: RunRecord) -> bool:
     """Whether they measured the same, whatever the settings were."""
-    (where, job, _, subject), (other_where, task, _, names) = condition(record), condition(other)
-    return (where, job, subject) == (other_where, task, names)
+    (where, job, _, subject), (other_where, other_job, _, other_subject) = condition(record), condition(other)
+    return (where, job, subject) == (other_where, other_job, other_subject)
 
 
 # -- a running or finished experiment as the lines that screens show --------------------------------------------------

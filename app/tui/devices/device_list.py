@@ -268,9 +268,9 @@ class DeviceList(KeyedTable):
         """
         if not items:
             return None
-        here = self._gone_to is not None and self._gone_to in items and self.selected == self._gone_to.key
+        is_continued = self._gone_to is not None and self._gone_to in items and self.selected == self._gone_to.key
         keys = [trouble.key for trouble in items]
-        if here and self._gone_to is not None:
+        if is_continued and self._gone_to is not None:
             at = items.index(self._gone_to) + 1
         else:
             at = keys.index(self.selected) + 1 if self.selected in keys else 0

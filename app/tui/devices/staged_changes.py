@@ -169,10 +169,10 @@ class ChangeController:
             f"Trial, {seconds:.0f} s" if bench.host.capabilities.shares_watchdog or bench.changes.watches_itself else ""
         )
         plates = await self._plates(changes)
-        asked = confirmation(changes, plates, trial_label=label, names=self._names(changes))
-        if bench.changes.watches_itself and asked.trial_label:
-            asked = replace(asked, summary=f"{asked.summary} {ENDS_WITH_IT}".strip())
-        value_dialog = ConfirmDialog(asked)
+        question = confirmation(changes, plates, trial_label=label, names=self._names(changes))
+        if bench.changes.watches_itself and question.trial_label:
+            question = replace(question, summary=f"{question.summary} {ENDS_WITH_IT}".strip())
+        value_dialog = ConfirmDialog(question)
         if await self._app.push_screen_wait(value_dialog):
             trial = seconds if value_dialog.trial_chosen else None
             # Never in an exclusive group: a newer worker would cancel a write half-way.
@@ -244,8 +244,8 @@ class ChangeController:
         names = self._names(plans)
         title = f"Undo {view.course(plans[0], names)}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
         plates = await self._plates(plans)
-        asked = confirmation(plans, plates, title=title, names=names)
-        if await self._app.push_screen_wait(ConfirmDialog(asked)):
+        question = confirmation(plans, plates, title=title, names=names)
+        if await self._app.push_screen_wait(ConfirmDialog(question)):
             self._app.run_worker(self._take_back(plans, ids, plates), group="write", exit_on_error=True)
 
     def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:

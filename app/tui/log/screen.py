@@ -165,6 +165,6 @@ def log_entry(index: int, event: LoggedEvent, session: Session | None = None) ->
 
 def notice_entry(index: int, notice: Notice) -> LogEntry:
     """What was said as a line that unfolds."""
-    first, *rest = notice.text.splitlines() or [""]
+    first, *body = notice.text.splitlines() or [""]
     head = f"{units.clock(notice.at)}  {first}"
-    return LogEntry(key=f"said{index}", head=head, body=tuple(rest), kind=NOTICE, tone=TONES[_TONES[notice.severity]])
+    return LogEntry(key=f"said{index}", head=head, body=tuple(body), kind=NOTICE, tone=TONES[_TONES[notice.severity]])

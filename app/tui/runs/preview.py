@@ -118,9 +118,9 @@ class RunPreview(Pane):
             self._draw(run, curves)
 
     def _draw(self, run: RunRecord, curves: Curves) -> None:
-        there = bool(curves.taken)
-        self.query_one("#preview-graphs").display = there
-        if not there:
+        has_curves = bool(curves.taken)
+        self.query_one("#preview-graphs").display = has_curves
+        if not has_curves:
             return
         total, marks = length_of(run, curves), marks_of(curves, ascii=self._ascii)
         beneath: tuple[Reference, ...] = ()
