@@ -75,7 +75,7 @@ def _answer(shell: str) -> None:
     argv = _words()
     cut = _kept_by_bash(argv[-1]) if shell == "bash" else 0
     for value, help, kind in complete_line(argv):
-        print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{_one_line(help)}".rstrip("\t"))
+        print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{' '.join(help.split())}".rstrip("\t"))
     sys.stdout.flush()
 
 
@@ -123,10 +123,6 @@ def _kept_by_bash(word: str) -> int:
     """Characters at the front of a word that bash, which ends words at these, keeps."""
     kept = [at for at, sign in enumerate(word) if sign in ":=" and sign in os.environ.get("_RAIDBENCH_BREAKS", "")]
     return kept[-1] + 1 if kept else 0
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _command_at(before: list[str]) -> int:

@@ -20,7 +20,7 @@ from app.core.presentation.setting import TuningCells, tuning
 from app.core.presentation.table import Row
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
-from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.model import Array, Drive, Inventory, Target
 from backends.partial_inventory import PartialInventoryListener
 from backends.registry import MachineBackends
 from backends.text import clean
@@ -103,7 +103,9 @@ class DevicesProgress:
             if self._begun:
                 await self._print_settled()
             if self._late:
-                self._waiting.show([_source_name(source) for source in self._parts.awaited()])
+                sources = self._parts.awaited()
+                names = [source if isinstance(source, str) else name_of(source) for source in sources]
+                self._waiting.show([clean(name, 64) for name in names])
 
     async def _print_settled(self) -> None:
         partial = await self._parts.so_far()
@@ -184,10 +186,6 @@ class WaitingStatusLine:
         if self._said and self._erases:
             say("\r\x1b[K", end="")
             self._said = False
-
-
-def _source_name(source: Controller | str) -> str:
-    return clean(source if isinstance(source, str) else name_of(source), 64)
 
 
 def _things(branch: DeviceTreeNode) -> Iterator[Thing]:

@@ -16,7 +16,7 @@ import click
 from app.cli.async_runner import InterruptedByUserError
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED, REFUSED, USAGE
 from app.cli.options import current
-from app.cli.output import BrokenPipeOutputError, document_count, error_document, forget_stdout, report_error, say
+from app.cli.output import BrokenPipeOutputError, document_count, forget_stdout, print_json, report_error, say
 from app.core.session.paths import private_folder
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.text import clean
@@ -46,7 +46,8 @@ def run_guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
     def tell(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
         if as_json and document_count() == printed_before:
             with contextlib.suppress(RaidbenchError):  # it was said on standard error
-                error_document(status, message, hint, evidence)
+                details = {"hint": hint or None, "evidence": evidence or None}
+                print_json(error={"status": status, "message": message, **details})
 
     try:
         try:

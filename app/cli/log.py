@@ -127,9 +127,7 @@ def _list(as_json: bool) -> int:
                 "folder": str(loaded.folder),
                 "started": loaded.session.started,
                 "simulated": loaded.session.simulated,
-                "runs": len(loaded.session.runs),
-                "changes": len(loaded.session.changes),
-                "in_force": len(loaded.session.in_force),
+                **_counts(loaded.session),
             }
             for loaded in sessions
         ]
@@ -143,15 +141,17 @@ def _list(as_json: bool) -> int:
         (
             loaded.folder.name,
             units.moment(loaded.session.started)[:16],
-            str(len(loaded.session.runs)),
-            str(len(loaded.session.changes)),
-            str(len(loaded.session.in_force)),
+            *map(str, _counts(loaded.session).values()),
             "SIMULATED" if loaded.session.simulated else "",
         )
         for loaded in sessions
     ]
     lines(listing(("Session", "Started", *counts, ""), rows))
     return DONE
+
+
+def _counts(session: Session) -> dict[str, int]:
+    return {"runs": len(session.runs), "changes": len(session.changes), "in_force": len(session.in_force)}
 
 
 def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -226,24 +225,15 @@ def cli(
         raise click.UsageError("--host-timeout and --host-program are about --hosts.")
     if hosts is not None and options.machine is not None:
         raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
-    return _open_workbench(options, partial(_fleet, hosts, host_timeout, host_program) if hosts is not None else None)
-
-
-def _fleet(nodes: str, seconds: float | None, program: str | None) -> Any:
-    """The hosts that the workbench begins with. Raises ToolMissingError, InvalidValueError."""
-    import_asyncio()
-    return needed_action("fleet.named")(nodes, seconds=seconds, program=program)
+    return _open_workbench(options, hosts, host_timeout, host_program)
 
 
 _WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
 """Commands that need nothing of the state folder, or report what is wrong with it."""
 
 
-def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
-    """The screens, if there is a terminal that can show them. `hosts`: names those that they begin with.
-
-    Raises RaidbenchError.
-    """
+def _open_workbench(options: Options, hosts: str | None, host_timeout: float | None, host_program: str | None) -> int:
+    """Open the screens, if there is a terminal that can show them, with the hosts named. Raises RaidbenchError."""
     reason = _no_screen(os.environ)
     if reason is not None:
         say(f"raidbench: {reason}")
@@ -252,12 +242,12 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
     from app.cli.privileges import helper_of
     from app.cli.splash import show_splash
 
-    fleet = None if hosts is None else hosts()
-
-    helper_of(
-        options, wanted=True, read_only=options.read_only
-    )  # before the screens, which leave no room for a question
     import_asyncio()
+    fleet = None
+    if hosts is not None:
+        fleet = needed_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
+    # Before the screens, which leave no room for a question.
+    helper_of(options, wanted=True, read_only=options.read_only)
     with show_splash("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.session_context import host_of, remember_look, require_its_machine, workbench_on
         from app.cli.steady_options import steady_plan

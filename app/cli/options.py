@@ -6,7 +6,7 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
@@ -270,7 +270,8 @@ def typed_argv(context: click.Context, besides: Collection[str]) -> tuple[list[s
     for param in context.command.params:
         if param.name in besides or not is_typed(context, param.name):
             continue
-        values = list(_values(context.params[param.name]))
+        value = context.params[param.name]
+        values = list(map(str, value if isinstance(value, tuple | list) else (value,)))
         if isinstance(param, click.Argument):
             arguments += values
         elif isinstance(param, click.Option) and param.is_flag:
@@ -278,13 +279,6 @@ def typed_argv(context: click.Context, besides: Collection[str]) -> tuple[list[s
         else:
             options += [f"{param.opts[-1]}={value}" for value in values]
     return options, arguments
-
-
-def _values(value: object) -> Iterator[str]:
-    if isinstance(value, tuple | list):
-        yield from map(str, value)
-    else:
-        yield str(value)
 
 
 def is_typed(context: click.Context, name: str) -> bool:

@@ -115,11 +115,6 @@ def document_count() -> int:
     return _printed[0]
 
 
-def error_document(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
-    """What went wrong, as `--json` tells it. Raises what `data` raises."""
-    print_json(error={"status": status, "message": message, "hint": hint or None, "evidence": evidence or None})
-
-
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
     """A JSON document; strict JSON, so no NaN. `compact`: a line of several that are one answer.
 

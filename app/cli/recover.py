@@ -164,10 +164,8 @@ async def _recovery_steps(
         )
     for folder in dict.fromkeys(experiment.folder for experiment in left.experiments):
         of_folder = [experiment for experiment in left.experiments if experiment.folder == folder]
-        rows, name = (
-            [clean(experiment.sentence, 300) for experiment in of_folder],
-            ", ".join(experiment.name for experiment in of_folder),
-        )
+        rows = [clean(experiment.sentence, 300) for experiment in of_folder]
+        name = ", ".join(experiment.name for experiment in of_folder)
         yield _recover_session(rows, name, EXPERIMENT, folder, restore_settings, answer)
     intents = bench.changes.unresolved()
     if intents or left.files or left.arrays:
@@ -317,11 +315,9 @@ async def _recover_file(left: StaleScratchFile, answer: str | None) -> int:
     say_lines(await file_rows(left))
     if (answer or ask("[r]emove it, or [k]eep it").lower()) not in ("r", "remove"):
         return DONE
+    path = clean(str(left.path), 300)
     if (refusal := await remove_scratch(left.path)) is not None:
-        lines([f"kept  {clean(str(left.path), 300)}"])
+        lines([f"kept  {path}"])
         raise refusal
-    gone = not left.path.exists()
-    lines(
-        [f"removed  {clean(str(left.path), 300)}" if gone else f"not ours any more, kept  {clean(str(left.path), 300)}"]
-    )
+    lines([f"not ours any more, kept  {path}" if left.path.exists() else f"removed  {path}"])
     return DONE

@@ -91,8 +91,12 @@ async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     lines += filter(None, (still_running(intent), clean(await bench.changes.remains(change) or "", 600)))
     back = await _plan_revert(bench, change)
     if isinstance(back, RaidbenchError):
-        return [*lines, *(clean(line, 600) for line in (back.message, back.hint) if line)]
+        return [*lines, *_error_lines(back)]
     return [*lines, "to put it back:", *step_lines(back.writes)] if back.before != back.after else lines
+
+
+def _error_lines(error: RaidbenchError) -> list[str]:
+    return [clean(line, 600) for line in (error.message, error.hint) if line]
 
 
 async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
@@ -107,7 +111,7 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
         return [*lines, f"{clean(program, 100)} still works on it."]
     match = await _find_array(bench, entry)
     if isinstance(match, RaidbenchError):
-        return [*lines, *(clean(line, 600) for line in (match.message, match.hint) if line)]
+        return [*lines, *_error_lines(match)]
     lines.append(clean(match.words, 600))
     if match.standing is ArrayMatchState.PARTLY:
         lines += ["to take it apart:", *step_lines(match.remove)]
@@ -139,7 +143,7 @@ async def file_rows(left: StaleScratchFile) -> list[str]:
     """Return the rows of a scratch file that no run needs any more, with what uses it."""
     row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
     refusal = await leftover_in_use(left.path)
-    return [row, *(clean(line, 600) for line in (refusal.message, refusal.hint) if line)] if refusal else [row]
+    return [row, *_error_lines(refusal)] if refusal else [row]
 
 
 async def _file(left: StaleScratchFile) -> dict[str, Any]:

@@ -62,15 +62,10 @@ def runs_command(everything: bool, as_json: bool) -> int:
         say(f"Session {sessions[0].folder.name}")
     lines(_table(pairs, named=everything))
     for loaded in sessions:
-        _experiments(loaded, named=everything)
+        for record in loaded.session.experiments:
+            shown = next(experiment_lines(record, stored_comparison(loaded.session, record.id)))
+            lines([f"{f'{loaded.folder.name}/' if everything else ''}{record.id}  {clean(shown, 1000)}"])
     return DONE
-
-
-def _experiments(loaded: LoadedSession, *, named: bool) -> None:
-    """What each experiment of a session has shown."""
-    for record in loaded.session.experiments:
-        shown = next(experiment_lines(record, stored_comparison(loaded.session, record.id)))
-        lines([f"{f'{loaded.folder.name}/' if named else ''}{record.id}  {clean(shown, 1000)}"])
 
 
 def _session() -> list[LoadedSession]:

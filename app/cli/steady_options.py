@@ -58,8 +58,8 @@ def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Call
 
 def precondition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds those of them that preconditioning has, as `steady_cap` and `steady_round`."""
-    found: Callable[..., Any] = _CAP(_ROUND(command))
-    return found
+    decorated: Callable[..., Any] = _CAP(_ROUND(command))
+    return decorated
 
 
 def steady_plan(

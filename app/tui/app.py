@@ -360,7 +360,7 @@ class WorkbenchApp(SessionApp):
     async def on_event(self, event: events.Event) -> None:
         """Whoever presses a key has read what stood above the footer."""
         if isinstance(event, events.Key) and self.notices.standing:
-            self.notices.key_pressed()
+            self.notices.drop_read()
             self.show_notices()
         await super().on_event(event)
 

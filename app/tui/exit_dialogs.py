@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.core.benchmark.scratch_descriptor import remove_scratch
-from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
+from app.core.benchmark.stale_scratch import leftover_scratch
 from app.core.changes.pending_state import still_running
 from app.core.interrupted_experiments import InterruptedExperiment, cut_short, restore_settings
 from app.core.presentation import change as view
@@ -172,7 +172,7 @@ class ExitDialogs:
                     KeyedAnswer(key="r", label="Remove it", value="remove"),
                     KeyedAnswer(key="escape", label="Leave it there", value="leave"),
                 ),
-                _file_text(left),
+                f"{clean(str(left.path), 300)}\n{size_words(left.size)}, of run {left.run} in session {left.session}",
             )
             if answer == "remove":
                 refusal = await remove_scratch(left.path)
@@ -181,7 +181,3 @@ class ExitDialogs:
                 if refusal is not None:
                     text = f"{refusal.message} {refusal.hint}"
                 self._app.notify(clean(text, 600), severity="warning" if refusal else "information", markup=False)
-
-
-def _file_text(left: StaleScratchFile) -> str:
-    return f"{clean(str(left.path), 300)}\n{size_words(left.size)}, of run {left.run} in session {left.session}"

@@ -32,21 +32,14 @@ def short_cpu(name: str) -> str:
     return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
 
 
+_KINDS = ("bar", "good", "host", "name", "present", "quiet", "run", "staged", "trouble", "warning")
+"""Kinds of segments that have a style of their own."""
+
+
 class HeaderLines(StyleCachedWidget):
     """Machine and state over the bar of screens; both in one line where the terminal is short."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "header--bar",
-        "header--good",
-        "header--host",
-        "header--name",
-        "header--present",
-        "header--quiet",
-        "header--run",
-        "header--staged",
-        "header--trouble",
-        "header--warning",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"header--{kind}" for kind in _KINDS}
     DEFAULT_CSS = """
     HeaderLines {
         height: 1; dock: top; background: $panel; color: $foreground;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -29,21 +30,16 @@ class HelpScreen(OverlayScreen):
         """A sheet of keys."""
         own = commands_of(self._screen, shared=False)
         shared = tuple(command for command in commands_of(self._screen) if command not in own)
-        groups = (
-            FactGroup(
-                heading=(SCREENS | SHEETS)[self._screen],
-                facts=tuple(Detail(label=command.shown_keys, value=command.help) for command in own),
-            ),
-            FactGroup(
-                heading="Everywhere",
-                facts=tuple(Detail(label=command.shown_keys, value=command.help) for command in shared),
-            ),
-            FactGroup(heading="Moving", facts=tuple(Detail(label=keys, value=help) for keys, help in MOVING)),
-            FactGroup(heading="Signs", facts=tuple(Detail(label=sign.char, value=sign.meaning) for sign in SIGNS)),
-            FactGroup(
-                heading="Words",
-                facts=tuple(Detail(label=term.word, value=term.meaning) for term in terms_of(self._screen)),
-            ),
+        lists: tuple[tuple[str, Iterable[tuple[str, str]]], ...] = (
+            ((SCREENS | SHEETS)[self._screen], [(command.shown_keys, command.help) for command in own]),
+            ("Everywhere", [(command.shown_keys, command.help) for command in shared]),
+            ("Moving", MOVING),
+            ("Signs", [(sign.char, sign.meaning) for sign in SIGNS]),
+            ("Words", [(term.word, term.meaning) for term in terms_of(self._screen)]),
+        )
+        groups = tuple(
+            FactGroup(heading=heading, facts=tuple(Detail(label=label, value=text) for label, text in rows))
+            for heading, rows in lists
         )
         with Vertical(classes="sheet"):
             yield Static("Keys (esc closes)", classes="sheet-title", markup=False)

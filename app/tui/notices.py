@@ -68,7 +68,7 @@ class Notices:
         """Say it, beside what is too young to have been read."""
         if not notice.passing:
             self.messages.append(notice)
-        self._pass_over()
+        self.drop_read()
         self._standing = [(since, shown) for since, shown in self._standing if shown != notice and not shown.passing]
         self._standing.append((self._clock(), notice))
 
@@ -81,16 +81,13 @@ class Notices:
         """What goes on no longer, or is done."""
         self._standing = [(since, notice) for since, notice in self._standing if not notice.passing]
 
-    def key_pressed(self) -> None:
-        """Whoever types has read what stood long enough."""
-        self._pass_over()
-
     def clear(self) -> None:
         """Nothing stands any more, and nothing was said."""
         self._standing.clear()
         self.messages.clear()
 
-    def _pass_over(self) -> None:
+    def drop_read(self) -> None:
+        """Drop what stood long enough: whoever types has read it."""
         now = self._clock()
         self._standing = [(since, notice) for since, notice in self._standing if now - since < STAYS[notice.severity]]
 

@@ -102,10 +102,8 @@ class RunGraphs(Vertical):
     def on_mount(self) -> None:
         """Draws as the app does."""
         # Asking for widgets by name costs more than drawing a sample does.
-        self._throughput, self._latency = (
-            self.query_one("#throughput", LineChart),
-            self.query_one("#latency", LineChart),
-        )
+        self._throughput = self.query_one("#throughput", LineChart)
+        self._latency = self.query_one("#latency", LineChart)
         self._heat = self.query_one(HeatChart)
         self._figure_rows = self.query_one(FigureRows)
         for chart in self.charts:

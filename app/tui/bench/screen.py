@@ -230,12 +230,8 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         """The advisor's line; no line where nothing is to be said."""
         self._advice = advice
         self.query_one("#advice").set_class(bool(advice), "-said")
-        self.put("#advice", advice_line(advice, self._advice_room, ascii=self.workbench_app.ascii))
-
-    @property
-    def _advice_room(self) -> int:
-        """Columns of all lines that it may have: where there are rows for it, it is not cut."""
-        return (self.size.width - 2) * (ADVICE_LINES if self.size.height >= TALL else 1)
+        room = (self.size.width - 2) * (ADVICE_LINES if self.size.height >= TALL else 1)
+        self.put("#advice", advice_line(advice, room, ascii=self.workbench_app.ascii))
 
     def _foresee(self, session: Session) -> None:
         """Read the settings of the target and ask the advisor about the job as it stands, once for each job, target

@@ -142,7 +142,10 @@ class DeviceList(KeyedTable):
             self.listing = replace(self.listing, found=names, named=called(self._inventory, names, self.filter_text))
         else:
             self.listing = replace(self.listing, found=None, named=frozenset())
-        self._seek(tuple(self.filter_text.lower().split()))
+        sought = tuple(self.filter_text.lower().split())
+        if sought != self.sought:  # what the filter wants stands out
+            self.sought = sought
+            self.refresh()
         self.table = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
         columns = render.columns(self.table)
         if columns != self.columns:
@@ -152,12 +155,6 @@ class DeviceList(KeyedTable):
             self.fit()  # other devices: nobody watches a column that would jump
         if self._stood is None and self.rows:
             self.cursor = self.rows[0].key
-
-    def _seek(self, parts: tuple[str, ...]) -> None:
-        """Let what the filter wants stand out."""
-        if parts != self.sought:
-            self.sought = parts
-            self.refresh()
 
     def _rearrange(self) -> None:
         """The same devices in another way: where the cursor is then, it stays."""
@@ -221,7 +218,8 @@ class DeviceList(KeyedTable):
         self.stay()
         key = row.key.removesuffix(OTHERS)
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
-        opened = self.listing.opened if keeps and self._in_trouble(key) else self.listing.opened | {key}
+        opens_itself = any(trouble.key == key for trouble in troubles(self._inventory))  # no finding opens a branch
+        opened = self.listing.opened if keeps and opens_itself else self.listing.opened | {key}
         self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
         self._rearrange()
         return True
@@ -235,9 +233,6 @@ class DeviceList(KeyedTable):
         stood = self._stood or ""
         self._stand_on(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
         return whole
-
-    def _in_trouble(self, key: str) -> bool:
-        return any(trouble.key == key for trouble in troubles(self._inventory))  # what opens a branch: no finding does
 
     def close_branch(self) -> bool:
         """Hide what hangs from the row, or go to what the row hangs from; False at the top."""
