@@ -19,7 +19,7 @@ from app.cli.confirm import require_confirmation
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, FiniteRange, GroupedCommand, current, gather_options, typed_argv
 from app.cli.output import BrokenPipeOutputError, document, lines, print_json, say, say_lines
-from app.cli.session_context import begin_measuring, on_workbench
+from app.cli.session_context import on_workbench, open_checked_session
 from app.cli.steady_options import steady_options
 from app.core.analysis.replicates import spreads
 from app.core.benchmark.endurance import wear_words
@@ -266,7 +266,7 @@ async def measure_runs(
     first = await prepare_run(bench, request)  # what cannot be done at all leaves no session behind
     if leash is not None:
         leash.require_harmless(first)
-    await begin_measuring(bench, fresh=fresh)
+    await open_checked_session(bench, fresh=fresh)
     records: list[RunRecord] = []
     advice_keys: frozenset[str] = frozenset()
     with interruption.stop_on_signal(bench.jobs.stop):

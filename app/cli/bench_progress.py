@@ -104,10 +104,10 @@ class RunProgressPrinter:
                 if sample.phase is Phase.MEASURING:
                     self.samples.append(sample)
                     self._print(sample, session.active)
-                self._tell(session.active)
+                self._show_progress(session.active)
             case PhaseChanged(phase=phase) if phase is not Phase.DONE:
                 self._last = 0.0
-                self._tell(session.active)
+                self._show_progress(session.active)
             case _:
                 pass
 
@@ -120,7 +120,7 @@ class RunProgressPrinter:
             self.nobody_reads = True
             self._bench.jobs.stop()
 
-    def _tell(self, active: ActiveRun | None) -> None:
+    def _show_progress(self, active: ActiveRun | None) -> None:
         now = time.monotonic()
         if self._silent or active is None or now - self._last < (REDRAW_S if self._line.able else _PLAIN):
             return

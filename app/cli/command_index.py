@@ -48,17 +48,17 @@ class CommandTable(Mapping[str, DoorCommand]):
 
     def __getitem__(self, name: str) -> DoorCommand:
         command = _CORE.get(name)
-        return _all()[name] if command is None else command
+        return _all_commands()[name] if command is None else command
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_all())
+        return iter(_all_commands())
 
     def __len__(self) -> int:
-        return len(_all())
+        return len(_all_commands())
 
 
 @cache
-def _all() -> dict[str, DoorCommand]:
+def _all_commands() -> dict[str, DoorCommand]:
     """Return every command, in the order of `--help`."""
     commands = _CORE | {name: command for door in doors().values() for name, command in door.commands.items()}
     return dict(sorted(commands.items(), key=lambda item: item[1].rank))

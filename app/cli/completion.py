@@ -357,7 +357,7 @@ def _runs(line: CommandLine) -> Iterator[CompletionItem]:
         yield from (CompletionItem(f"{item.value}/", "a session", "part") for item in _sessions(line) if line.last)
 
 
-def _plotted(line: CommandLine) -> Iterator[CompletionItem]:
+def _plot_subjects(line: CommandLine) -> Iterator[CompletionItem]:
     yield from _runs(line)
     yield from _targets(line)
 
@@ -433,7 +433,7 @@ POSITIONAL: Mapping[str, Offer] = {
     "report": _first_word_only(_sessions),
     "archive": _first_word_only(_sessions),
     "compare": _runs,
-    "plot": _plotted,
+    "plot": _plot_subjects,
     "baseline": _baseline,
     "capture": _folders,
     "help": _first_word_only(_commands),

@@ -12,7 +12,7 @@ from app.cli.async_runner import Interruption, run
 from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
 from app.cli.output import document, print_json, say, text_wanted
-from app.cli.session_context import host_of, on_workbench, remember_look, report_trials, warn_of_journal
+from app.cli.session_context import host_of, on_workbench, remember_scan, report_trials, warn_of_journal
 from app.core.presentation import json_schema
 from backends.did_you_mean import suggested
 from backends.errors import InvalidValueError, RaidbenchError
@@ -61,7 +61,7 @@ async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *,
         inventory = await machine.probe()
         settings, problems = await all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
-        remember_look(machine, inventory)
+        remember_scan(machine, inventory)
         fields = json_schema.devices(
             inventory, settings, host=host.name, simulated=current().simulated, version=version
         )
@@ -76,8 +76,8 @@ async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *,
         return DONE
     from app.cli.devices_progress import DevicesProgress
 
-    inventory = await DevicesProgress(machine, columns, wide=wide, simulated=current().simulated).look()
-    remember_look(machine, inventory)
+    inventory = await DevicesProgress(machine, columns, wide=wide, simulated=current().simulated).run()
+    remember_scan(machine, inventory)
     _report_problems(inventory)
     return DONE
 

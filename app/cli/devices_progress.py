@@ -52,16 +52,16 @@ class DevicesProgress:
         self._at_once_s = at_once_s
         self._parts = PartialInventoryListener(machine)
         self._news = asyncio.Event()
-        self._begun = self._late = False
+        self._is_printing = self._late = False
         self._tuned: dict[Target, TuningCells] = {}
         self._layout: LineLayout | None = None
         self._printed: set[str] = set()
         self._waiting = WaitingStatusLine()
 
-    async def look(self) -> Inventory:
+    async def run(self) -> Inventory:
         """All that was found; it is printed. Raises ReaderGoneError, StorageError."""
         loop = asyncio.get_running_loop()
-        timers = (loop.call_later(self._at_once_s, self._begin), loop.call_later(WAITING_S, self._mark_late))
+        timers = (loop.call_later(self._at_once_s, self._start_printing), loop.call_later(WAITING_S, self._mark_late))
         tasks = probing, following = (
             asyncio.create_task(self._machine.probe(self._take_part)),
             asyncio.create_task(self._follow()),
@@ -88,8 +88,8 @@ class DevicesProgress:
         self._parts.told(part, inventory)
         self._news.set()
 
-    def _begin(self) -> None:
-        self._begun = True
+    def _start_printing(self) -> None:
+        self._is_printing = True
         self._news.set()
 
     def _mark_late(self) -> None:
@@ -100,7 +100,7 @@ class DevicesProgress:
         while True:
             await self._news.wait()
             self._news.clear()
-            if self._begun:
+            if self._is_printing:
                 await self._print_settled()
             if self._late:
                 sources = self._parts.awaited()

@@ -249,7 +249,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
     # Before the screens, which leave no room for a question.
     helper_of(options, wanted=True, read_only=options.read_only)
     with show_splash("" if options.demo or options.machine else os.uname().nodename):
-        from app.cli.session_context import host_of, remember_look, require_its_machine, workbench_on
+        from app.cli.session_context import host_of, remember_scan, require_its_machine, workbench_on
         from app.cli.steady_options import steady_plan
         from app.core.benchmark.niceness import lower_priority
         from app.core.session.store import latest
@@ -291,7 +291,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
             **swept,
         ),
     )
-    remember_look(bench.hardware.machine, bench.session.inventory)
+    remember_scan(bench.hardware.machine, bench.session.inventory)
     return int(status)
 
 

@@ -12,7 +12,7 @@ from app.cli.confirm import confirm_harmless
 from app.cli.exit_status import DONE
 from app.cli.options import gather_options
 from app.cli.output import lines, print_json, say, say_lines
-from app.cli.session_context import begin, on_workbench, session_with_changes
+from app.cli.session_context import on_workbench, open_session, session_with_changes
 from app.cli.set_command import parse_assignments
 from backends.errors import NotFoundError
 from backends.model import Target
@@ -79,7 +79,7 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
         say("Dry run: nothing was written.")
         return DONE
     confirm_harmless("Write it", yes=options.yes)
-    await begin(bench)
+    await open_session(bench)
     await bench.keeping.install_rule(target, rule, values)
     if options.as_json:
         print_json(**fields)

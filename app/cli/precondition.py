@@ -16,7 +16,7 @@ from app.cli.confirm import confirm_harmless
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options
 from app.cli.output import lines, print_json, say, say_lines
-from app.cli.session_context import begin, on_workbench
+from app.cli.session_context import on_workbench, open_session
 from app.cli.steady_options import precondition_options, steady_plan
 from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
@@ -100,7 +100,7 @@ async def _precondition(
         word = confirm_run(ready, options.typed)
     else:
         confirm_harmless("Write the file", yes=options.yes)
-    await begin(bench)
+    await open_session(bench)
     follower = RunProgressPrinter(bench, stream=False)
     with closing(follower), interruption.stop_on_signal(bench.jobs.stop):
         follower.begin()

@@ -34,7 +34,7 @@ def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection 
     if options.simulated:
         return None
     if not _begun or (wanted and _begun == [None]):
-        _begun[:] = [_begin(options, wanted=wanted and not options.no_helper, read_only=read_only)]
+        _begun[:] = [_start_helper(options, wanted=wanted and not options.no_helper, read_only=read_only)]
     return _begun[0]
 
 
@@ -50,7 +50,7 @@ async def helper_connection() -> socket.socket | None:
     return socket.socket(fileno=descriptor)
 
 
-def _begin(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
+def _start_helper(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
     from app.privsep.client import begin, helper, inherited
 
     try:

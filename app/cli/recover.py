@@ -26,7 +26,7 @@ from app.cli.recover_listing import (
     sweep_rows,
 )
 from app.cli.render import with_sign
-from app.cli.session_context import begin, refuse_read_only, report_trials, workbench
+from app.cli.session_context import open_session, refuse_read_only, report_trials, workbench
 from app.core.benchmark.scratch_descriptor import remove_scratch
 from app.core.benchmark.stale_scratch import StaleScratchFile
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
@@ -133,7 +133,7 @@ async def _recover(
     worst = await _run_in_turn(interruption, _recovery_steps(bench, left, answer, typed))
     if worst != INTERRUPTED:
         for file in left.files:
-            worst = max(worst, await _exit_status_of(_recover_file(file, answer)))
+            worst = max(worst, await _run_step(_recover_file(file, answer)))
     return worst
 
 
@@ -143,7 +143,7 @@ async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitab
     with interruption.stop_on_signal(lambda: say("Stopping after this one."), patient=True):
         async with aclosing(works):
             async for work in works:
-                worst = max(worst, await _exit_status_of(work))
+                worst = max(worst, await _run_step(work))
                 if interruption.is_requested():
                     return INTERRUPTED
     return worst
@@ -155,7 +155,7 @@ async def _recovery_steps(
     """Yield what is to be done about each thing that was left, but for scratch files."""
     deleted = await _missing_recreated(bench)
     if deleted:  # a sweep that was cut short goes on only with what is there
-        await begin(bench)
+        await open_session(bench)
     for intent in deleted:
         yield _recreate(bench, intent, answer, typed)
     for folder in left.sweeps:
@@ -169,7 +169,7 @@ async def _recovery_steps(
         yield _recover_session(rows, name, EXPERIMENT, folder, restore_settings, answer)
     intents = bench.changes.unresolved()
     if intents or left.files or left.arrays:
-        await begin(bench)
+        await open_session(bench)
     for entry in left.arrays:
         yield _recover_array(bench, entry, answer)
     for intent in intents:
@@ -213,14 +213,14 @@ async def _trials(bench: Workbench, interruption: Interruption) -> int:
         return DONE
 
     async def works() -> AsyncGenerator[Awaitable[int]]:
-        await begin(bench)
+        await open_session(bench)
         for intent in left:
             yield _recover_change(bench, intent, "r")
 
     return await _run_in_turn(interruption, works())
 
 
-async def _exit_status_of(work: Awaitable[int]) -> int:
+async def _run_step(work: Awaitable[int]) -> int:
     """The status of one thing that was left; an error is told, and what else was left has its turn."""
     try:
         return await work

@@ -140,7 +140,7 @@ def workbench(
         raise
     bench.close()
     if bench.session.inventory != Inventory():  # the vendors are not looked for now
-        remember_look(bench.hardware.machine, bench.session.inventory)
+        remember_scan(bench.hardware.machine, bench.session.inventory)
 
 
 def on_workbench(
@@ -162,7 +162,7 @@ def on_workbench(
         return run(lambda interruption: work(bench, interruption, *args))
 
 
-def remember_look(machine: MachineBackends, inventory: Inventory) -> None:
+def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
     """Keep what was found for completion; of a recorded machine nothing is completed."""
     options = current()
     if options.machine is None:
@@ -233,7 +233,7 @@ def interrupted_sweeps() -> tuple[Path, ...]:
     return left_behind(SWEEP, paths)
 
 
-async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
+async def open_session(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
     """Open the session named by the options, or go on with the last one, and put the inventory into it.
 
     `fresh`: where none is named, a new one.
@@ -244,9 +244,9 @@ async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = F
     await bench.hardware.probe_if_stale()
 
 
-async def begin_measuring(bench: Workbench, *, fresh: bool = False) -> None:
+async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None:
     """As `begin`; the session keeps what was wrong with the machine before it was measured. Raises StorageError."""
-    await begin(bench, fresh=fresh)
+    await open_session(bench, fresh=fresh)
     if (check_session := action("check.session")) is not None:
         await check_session(bench, bench.hardware.machine)
 

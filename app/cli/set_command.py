@@ -13,7 +13,7 @@ from app.cli.confirm import review_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
 from app.cli.output import lines, print_json, say, say_lines
-from app.cli.session_context import begin, on_workbench
+from app.cli.session_context import on_workbench, open_session
 from app.cli.trial import decide_trial
 from app.core.presentation import change as view
 from app.core.presentation import json_schema
@@ -93,7 +93,7 @@ async def _set(
     plate = await bench.hardware.nameplate(homes.pop() if len(homes) == 1 else target)
     risk = worst(change.risk for change in changes)
     confirm.require_confirmation(risk, (plate,), yes=options.yes, typed=options.typed, action="Apply")
-    await begin(bench)
+    await open_session(bench)
     return await _apply(bench, interruption, changes, already, options)
 
 

@@ -15,7 +15,7 @@ from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
 from app.cli.output import lines, print_json, report_error, say, say_lines
 from app.cli.render import table_lines, with_sign
-from app.cli.session_context import begin, on_workbench, session_with_changes
+from app.cli.session_context import on_workbench, open_session, session_with_changes
 from app.core.presentation import change as view
 from app.core.presentation import json_schema
 from app.core.presentation.risk_text import outcome_cell
@@ -97,7 +97,7 @@ async def _undo(
 ) -> int:
     say_lines((*table_lines(view.in_force(chosen)), *dependent_lines([record.change for record in chosen])))
     say()
-    await begin(bench, folder)
+    await open_session(bench, folder)
     plans = await _plan_undos(bench, chosen)
     say("What is run:")
     say_lines([line for plan in plans.values() for line in step_lines(plan.writes)])

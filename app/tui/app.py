@@ -104,7 +104,7 @@ class WorkbenchApp(SessionApp):
         self.waiting = RunBadge()
         """Where something runs or has ended."""
         super().__init__(workbench, self.options.fps)
-        self.set_reactive(WorkbenchApp.theme, self._registered(self.options.theme))
+        self.set_reactive(WorkbenchApp.theme, self._register_theme(self.options.theme))
         self.stylesheet = NarrowedStylesheet(variables=self.get_css_variables())
         self._refresh_truecolor_filter(self.ansi_theme)  # made for the theme of before
         self.ascii = self.options.ascii
@@ -147,24 +147,24 @@ class WorkbenchApp(SessionApp):
         if self.options.keymap:
             self.set_keymap(dict(self.options.keymap))
         self._catch_signals()
-        self.call_after_refresh(self._begin_later)
+        self.call_after_refresh(self._start_later)
         self.set_interval(1.0, self._every_second)
 
-    def _begin_later(self) -> None:
-        self.run_worker(self._begin(), group="session", exit_on_error=True)
+    def _start_later(self) -> None:
+        self.run_worker(self._start(), group="session", exit_on_error=True)
 
-    async def _begin(self) -> None:
+    async def _start(self) -> None:
         try:
             await self.workbench.open(self.options.session)
         except StorageError as error:
             self.workbench.storage_problem = error
-            self.tell(error, title="Nothing can be recorded")
+            self.show_error(error, title="Nothing can be recorded")
         self.opened = True
         self._recording = self.workbench.recording
         self.session = self.workbench.session
         await self.trials.follow()
         if self.workbench.changes.trials():  # of this session, which an earlier raidbench began
-            self.run_worker(self.trials.watch(), group="trial", exit_on_error=True)
+            self.run_worker(self.trials.wait_until_decided(), group="trial", exit_on_error=True)
         await self.look_for_hardware()
         from app.tui.exit_dialogs import ExitDialogs
 
@@ -180,14 +180,14 @@ class WorkbenchApp(SessionApp):
         try:
             await self.workbench.hardware.probe()
         except RaidbenchError as error:
-            self.tell(error)
+            self.show_error(error)
 
     async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
         """As `look_for_hardware`, of what these changes may have moved."""
         try:
             await self.workbench.hardware.rescan_after_change(changes)
         except RaidbenchError as error:
-            self.tell(error)
+            self.show_error(error)
 
     def check_anew(self) -> None:
         """Find anew what wants a look; until that is known, what was found before stands."""
@@ -195,9 +195,9 @@ class WorkbenchApp(SessionApp):
 
     async def _check(self) -> None:
         before = self.findings.state, self.drifted.drifts
-        await self.findings.look()
-        for trouble in await self.drifted.look():
-            self.tell(trouble, title="Held against the state file")
+        await self.findings.update()
+        for trouble in await self.drifted.update():
+            self.show_error(trouble, title="Held against the state file")
         if (self.findings.state, self.drifted.drifts) != before:
             self.show_header()
             self.refresh_screen()
@@ -218,7 +218,7 @@ class WorkbenchApp(SessionApp):
         self._recording = self.workbench.recording
         problem = self.workbench.storage_problem
         if problem is not None:
-            self.tell(problem, title="Nothing is recorded any more, so nothing can be changed")
+            self.show_error(problem, title="Nothing is recorded any more, so nothing can be changed")
         self.refresh_screen()
 
     def watch_staged_count(self) -> None:
@@ -227,9 +227,9 @@ class WorkbenchApp(SessionApp):
 
     def choose_theme(self, name: str) -> None:
         """Draw in the colours of one of `THEMES`."""
-        self.theme = self._registered(name)
+        self.theme = self._register_theme(name)
 
-    def _registered(self, name: str) -> str:
+    def _register_theme(self, name: str) -> str:
         theme = theme_of(name, os.environ, self.console.color_system)
         self.register_theme(theme)
         return theme.name
@@ -370,7 +370,7 @@ class WorkbenchApp(SessionApp):
         if not await self._check_bindings(event.key) and (screen := self.front) is not None:
             screen.dead_key(event)
 
-    def tell(self, error: RaidbenchError, *, title: str = "") -> None:
+    def show_error(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error: what happened, what it means, what to do next."""
         copied = commands_in(clean_lines(error.hint or "", 12))
         self._add_notice(sentences(error.message, error.hint), title=clean(title), severity="error", copied=copied)
@@ -381,7 +381,7 @@ class WorkbenchApp(SessionApp):
         try:
             function = needed_action(name)
         except NotFoundError as error:
-            self.tell(error)
+            self.show_error(error)
             return None
         return function(self, *arguments, **named)
 

@@ -88,7 +88,7 @@ class AppInterface(Protocol):
     def ask_export_of(self, session: Session, folder: Path) -> None:
         """The same of a session that lies in `folder`."""
 
-    def tell(self, error: RaidbenchError, *, title: str = "") -> None:
+    def show_error(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error: what happened, what it means, what to do next."""
 
     def notify(

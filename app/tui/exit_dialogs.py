@@ -93,7 +93,7 @@ class ExitDialogs:
             try:
                 ended = await self._workbench.changes.undo(record.id)
             except RaidbenchError as error:
-                self._app.tell(error, title=f"{record.id} was not restored")
+                self._app.show_error(error, title=f"{record.id} was not restored")
                 return False
             if not ended.taken_back:
                 self._app.notify(f"{record.id}: {ended.message}", title="Not restored", severity="error", markup=False)
@@ -103,7 +103,7 @@ class ExitDialogs:
     async def offer_recovery(self) -> None:
         """Say what a crash left in the middle, and offer to restore it."""
         if (unknown := self._workbench.changes.journal.newer()) is not None:
-            self._app.tell(unknown, title="Nothing can be changed")
+            self._app.show_error(unknown, title="Nothing can be changed")
         for intent in self._workbench.changes.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
@@ -125,7 +125,7 @@ class ExitDialogs:
                 elif answer == "keep":
                     self._workbench.changes.keep(intent)
             except RaidbenchError as error:
-                self._app.tell(error, title="Not restored")
+                self._app.show_error(error, title="Not restored")
 
     async def offer_experiments(self) -> None:
         """Name the experiments whose process ended in the middle, and offer to put their value back."""
@@ -143,7 +143,7 @@ class ExitDialogs:
                 elif answer == "keep":
                     EXPERIMENT.remove(left.folder)
             except RaidbenchError as error:
-                self._app.tell(error, title="Not put back")
+                self._app.show_error(error, title="Not put back")
 
     async def _put_back(self, left: InterruptedExperiment) -> None:
         """In a session of its own, unless it is the one that is open. Raises RaidbenchError."""

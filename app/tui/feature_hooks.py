@@ -27,7 +27,7 @@ class CheckTracker:
         """Equal as long as nothing else was found."""
         return None
 
-    async def look(self) -> None:
+    async def update(self) -> None:
         """Judge the last look at the devices and what was read of them by now."""
 
     def facts(self, address: str) -> tuple[Facts, ...]:
@@ -94,7 +94,7 @@ class DriftWatch:
         """Return what differs of a target, by key."""
         return _NOTHING
 
-    async def look(self) -> tuple[RaidbenchError, ...]:
+    async def update(self) -> tuple[RaidbenchError, ...]:
         """Compare anew; return what is wrong with the file or has nothing to compare with, each once while it is so."""
         return ()
 

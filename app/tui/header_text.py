@@ -64,15 +64,15 @@ def header_line(content: HeaderContent, present: str, width: int, lines: int, y:
     if y == 1:
         return _fill_line(_tabs(content, present, lines), _trouble(content), width, "bar")
     room = width - 2 - len(_BETWEEN)
-    state = _fitted(content.state, room - min(_MOST_HOST, _width(_host(content), "")), _BETWEEN)
-    machine = _fitted(content.machine, room - _width(state, _BETWEEN), _DOT)
+    state = _fit(content.state, room - min(_MOST_HOST, _width(_host(content), "")), _BETWEEN)
+    machine = _fit(content.machine, room - _width(state, _BETWEEN), _DOT)
     return _fill_line(_join(machine, _DOT), _join(state, _BETWEEN), width, "")
 
 
 def _single_line(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
     """Host, screens and state: before any of these goes, the screens that are not in front lose their names."""
     room = width - 2 - 2 * len(_BETWEEN)
-    host = _fitted(_host(content), _MOST_HOST, "")
+    host = _fit(_host(content), _MOST_HOST, "")
     room -= _width(host, "")
     wanted_width = _width([piece for piece in content.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
     tabs = _tabs(content, present, 1)
@@ -80,7 +80,7 @@ def _single_line(content: HeaderContent, present: str, width: int) -> tuple[Head
         tabs = [piece if piece.kind == "present" else replace(piece, text=piece.text[1:]) for piece in tabs]
     if _width(tabs, "") + wanted_width > room:
         tabs = _tabs(content, present, 1, named=False)
-    state = _fitted(content.state, room - _width(tabs, ""), _BETWEEN)
+    state = _fit(content.state, room - _width(tabs, ""), _BETWEEN)
     return _fill_line([*_join(host, ""), HeaderSegment(_BETWEEN), *tabs], _join(state, _BETWEEN), width, "")
 
 
@@ -134,7 +134,7 @@ def _width(pieces: Sequence[HeaderSegment], joint: str) -> int:
     return sum(width_of(piece.text) for piece in pieces) + len(joint) * max(0, len(pieces) - 1)
 
 
-def _fitted(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[HeaderSegment, ...]:
+def _fit(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[HeaderSegment, ...]:
     """The pieces that have room; of what stays in any case the last is cut where even that is too much."""
     kept = list(pieces)
     while kept and _width(kept, joint) > room:

@@ -172,7 +172,7 @@ class SessionApp(App[int]):
             from app.tui.alarms import RunAlerts
 
             self._alarms = RunAlerts()
-        for text in self._alarms.hear(session.active):
+        for text in self._alarms.update(session.active):
             if text in self._alarms.lasting:  # until it is over, or the run is: then it is told how long it was
                 self.notify_transient(text, severity="error")
             else:

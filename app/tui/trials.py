@@ -162,13 +162,13 @@ class Trials:
         try:
             kept = await self._workbench.changes.keep_trials(chosen)
         except RaidbenchError as error:
-            self._app.tell(error, title="What is on trial will be taken back")
+            self._app.show_error(error, title="What is on trial will be taken back")
             return False
         finally:
             self._deciding = False
         well = not any(ended.message for _, ended in kept)
         if kept:
-            self._tell(f"Kept: {', '.join(view.kept(trial.change, ended) for trial, ended in kept)}.", well=well)
+            self._report(f"Kept: {', '.join(view.kept(trial.change, ended) for trial, ended in kept)}.", well=well)
         return well
 
     async def _restore(self, chosen: Sequence[_Shown]) -> None:
@@ -190,12 +190,12 @@ class Trials:
                         if not ended.taken_back
                     ]
                 if failed:
-                    self._tell(f"{failed[0]}.", well=False)
+                    self._report(f"{failed[0]}.", well=False)
                     return
         except RaidbenchError as error:
-            self._app.tell(error, title="Not taken back")
+            self._app.show_error(error, title="Not taken back")
             return
-        self._tell("The old values are back.", well=True)
+        self._report("The old values are back.", well=True)
         await self._forget(chosen)
 
     def follow_later(self) -> None:
@@ -230,10 +230,10 @@ class Trials:
                 PendingValueState.OURS: "the new value was kept",
             }
             lines.append(f"{view.what(change)}: {state.get(standing(change, now), 'it has another value now')}")
-        self._tell(f"The trial is over. {'; '.join(lines)}.", well=True)
+        self._report(f"The trial is over. {'; '.join(lines)}.", well=True)
         await self._app.rescan_after_change(tuple(trial.trial.change for trial in trials))
 
-    async def watch(self) -> None:
+    async def wait_until_decided(self) -> None:
         """Wait until the trial is decided, one way or the other; the session knows how it ended then."""
         trials = self._workbench.changes.trials()
         while self._deciding or (self._workbench.changes.trials() and self._left(trials) > -AFTER):
@@ -243,11 +243,11 @@ class Trials:
         try:
             back = await self._workbench.changes.end_trials()
         except RaidbenchError as error:
-            self._app.tell(error, title="The trial")
+            self._app.show_error(error, title="The trial")
             return
-        self._tell(f"The trial is over: {view.trial_over(back)}.", well=back)
+        self._report(f"The trial is over: {view.trial_over(back)}.", well=back)
 
-    def _tell(self, message: str, *, well: bool) -> None:
+    def _report(self, message: str, *, well: bool) -> None:
         self._app.notify(message, severity="information" if well else "error")
         self._app.show_header()
 

@@ -28,7 +28,7 @@ def flowing(*ios: int) -> ActiveRun:
 
 def heard(*moments: ActiveRun) -> list[tuple[str, ...]]:
     alarms = RunAlerts()
-    return [alarms.hear(moment) for moment in moments]
+    return [alarms.update(moment) for moment in moments]
 
 
 def test_a_stall_is_told_within_a_second_and_once() -> None:
@@ -59,7 +59,7 @@ def test_a_member_that_had_failed_before_is_no_news() -> None:
 
 
 def test_nothing_is_told_while_nothing_is_measured() -> None:
-    assert RunAlerts().hear(None) == ()
+    assert RunAlerts().update(None) == ()
 
 
 def held() -> tuple[Sample, ...]:

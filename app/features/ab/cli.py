@@ -18,7 +18,7 @@ from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, GroupedCommand, current, gather_options
 from app.cli.output import lines, paint, print_json, say, say_lines
 from app.cli.render import table_lines
-from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only
+from app.cli.session_context import loaded_session, on_workbench, open_checked_session, refuse_read_only
 from app.cli.set_command import parse_assignments
 from app.cli.steady_options import steady_options
 from app.core.analysis.pair_design import STANDARD, UNTIL, one_look
@@ -154,7 +154,7 @@ async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, option
         say(f"{row}.")
     say()
     typed = _ask(plan, await bench.hardware.nameplate(plan.change.target), options)
-    await begin_measuring(bench)
+    await open_checked_session(bench)
     if interruption.is_requested():
         return INTERRUPTED
 

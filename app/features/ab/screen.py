@@ -164,14 +164,14 @@ class ExperimentController:
             if plan is not None:
                 await self._ask(plan)
         except RaidbenchError as error:
-            self._app.tell(error, title="No A/B")
+            self._app.show_error(error, title="No A/B")
 
     async def go_on(self, experiment: str) -> bool:
         """The same with the pairs that an experiment's plan has left; whether they are measured."""
         try:
             return await self._ask(await self._left(experiment))
         except RaidbenchError as error:
-            self._app.tell(error, title="No more pairs")
+            self._app.show_error(error, title="No more pairs")
             return False
 
     async def _ask(self, plan: AbPlan) -> bool:
@@ -241,7 +241,7 @@ class ExperimentController:
         try:
             record = await run_experiment(self._app.workbench, plan, confirm=plan.ready.confirm_text)
         except RaidbenchError as error:
-            self._app.tell(error, title="The A/B ended")
+            self._app.show_error(error, title="The A/B ended")
             return
         good = record.end is not None and record.end.restored
         self._app.notify(

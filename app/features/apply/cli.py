@@ -16,7 +16,7 @@ from app.cli.options import gather_options
 from app.cli.output import lines, print_json, report_error, say, say_lines
 from app.cli.persist import rule_rows
 from app.cli.render import with_sign
-from app.cli.session_context import begin, on_workbench, refuse_read_only
+from app.cli.session_context import on_workbench, open_session, refuse_read_only
 from app.cli.trial import decide_trial
 from app.core.presentation.risk_text import outcome_cell
 from backends.device_label import confirm_token
@@ -83,7 +83,7 @@ async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFi
     if plan.empty or options.dry_run:
         return _tell_plan(plan, state, others, options)
     _ask(plan, others, options)
-    await begin(bench)
+    await open_session(bench)
     return await _make(bench, interruption, plan, others, wanted, options)
 
 

@@ -14,7 +14,7 @@ from app.cli.exit_status import DONE, FAILED, REFUSED
 from app.cli.options import gather_options, policies_of
 from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
-from app.cli.session_context import begin, on_workbench
+from app.cli.session_context import on_workbench, open_session
 from app.core.fio.sizes import parse_size
 from app.core.presentation.table import filled
 from app.features.arrays import presentation as view
@@ -168,7 +168,7 @@ async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options
     word = confirm.require_confirmation(
         Risk.DESTROYS_DATA, (array_label(plan),), yes=False, typed=options.typed, action="Make it"
     )
-    await begin(bench)
+    await open_session(bench)
     made = await bench.arrays.create(plan, assume_clean=options.assume_clean, typed=word)
     if options.as_json:
         array = {**view.plan(plan), "address": str(made.target), "device": made.device, "differs": dict(made.differs)}
@@ -206,7 +206,7 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
         word = confirm.require_confirmation(
             Risk.DESTROYS_DATA, (created_array_label(entry),), yes=False, typed=typed, action="Delete it"
         )
-        await begin(bench)
+        await open_session(bench)
         match = await bench.arrays.delete(name, typed=word)
     if as_json:
         fields = {"name": name, "address": str(match.target), "device": match.device}

@@ -31,7 +31,7 @@ class CheckFindings(CheckTracker):
         """Equal as long as nothing else was found."""
         return self.checked
 
-    async def look(self) -> None:
+    async def update(self) -> None:
         """Judge the last look at the devices and what was read of them by now; files are read once for each look."""
         from app.features.check.collector import gather
         from app.features.check.runner import judged, record

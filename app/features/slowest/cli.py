@@ -12,7 +12,7 @@ from app.cli.exit_status import DONE, FOUND, INTERRUPTED
 from app.cli.options import gather_options
 from app.cli.output import lines, print_json, say
 from app.cli.render import table_lines
-from app.cli.session_context import begin, on_workbench
+from app.cli.session_context import on_workbench, open_session
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def _slowest(bench: Workbench, interruption: Interruption, options: _Slowe
             lines(nodes)
         say("Dry run: nothing was read.")
         return DONE
-    await begin(bench)
+    await open_session(bench)
     reads = await _read(bench, interruption, plan, options.seed)
     if interruption.is_requested():
         return INTERRUPTED

@@ -151,9 +151,9 @@ class JobSelectionScreen(WorkbenchScreen):
     def action_open(self) -> None:
         """Take the job from a fio job file."""
         help = "Options are taken from an allow-list; what cannot be taken is named."
-        self.app.push_screen(TextDialog("fio job file", help=help), self._opened)
+        self.app.push_screen(TextDialog("fio job file", help=help), self._read_jobfile)
 
-    def _opened(self, name: str | None) -> None:
+    def _read_jobfile(self, name: str | None) -> None:
         if not name:
             return
         try:
@@ -175,7 +175,7 @@ class JobSelectionScreen(WorkbenchScreen):
         try:
             imported = import_jobfile(content, table)
         except RaidbenchError as error:
-            self.workbench_app.tell(error, title="Not a job for raidbench")
+            self.workbench_app.show_error(error, title="Not a job for raidbench")
             return
         if len(imported.jobs) == 1:
             self._take_job(imported, _ALL_SECTIONS)
@@ -192,7 +192,7 @@ class JobSelectionScreen(WorkbenchScreen):
         try:
             taken = imported.whole if chosen == _ALL_SECTIONS else imported.section(chosen)
         except RaidbenchError as error:
-            self.workbench_app.tell(error, title="Not a job for raidbench")
+            self.workbench_app.show_error(error, title="Not a job for raidbench")
             return
         self.job, self.profile, self._origin, self.runtime_named = taken.job, None, None, taken.told
         for note in (*imported.notes, *taken.notes):

@@ -222,7 +222,9 @@ class RunGraphs(Vertical):
         baseline = None if session.baseline in (None, run.id) else session.run(session.baseline or "")
         self.compare_with(baseline, folder)
         happened = past_run_marks(run, session, shown, ascii=self._ascii)
-        self.draw(shown, total=length_of(run, shown), run=run, folder=folder, happened=happened, waiting=waiting)
+        self.draw(
+            shown, total=time_axis_seconds(run, shown), run=run, folder=folder, happened=happened, waiting=waiting
+        )
         self._wanted = wanted
         if curves is None:
             self._begin_to_read(wanted, run, session)
@@ -243,7 +245,7 @@ class RunGraphs(Vertical):
         if self._wanted is None or self._wanted[:2] != wanted[:2] or not self.is_mounted:
             return
         if session is not None:  # the whole run, which its parts share the time axis with
-            self._whole, self._total = curves, length_of(run, curves)
+            self._whole, self._total = curves, time_axis_seconds(run, curves)
             self._happened = past_run_marks(run, session, curves, ascii=self._ascii)
         if self._wanted == wanted:
             self._curves, self._waiting = curves, _NOTHING
@@ -280,7 +282,7 @@ class RunGraphs(Vertical):
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
         run = self._run if over is not None else None
         if run is not None and self._part:
-            run = _run_of(run, self._part)
+            run = _run_with_part(run, self._part)
         drawn = run is not None and any(side.bins for _, side in both_directions(run.figures))
         self.set_class(drawn, "-over")
         if run is not None and drawn:
@@ -370,7 +372,7 @@ def _latency_plot(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | No
     return None if draw is None else draw(run, baseline)
 
 
-def _run_of(run: RunRecord, part: str) -> RunRecord:
+def _run_with_part(run: RunRecord, part: str) -> RunRecord:
     """Return the run with the figures of one of its parts in place of all."""
     own = dict(parts_of_run(run.figures)).get(part)
     if run.end is None or own is None:
@@ -394,7 +396,7 @@ def past_run_marks(run: RunRecord, session: Session, curves: Curves, *, ascii: b
     return (*changed, *event_marks(run.figures.happened, ascii=ascii))
 
 
-def length_of(run: RunRecord, curves: Curves) -> float | None:
+def time_axis_seconds(run: RunRecord, curves: Curves) -> float | None:
     """Seconds of a finished run's time axis: all that was planned, or what there is of one that ended before."""
     if run.figures.status is not RunStatus.OK:
         return curves.until or None

@@ -27,7 +27,7 @@ from app.tui.bench.curves import Curves, change_marks, event_marks, ramp_of
 from app.tui.bench.job_selection import JobSelectionScreen
 from app.tui.bench.live_view import advice_line, chart_seconds, job_line, machine_line, progress, target_line
 from app.tui.bench.members import NARROW_BAR, WIDE_BAR, member_table
-from app.tui.bench.run_graphs import GraphKeys, RunGraphs, length_of, past_run_marks
+from app.tui.bench.run_graphs import GraphKeys, RunGraphs, past_run_marks, time_axis_seconds
 from app.tui.bench.summary import (
     comparison_run,
     ended_line,
@@ -284,7 +284,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)
         self.graphs.draw(
             self._curves,
-            total=length_of(run, self._curves),
+            total=time_axis_seconds(run, self._curves),
             run=run,
             folder=self.workbench_app.workbench.folder,
             happened=past_run_marks(run, session, self._curves, ascii=self.workbench_app.ascii),
@@ -333,7 +333,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
                 text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
                 self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
         except RaidbenchError as error:
-            self.workbench_app.tell(error, title="Not measured")
+            self.workbench_app.show_error(error, title="Not measured")
             self._say_not_run("not measured")  # the notice says why, once
         finally:
             self.pending = False
@@ -362,7 +362,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         try:
             self.workbench_app.workbench.mark_baseline(None if session.baseline == run_id else run_id)
         except RaidbenchError as error:
-            self.workbench_app.tell(error)
+            self.workbench_app.show_error(error)
             return
         self.say(f"{run_id} is {'no longer ' if session.baseline == run_id else ''}the baseline.")
 

@@ -132,7 +132,7 @@ class DeviceList(KeyedTable):
         self._inventory, self._tuned, self._staged = inventory, tuned, staged
         self._fill(anew=inventory is not before)
         if self._stood is not None:
-            self._stand_on(self._now(self._stood))
+            self._stand_on(self._current_key(self._stood))
 
     def _fill(self, *, anew: bool = False) -> None:
         if self.filter_text.strip():
@@ -160,9 +160,9 @@ class DeviceList(KeyedTable):
         """The same devices in another way: where the cursor is then, it stays."""
         self._fill()
         if self._stood is not None:
-            self.stay()
+            self.pin_cursor()
 
-    def stay(self) -> None:
+    def pin_cursor(self) -> None:
         """From now on the cursor is on this row, whatever comes before it."""
         self._stand_on(self.cursor)
 
@@ -171,7 +171,7 @@ class DeviceList(KeyedTable):
         self._thing = device or (self._thing if key == self._stood else None)
         self.cursor = self._stood = key
 
-    def _now(self, key: str) -> str | None:
+    def _current_key(self, key: str) -> str | None:
         """Where that is now: a disk may have turned out to be an array's or a drive's, once its card has answered."""
         at, node = key.removesuffix(OTHERS), getattr(self._thing, "device", None)
         views = () if node is None else self._inventory.at(node)
@@ -198,7 +198,7 @@ class DeviceList(KeyedTable):
         rows = [row for row in self.table.rows if row.key in names]
         if rows:
             self.cursor = min(rows, key=lambda row: _name_distance(row, text)).key
-            self.stay()
+            self.pin_cursor()
 
     def sort(self, order: str) -> None:
         """In another order."""
@@ -215,7 +215,7 @@ class DeviceList(KeyedTable):
         row = self._current_row()
         if row is None or row.fold is not ExpandState.CLOSED:
             return False
-        self.stay()
+        self.pin_cursor()
         key = row.key.removesuffix(OTHERS)
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
         opens_itself = any(trouble.key == key for trouble in troubles(self._inventory))  # no finding opens a branch
@@ -226,7 +226,7 @@ class DeviceList(KeyedTable):
 
     def toggle_all(self) -> bool:
         """Show all that hangs from anything, or again only what wants a look; whether all is shown now."""
-        self.stay()
+        self.pin_cursor()
         whole = not self.listing.whole
         self.listing = replace(self.listing, whole=whole, opened=frozenset(), closed=frozenset())
         self._fill()
@@ -239,7 +239,7 @@ class DeviceList(KeyedTable):
         row = self._current_row()
         if row is None:
             return False
-        self.stay()
+        self.pin_cursor()
         if row.fold is ExpandState.OPEN and self.listing.found is None:
             listing = self.listing
             self.listing = replace(listing, opened=listing.opened - {row.key}, closed=listing.closed | {row.key})
@@ -307,11 +307,11 @@ class DeviceList(KeyedTable):
         """From now on the cursor is where somebody put it."""
         super().on_click(event)
         event.prevent_default()  # or the table hears of it once more
-        self.stay()
+        self.pin_cursor()
 
     def _move_to(self, index: int, direction: int) -> None:
         super()._move_to(index, direction)
-        self.stay()
+        self.pin_cursor()
 
 
 def _name_distance(row: Row, text: str) -> int:

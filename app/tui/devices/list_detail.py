@@ -98,7 +98,7 @@ class ListDetailScreen(WorkbenchScreen):
 
     def go_inside(self) -> None:
         """To the device that is selected."""
-        self.devices.stay()
+        self.devices.pin_cursor()
         self.add_class("-inside")
         self.set_focus(self.detail.entrance)
 

@@ -142,23 +142,23 @@ class DevicesScreen(ListDetailScreen):
         if inventory.drives or inventory.arrays:
             self._read_tuning()
         if self._selected is not None and self._thing() != before:
-            self._look(moved=self._moved)
+            self._show_selected(moved=self._moved)
 
     def _take_ends(self, ended: Sequence[ChangeRecord]) -> None:
         """Read again what changes that are over have set."""
         if ended:
             self._moved = frozenset(record.change.target for record in ended)
-            self._look(moved=self._moved)
+            self._show_selected(moved=self._moved)
             self._read_tuning()  # of those that are not selected
 
     def _fill(self) -> None:
         staged = self.workbench_app.staged
         inventory = self._inventory or Inventory()
-        self.devices.show(inventory, self._tuned, _marked(inventory, staged))
-        self.note(self.devices.count or self._awaited() or " · ".join(counts(inventory)))
+        self.devices.show(inventory, self._tuned, _staged_rows(inventory, staged))
+        self.note(self.devices.count or self._awaited_text() or " · ".join(counts(inventory)))
         self.show_hidden_cells()
 
-    def _awaited(self) -> str:
+    def _awaited_text(self) -> str:
         """Who has not answered the look that is under way: until then a card's volumes are the kernel's disks."""
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
@@ -167,7 +167,7 @@ class DevicesScreen(ListDetailScreen):
 
     def _read_tuning(self) -> None:
         work = partial(self._tuning, self._inventory or Inventory())
-        self.run_worker(work, group="tuning", exclusive=True)  # type: ignore[arg-type]  # a partial: see `_look`
+        self.run_worker(work, group="tuning", exclusive=True)  # type: ignore[arg-type]  # a partial: see `_show_selected`
 
     async def _tuning(self, inventory: Inventory) -> None:
         """How what is in the list is tuned; what is in sight first, and of the rest a few at a time."""
@@ -207,7 +207,7 @@ class DevicesScreen(ListDetailScreen):
         if self._shown is None:
             self._turn_to_row()
         elif self._selected not in (None, self._shown):
-            self.run_worker(self._turn_when_at_rest, group="read", exclusive=True)  # type: ignore[arg-type]  # see `_look`
+            self.run_worker(self._turn_when_at_rest, group="read", exclusive=True)  # type: ignore[arg-type]  # see `_show_selected`
 
     async def _turn_when_at_rest(self) -> None:
         """Show the device under the cursor once no key has moved it for a while."""
@@ -217,7 +217,7 @@ class DevicesScreen(ListDetailScreen):
     def _turn_to_row(self) -> None:
         """Show the device under the cursor, unless it is shown."""
         if self._selected not in (None, self._shown):
-            self._look()
+            self._show_selected()
 
     def _thing(self) -> Thing | None:
         """What is under the cursor."""
@@ -225,7 +225,7 @@ class DevicesScreen(ListDetailScreen):
             return None
         return self._inventory.find(self._selected)
 
-    def _look(self, *, moved: frozenset[Target] | None = None) -> None:
+    def _show_selected(self, *, moved: frozenset[Target] | None = None) -> None:
         """Show the device under the cursor: facts and settings at once when these are read, which is soon.
 
         `moved`: what was set since they were read, None if all may be otherwise.
@@ -328,12 +328,12 @@ class DevicesScreen(ListDetailScreen):
             self._aim = None
         self._say_empty(self.workbench_app.session)
 
-    def _changing(self) -> ChangeController:
+    def _change_controller(self) -> ChangeController:
         from app.tui.devices.staged_changes import ChangeController
 
-        return ChangeController(self.workbench_app, self.panel, self._changed)
+        return ChangeController(self.workbench_app, self.panel, self._look_again_after)
 
-    def _changed(self, changes: tuple[Change, ...]) -> None:
+    def _look_again_after(self, changes: tuple[Change, ...]) -> None:
         """After changes, what they may have moved is looked at again."""
         self.app.run_worker(self.workbench_app.rescan_after_change(changes), group="probe", exclusive=True)
 
@@ -493,7 +493,7 @@ class DevicesScreen(ListDetailScreen):
         if not self.workbench_app.staged:
             self.say("Nothing is staged: choose a value with left and right, or enter.")
             return
-        self.run_worker(self._changing().review(), group="review", exclusive=True)
+        self.run_worker(self._change_controller().review(), group="review", exclusive=True)
 
     def action_ab(self) -> None:
         """Measure the staged value against the one in force."""
@@ -514,7 +514,9 @@ class DevicesScreen(ListDetailScreen):
         if not changes:
             self.say("There is nothing to undo in this session.")
             return
-        self.app.run_worker(self._changing().undo(tuple(change.id for change in changes)), group="undo", exclusive=True)
+        self.app.run_worker(
+            self._change_controller().undo(tuple(change.id for change in changes)), group="undo", exclusive=True
+        )
 
     def action_filter(self) -> None:
         """Open the filter."""
@@ -590,7 +592,7 @@ class DevicesScreen(ListDetailScreen):
             self.say("This has no block device to measure.", severity="warning")
 
 
-def _marked(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:
+def _staged_rows(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:
     """Rows in which something is staged: a disk's own, or the array's that it is."""
     things = [device for device in map(inventory.find, staged) if device is not None]
     nodes = [inventory.at(device.device) for device in things if not isinstance(device, Controller) and device.device]

@@ -237,7 +237,7 @@ class SettingsPanel(Vertical):
         if spot is None or self.wanted() != self.of or not (text := self._drift_text(spot)):
             return False
         drift = self.drifts_at(spot.part.target)[spot.setting.key]
-        if self._staged(spot) == drift.wanted:
+        if self._staged_value(spot) == drift.wanted:
             return False
         if not drift.settable:
             self._app.notify_transient(text)
@@ -281,7 +281,7 @@ class SettingsPanel(Vertical):
             return None
         return spot
 
-    def _staged(self, spot: SettingPosition) -> str | None:
+    def _staged_value(self, spot: SettingPosition) -> str | None:
         return self.staged_at(spot.part.target).get(spot.setting.key, spot.reading.now)
 
     def _stage(self, spot: SettingPosition, value: str | None) -> None:
@@ -302,7 +302,7 @@ class SettingsPanel(Vertical):
         spot = self._changeable()
         if spot is None:
             return
-        value = next_value(spot.reading, self._staged(spot), step)
+        value = next_value(spot.reading, self._staged_value(spot), step)
         if value is not None:
             self._stage(spot, value)
 
@@ -323,9 +323,11 @@ class SettingsPanel(Vertical):
         if spot is not None:
             from app.tui.devices.staged_changes import value_dialog
 
-            self.app.push_screen(value_dialog(spot.setting, spot.reading, self._staged(spot)), self._chosen(spot))
+            self.app.push_screen(
+                value_dialog(spot.setting, spot.reading, self._staged_value(spot)), self._stage_chosen(spot)
+            )
 
-    def _chosen(self, spot: SettingPosition) -> Callable[[str | None], None]:
+    def _stage_chosen(self, spot: SettingPosition) -> Callable[[str | None], None]:
         def take(value: str | None) -> None:
             if value is not None:
                 self._stage(spot, value)
@@ -435,15 +437,15 @@ class SettingHelp(TextPanel):
         when = f"  {effect_words(setting.effect, spot.part.scope)}, {kept_text(setting.persistence)}"
         lines: list[Line] = [(("title", clean(setting.label)), ("label", clean(when)))]
         if reading.availability.why_not is not None:
-            lines += _wrapped(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
+            lines += _wrap_lines(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
         if (why := why_in_force(setting, reading)) is not None:
-            lines += _wrapped(why, "warning" if reading.overruled else "label", width)
-        lines += _wrapped(file, "warning", width) if file else []
+            lines += _wrap_lines(why, "warning" if reading.overruled else "label", width)
+        lines += _wrap_lines(file, "warning", width) if file else []
         lines += _values(spot, staged, width)
-        return [*lines, *_wrapped(setting.explained, "label", width)]
+        return [*lines, *_wrap_lines(setting.explained, "label", width)]
 
 
-def _wrapped(text: str, tone: str, width: int) -> list[Line]:
+def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
     return [((tone, line),) for line in wrap(text, width)]
 
 

@@ -49,4 +49,4 @@ def _keep(app: AppInterface, key: str, value: str | tuple[str, ...]) -> None:
         if path is not None:
             keep(path, key, value)
     except RaidbenchError as error:
-        app.tell(error)
+        app.show_error(error)

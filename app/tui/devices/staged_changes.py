@@ -154,11 +154,11 @@ class ChangeController:
         try:
             changes = await self._plan_staged()
         except RaidbenchError as error:
-            self._app.tell(error, title="Cannot be planned")
+            self._app.show_error(error, title="Cannot be planned")
             return
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
             defect = f"Planning stopped with {type(error).__name__}: {error}"
-            self._app.tell(RaidbenchError(defect, hint="Nothing was changed."), title="Cannot be planned")
+            self._app.show_error(RaidbenchError(defect, hint="Nothing was changed."), title="Cannot be planned")
             return
         if not changes:
             self._say("What was staged cannot be set any more.", severity="warning")
@@ -214,7 +214,7 @@ class ChangeController:
                         verified.discard(_target_and_key(change))
                         self._say(f"{view.what(change)}: {ended.message}", severity="error", title=ended.result)
         except RaidbenchError as error:
-            app.tell(error, title="Not applied")
+            app.show_error(error, title="Not applied")
         for undone in left:
             self._show_result(undone, None)
         done = len(verified)
@@ -224,7 +224,7 @@ class ChangeController:
             self._say(f"{done} of {len(changes)} verified, the rest was not done.", severity="warning")
         self._changed(changes)
         if trial is not None and app.workbench.changes.trials():
-            await app.trials.watch()
+            await app.trials.wait_until_decided()
             self._panel.clear_results()
             self._changed(changes)
 
@@ -239,7 +239,7 @@ class ChangeController:
         try:
             plans = tuple([await self._app.workbench.changes.plan_undo(change_id) for change_id in ids])
         except RaidbenchError as error:
-            self._app.tell(error, title="Cannot be undone")
+            self._app.show_error(error, title="Cannot be undone")
             return
         names = self._names(plans)
         title = f"Undo {view.course(plans[0], names)}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
@@ -288,7 +288,7 @@ class ChangeController:
                 ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
             except RaidbenchError as error:
                 self._show_result(change, None)
-                self._app.tell(error, title=f"The change of {setting} was not undone")
+                self._app.show_error(error, title=f"The change of {setting} was not undone")
                 break
             outcome = outcome_cell("undone" if ended.taken_back else f"undo {ended.result}")
             self._show_result(change, outcome, now=ended.now)

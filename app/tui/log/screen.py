@@ -111,7 +111,7 @@ class LogScreen(WorkbenchScreen):
                 try:
                     self.workbench_app.workbench.note(text)
                 except RaidbenchError as error:
-                    self.workbench_app.tell(error, title="Not written down")
+                    self.workbench_app.show_error(error, title="Not written down")
 
         self.app.push_screen(TextDialog("Note", help="A line in the session and its report."), written)
 

@@ -16,7 +16,7 @@ from app.core.presentation.table import filled, picked
 from app.core.session.state import ExperimentRecord, RunRecord
 from app.tui.bench.curves import Curves, marks_of
 from app.tui.bench.live_view import baseline_references, latency_chart, throughput_chart
-from app.tui.bench.run_graphs import length_of, read_curves
+from app.tui.bench.run_graphs import read_curves, time_axis_seconds
 from app.tui.render import columns, groups, rows
 from widgets.chart import LineChart, Reference
 from widgets.details import Details
@@ -90,16 +90,16 @@ class RunPreview(Pane):
         self._baseline = baseline if baseline is not None and baseline.id != run.id else None
         if key == self._shown:
             if self._put_off and self._may_read():
-                self._begin(run, folder)
+                self._begin_to_read(run, folder)
             return
         self._shown, self._folder, self._put_off = key, folder, False
         self.query_one(VerticalScroll).scroll_home(animate=False)
         curves = self._known.get(key)
         self._draw(run, curves or Curves())
         if curves is None and run.end is not None:
-            self.set_timer(PAUSE, partial(self._begin, run, folder))
+            self.set_timer(PAUSE, partial(self._begin_to_read, run, folder))
 
-    def _begin(self, run: RunRecord, folder: Path) -> None:
+    def _begin_to_read(self, run: RunRecord, folder: Path) -> None:
         if self._shown != (folder, run.id):
             return
         self._put_off = not self._may_read()
@@ -122,7 +122,7 @@ class RunPreview(Pane):
         self.query_one("#preview-graphs").display = has_curves
         if not has_curves:
             return
-        total, marks = length_of(run, curves), marks_of(curves, ascii=self._ascii)
+        total, marks = time_axis_seconds(run, curves), marks_of(curves, ascii=self._ascii)
         beneath: tuple[Reference, ...] = ()
         if self._baseline is not None:
             kept = self._known.get((self._folder, self._baseline.id), Curves())

@@ -73,15 +73,15 @@ class RunsScreen(WorkbenchScreen):
         if signature == self._shown:
             return
         self._shown = signature
-        runs = self._all(session)
-        listed = self._listed(session, runs)
+        runs = self._all_runs(session)
+        listed = self._list_runs(session, runs)
         table, pane = self.query_one(KeyedTable), self.query_one("#runs-list", Pane)
         shown = filled(runs_table(listed, whole=False))
-        table.empty = self._why_empty() if not listed else ""
+        table.empty = self._empty_text() if not listed else ""
         table.columns = columns(shown)
         table.rows = tuple(replace(row, marked=row.key in self._marked) for row in rows(shown))
         pane.title = runs_title(listed)
-        pane.note = self._count(len(listed))
+        pane.note = self._count_text(len(listed))
         hint = self._hint(session)
         self.put("#runs-hint", hint)
         # As high as its rows, so that the run below them has the room; alone it has all of it.
@@ -90,19 +90,21 @@ class RunsScreen(WorkbenchScreen):
         self._preview()
         self._read_sparks(runs)
 
-    def _count(self, count: int) -> str:
+    def _count_text(self, count: int) -> str:
         marked = f"{len(self._marked)} marked, " if self._marked else ""
         return f"{marked}{units.plural(count, 'run')}" if count else ""
 
-    def _why_empty(self) -> str:
+    def _empty_text(self) -> str:
         """Why there is nothing, and the keys that change it."""
         earlier = count_earlier_sessions(self.workbench_app.workbench)
         text = "no run yet in this session: 2 goes to Bench, r runs its job"
         have = units.plural(earlier, "earlier session has", "earlier sessions have")
         return f"{text}. {have} runs: A shows them" if earlier else text
 
-    def _listed(self, session: Session, runs: dict[str, Place]) -> list[ListedRun]:
-        repeats = {folder: Replicates(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
+    def _list_runs(self, session: Session, runs: dict[str, Place]) -> list[ListedRun]:
+        repeats = {
+            folder: Replicates(self._runs_of(folder, runs)) for folder in {folder for folder, _ in runs.values()}
+        }
         active = None if session.active is None else session.active.start.id
         against = self._against(session, repeats)
         return [
@@ -125,14 +127,14 @@ class RunsScreen(WorkbenchScreen):
             return {}
         state = (baseline.id, session.runs)
         if self._verdicts[0] != state:
-            repeats = repeats_of[self._own]
+            repeats = repeats_of[self._own_folder]
             experiments = session.experiments
             cells = {run.id: against_cell(baseline, run, repeats, experiments) for run in session.runs}
             self._verdicts = (state, cells)
         return self._verdicts[1]
 
     @property
-    def _own(self) -> Path:
+    def _own_folder(self) -> Path:
         return self.workbench_app.workbench.folder or Path()
 
     def _may_read(self) -> bool:
@@ -159,10 +161,10 @@ class RunsScreen(WorkbenchScreen):
     def _preview(self) -> None:
         """Bring the lower half up to date."""
         session = self.workbench_app.session
-        runs, key = self._all(session), self.query_one(KeyedTable).cursor or ""
+        runs, key = self._all_runs(session), self.query_one(KeyedTable).cursor or ""
         folder, run = runs.get(key, (Path(), None))
-        baseline = None if session.baseline is None or folder != self._own else session.run(session.baseline)
-        beside = self._beside(folder, runs)
+        baseline = None if session.baseline is None or folder != self._own_folder else session.run(session.baseline)
+        beside = self._runs_of(folder, runs)
         self.query_one(RunPreview).show_run(run, key, folder, baseline, beside, session.experiments)
 
     def _hint(self, session: Session) -> str:
@@ -170,13 +172,13 @@ class RunsScreen(WorkbenchScreen):
         last = session.experiments[-1] if session.experiments else None
         return "" if last is None or last.end is None else f"{last.id}: {ended_line(session, last)}"
 
-    def _beside(self, folder: Path, runs: dict[str, Place]) -> tuple[RunRecord, ...]:
+    def _runs_of(self, folder: Path, runs: dict[str, Place]) -> tuple[RunRecord, ...]:
         """The runs of one session."""
         return tuple(run for where, run in runs.values() if where == folder)
 
-    def _all(self, session: Session) -> dict[str, Place]:
+    def _all_runs(self, session: Session) -> dict[str, Place]:
         runs = runs_by_name(self._earlier or {})
-        runs.update({run.id: (self._own, run) for run in session.runs})
+        runs.update({run.id: (self._own_folder, run) for run in session.runs})
         return runs
 
     def action_mark(self) -> None:
@@ -192,14 +194,14 @@ class RunsScreen(WorkbenchScreen):
 
     def action_compare(self) -> None:
         """The two runs marked last side by side; without marks the A/B that the run under the cursor belongs to."""
-        runs = self._all(self.workbench_app.session)
+        runs = self._all_runs(self.workbench_app.session)
         marked = [key for key in self._marked if key in runs][-2:] or self._both_letters(runs)
         if len(marked) != 2:
             self.say("Mark two runs with space, then c.")
             return
         a, b = (ComparedRun(runs[key][1], key, runs[key][0]) for key in marked)
         session = (self._earlier or {}).get(a.folder, self.workbench_app.session)
-        beside = (self._beside(a.folder, runs), self._beside(b.folder, runs))
+        beside = (self._runs_of(a.folder, runs), self._runs_of(b.folder, runs))
         self.app.push_screen(CompareScreen(a, b, *beside, session.experiments))
 
     def _both_letters(self, runs: dict[str, Place]) -> list[str]:
@@ -224,7 +226,7 @@ class RunsScreen(WorkbenchScreen):
         """The graphs of the run under the cursor, and from there all its figures."""
         key = self.query_one(KeyedTable).cursor
         session = self.workbench_app.session
-        runs = self._all(session)
+        runs = self._all_runs(session)
         if key is None or key not in runs:
             return
         folder, run = runs[key]
@@ -236,8 +238,8 @@ class RunsScreen(WorkbenchScreen):
     def action_explore(self) -> None:
         """Pictures of the marked runs, else of what the run under the cursor belongs to."""
         session = self.workbench_app.session
-        runs = self._all(session)
-        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (self._own, None))
+        runs = self._all_runs(session)
+        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (self._own_folder, None))
         self.workbench_app.do(
             "plots.explore",
             session=(self._earlier or {}).get(folder, session),
@@ -249,7 +251,7 @@ class RunsScreen(WorkbenchScreen):
     def action_history(self) -> None:
         """The runs of all sessions that measured the same as the run under the cursor."""
         key = self.query_one(KeyedTable).cursor
-        runs = self._all(self.workbench_app.session)
+        runs = self._all_runs(self.workbench_app.session)
         if key is None or key not in runs:
             self.say("There is no run yet: go to Bench (2) and press r.")
             return
@@ -265,7 +267,7 @@ class RunsScreen(WorkbenchScreen):
         try:
             bench.mark_baseline(None if bench.session.baseline == key else key)
         except RaidbenchError as error:
-            self.workbench_app.tell(error)
+            self.workbench_app.show_error(error)
 
     def action_export(self) -> None:
         """Write the report of this session."""

@@ -113,7 +113,7 @@ class HostScreen(ListDetailScreen):
             async with aclosing(self._fleet.ask((self._host,), WORDS)) as answers:  # type: ignore[type-var]
                 outcomes = [judged(raw, DEVICES) async for raw in answers if raw.host == self._host]
         except RaidbenchError as error:
-            self.workbench_app.tell(error, title=f"{self._host} was not asked")
+            self.workbench_app.show_error(error, title=f"{self._host} was not asked")
             self.note("not asked")
             self._say_empty(f"{error.message} {error.hint}".strip())
             return

@@ -131,7 +131,7 @@ class MultiHostRunController(BackgroundWork):
                     self.record = kept(bench, self.conductor, folder, target=self.target, at=at)
         except RaidbenchError as error:
             self.trouble = f"It ended without a record: {error.message}"
-            self._app.tell(error, title="The hosts were not measured together")
+            self._app.show_error(error, title="The hosts were not measured together")
         finally:
             self.running = False
             self._over.set()

@@ -17,7 +17,13 @@ from app.cli.exit_status import DONE, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options, policies_of
 from app.cli.output import lines, print_json, say, say_lines
 from app.cli.render import listing
-from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine
+from app.cli.session_context import (
+    loaded_session,
+    on_workbench,
+    open_checked_session,
+    refuse_read_only,
+    require_its_machine,
+)
 from app.core.presentation.noise_text import noise_json
 from app.core.presentation.risk_text import ConfirmationLevel, tier
 from app.core.session.flag_files import STOP, is_written
@@ -196,7 +202,7 @@ async def _plan_and_go(
             say("Dry run: nothing was changed or measured.")
         return DONE
     _allowed(surveyed, options, _speed(bench))
-    await begin_measuring(bench, fresh=True)
+    await open_checked_session(bench, fresh=True)
 
     runner = SweepRunner(bench)
     runner.begin(surveyed.design)
