@@ -9,9 +9,9 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from app.cli.devices_text import device_table, list_heading, list_width, print_device_list
+from app.cli.devices_text import device_table, list_heading, print_device_list
 from app.cli.options import is_terminal
-from app.cli.output import lines, say
+from app.cli.output import lines, say, terminal_width
 from app.cli.render import LineLayout
 from app.core.presentation import device
 from app.core.presentation.device_table import OTHERS
@@ -127,7 +127,7 @@ class DevicesProgress:
         rows = [row for group in groups for row in self._fresh(group)]
         first = self._layout is None
         layout = self._layout = self._layout or LineLayout.growing(
-            replace(shown, rows=tuple(rows)), list_width(wide=self._wide)
+            replace(shown, rows=tuple(rows)), None if self._wide else terminal_width()
         )
         self._waiting.clear()
         if first:

@@ -21,11 +21,6 @@ _SETTINGS = ("setting", "key", "now", "may-be", "effect", "risk")
 """Columns of the table of settings: nothing is staged on the command line."""
 
 
-def list_width(*, wide: bool) -> int | None:
-    """Columns that the list of devices may take; None is unlimited."""
-    return None if wide else terminal_width()
-
-
 def list_heading(host: str, *, simulated: bool) -> str:
     """What stands over the list: which machine it is."""
     return " · ".join([*(["SIMULATED"] if simulated else []), clean(host)])
@@ -41,7 +36,7 @@ def print_device_list(
 ) -> None:
     """The list of the workbench, with the addresses that commands take; `wide`: all of it, members too."""
     say(" · ".join([head, *device.counts(inventory)]))
-    rows = fitted_lines(device_table(inventory, tuned, columns, wide=wide), list_width(wide=wide))
+    rows = fitted_lines(device_table(inventory, tuned, columns, wide=wide), None if wide else terminal_width())
     if rows:
         lines(rows)
     else:

@@ -183,6 +183,14 @@ class WorkbenchScreen(SparseScreen[None]):
         """One step back; a screen that nothing was opened on has none."""
         self.say("There is nothing to go back to: 1 to 5 show the screens.")
 
+    def action_export(self) -> None:
+        """Write the report of this session."""
+        self.workbench_app.ask_export()
+
+    def action_ab(self) -> None:
+        """Measure the staged value against the one in force."""
+        self.workbench_app.do("ab.measure_staged", self.say)
+
     def action_take_back(self) -> None:
         """Bring the old values back that are on trial."""
         self.workbench_app.trials.take_back()

@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Static
 
 from app.core.presentation.glossary import terms_of
 from app.tui.commands import MOVING, SCREENS, SHEETS, commands_of
@@ -21,13 +19,14 @@ class HelpScreen(OverlayScreen):
     """Keys and words of a screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "dismiss", show=False, id="help.close")]
+    TITLE = "Keys (esc closes)"
 
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._screen = screen
 
-    def compose(self) -> ComposeResult:
-        """A sheet of keys."""
+    def body(self) -> ComposeResult:
+        """Return the lists of keys and words."""
         own = commands_of(self._screen, shared=False)
         shared = tuple(command for command in commands_of(self._screen) if command not in own)
         lists: tuple[tuple[str, Iterable[tuple[str, str]]], ...] = (
@@ -41,7 +40,4 @@ class HelpScreen(OverlayScreen):
             FactGroup(heading=heading, facts=tuple(Detail(label=label, value=text) for label, text in rows))
             for heading, rows in lists
         )
-        with Vertical(classes="sheet"):
-            yield Static("Keys (esc closes)", classes="sheet-title", markup=False)
-            with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(groups)
+        yield Details(groups)

@@ -9,8 +9,6 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Static
 
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
@@ -65,16 +63,13 @@ class AdviceScreen(OverlayScreen):
     """A sheet of advice, the worst first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("i", "dismiss", show=False, id="advice.close")]
-    BESIDE: ClassVar[int] = 6
+    TITLE = "Advice (esc closes)"
+    LAST_LINE: ClassVar[str] = "docs/advice.md has the reason and source of each"
 
     def __init__(self, advice: tuple[Advice, ...]) -> None:
         super().__init__()
         self._advice = advice
 
-    def compose(self) -> ComposeResult:
-        """Title, advice, where the reasons stand."""
-        with Vertical(classes="sheet"):
-            yield Static("Advice (esc closes)", classes="sheet-title", markup=False)
-            with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(groups(advice_facts(advice_with_keys(self._advice))))
-            yield Static("docs/advice.md has the reason and source of each", markup=False)
+    def body(self) -> ComposeResult:
+        """Return the pieces of advice."""
+        yield Details(groups(advice_facts(advice_with_keys(self._advice))))

@@ -366,10 +366,6 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             return
         self.say(f"{run_id} is {'no longer ' if session.baseline == run_id else ''}the baseline.")
 
-    def action_ab(self) -> None:
-        """Measure the staged value against the one in force."""
-        self.workbench_app.do("ab.measure_staged", self.say)
-
     def action_compare(self) -> None:
         """Show the run beside the baseline, or the run before it that measured the same."""
         session, folder = self.workbench_app.session, self.workbench_app.workbench.folder
@@ -382,10 +378,6 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
         a, b = (ComparedRun(record, record.id, folder) for record in (other, run))
         self.app.push_screen(CompareScreen(a, b, session.runs, session.runs, session.experiments))
-
-    def action_export(self) -> None:
-        """Write the report of this session."""
-        self.workbench_app.ask_export()
 
     def action_advice(self) -> None:
         """All that is said of the job, of the running one or of the one whose figures are shown."""

@@ -495,10 +495,6 @@ class DevicesScreen(ListDetailScreen):
             return
         self.run_worker(self._change_controller().review(), group="review", exclusive=True)
 
-    def action_ab(self) -> None:
-        """Measure the staged value against the one in force."""
-        self.workbench_app.do("ab.measure_staged", self.say)
-
     def action_undo(self) -> None:
         """Take back the last change."""
         if self.workbench_app.trials.decidable:

@@ -232,10 +232,6 @@ class CompareScreen(WorkbenchScreen):
         begun = self.workbench_app.do("ab.go_on", experiment)
         self._goes_on = begun is not None and await begun
 
-    def action_export(self) -> None:
-        """Write the report of this session."""
-        self.workbench_app.ask_export()
-
     def action_back(self) -> None:
         """Back to where it was opened."""
         self.dismiss()

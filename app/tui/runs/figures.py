@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from app.core.presentation.labels import named
@@ -88,8 +87,7 @@ RAW_LIMIT = 64 * 1024
 class FiguresScreen(OverlayScreen):
     """A sheet with all figures; r shows fio's raw output."""
 
-    BESIDE: ClassVar[int] = 6
-
+    LAST_LINE: ClassVar[str] = "r raw output  esc close"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "raw", "Raw output", id="figures.raw")]
     DEFAULT_CSS = """
     FiguresScreen {
@@ -99,22 +97,18 @@ class FiguresScreen(OverlayScreen):
 
     def __init__(self, run: RunRecord, folder: Path, *, ascii: bool = False) -> None:
         super().__init__()
+        self.title = f"{run.id}  {run.start.title}  on {run.start.target}"
         self._ascii = ascii
         self._run = run
         self._folder = folder
         self._raw = False
 
-    def compose(self) -> ComposeResult:
-        """Title, figures, raw output."""
-        start = self._run.start
-        with Vertical(classes="sheet"):
-            yield Static(f"{self._run.id}  {start.title}  on {start.target}", classes="sheet-title", markup=False)
-            with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(self._figures(), classes="told")
-                yield StaticTable(*self._members(), classes="told")
-                yield Details(self._circumstances(), classes="told")
-                yield Static("", id="raw", markup=False)
-            yield Static("r raw output  esc close", markup=False)
+    def body(self) -> ComposeResult:
+        """Return figures, members, circumstances and raw output."""
+        yield Details(self._figures(), classes="told")
+        yield StaticTable(*self._members(), classes="told")
+        yield Details(self._circumstances(), classes="told")
+        yield Static("", id="raw", markup=False)
 
     def _figures(self) -> tuple[FactGroup, ...]:
         run = self._run

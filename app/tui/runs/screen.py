@@ -269,10 +269,6 @@ class RunsScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self.workbench_app.show_error(error)
 
-    def action_export(self) -> None:
-        """Write the report of this session."""
-        self.workbench_app.ask_export()
-
     def action_earlier(self) -> None:
         """Show or hide the runs of earlier sessions."""
         if self._earlier is not None:
