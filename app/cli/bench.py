@@ -181,7 +181,7 @@ _OWN_OPTIONS = frozenset(
 
 
 def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
-    """What stands behind `bench` on each host: the same job, named by all that may differ in a configuration there."""
+    """Return the arguments of `bench` on each host: the same job, with all that a configuration there may change."""
     context = click.get_current_context()
     left_out = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
     options, arguments = typed_argv(context, left_out)
@@ -190,7 +190,7 @@ def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
 
 
 def _may_be_device(target: str) -> bool:
-    """Whether a target is a device or an address of one, by its name: a scratch file takes no root."""
+    """Return whether a target is, by its name, a device or the address of one: a scratch file needs no root."""
     path = Path(target)
     return path.is_block_device() or not (path.exists() or "/" in target.partition(":")[0])
 
@@ -205,7 +205,7 @@ def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: boo
 
 
 async def _show_plan(bench: Workbench, request: BenchmarkRequest, options: BenchOptions) -> int:
-    """What would be done, and what would be lost. Raises RefusedError where it would not be."""
+    """Print the plan and what would be lost. Raises RefusedError for a run that is refused."""
     ready = await prepare_run(bench, request)
     lost = [*loss_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=options.repeat))]
     _announce_run(ready)
@@ -316,7 +316,7 @@ def require_permitted_job(request: BenchmarkRequest) -> None:
 
 
 def loss_lines(ready: RunPlan) -> list[str]:
-    """What a run writes over; nothing of one that destroys nothing."""
+    """Return what a run overwrites; nothing for a run that destroys nothing."""
     losses = []
     for site in ready.overwritten:
         assert site.judgement is not None  # only devices are overwritten
@@ -331,7 +331,7 @@ def loss_lines(ready: RunPlan) -> list[str]:
 
 
 def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
-    """What confirms the run, after showing what would be lost. Raises RefusedError."""
+    """Return the word that confirms the run, after showing what would be lost. Raises RefusedError."""
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
     if current().read_only:
@@ -347,7 +347,7 @@ def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
 
 
 async def wear_lines(bench: Workbench, ready: RunPlan, *, times: int = 1) -> tuple[str, ...]:
-    """What a job that writes to a device costs it."""
+    """Return how much endurance a job that writes to a device uses."""
     if not ready.destructive:
         return ()
     inventory = await bench.hardware.probe() if bench.session.probing else bench.session.inventory

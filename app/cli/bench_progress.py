@@ -129,7 +129,7 @@ class RunProgressPrinter:
 
 
 def progress_text(active: ActiveRun, now: float) -> str:
-    """The running job in one line: phase, percent, figures of the last interval, time left."""
+    """Return the running job in one line: phase, percent, figures of the last interval, time left."""
     parts = [active.phase.value]
     ramp = active.phase is Phase.RAMP
     seconds = float(active.start.job.get("ramp", 0) or 0) if ramp else active.phase_seconds
@@ -224,7 +224,7 @@ def print_summary(
 
 
 def say_advice(item: Advice) -> None:
-    """What spoils figures and what to do about it."""
+    """Print a piece of advice and what to do about it."""
     say(f"{ATTENTION.char} {clean(item.message, 600)}")
     if item.do:
         say(f"  {clean(item.do, 600)}")

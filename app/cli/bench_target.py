@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
-    """The path to measure and what to call it.
+    """Return the path to measure and its name.
 
     A bare word is a device if there is one of that name, else a file or folder that exists; a new file is written as a
     path, so that a mistyped device does not become one. Raises NotFoundError, BlockedError.
@@ -64,7 +64,7 @@ async def _device(bench: Workbench, address: str) -> tuple[str, str]:
 
 
 async def _device_node(bench: Workbench, device: str) -> tuple[str, str]:
-    """A device node: by its address if the inventory has it; a partition or volume by its own name."""
+    """Return a device node: by its address if the inventory has it; a partition or volume by its own name."""
     try:
         return await _device(bench, device)
     except NotFoundError:

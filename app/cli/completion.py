@@ -80,7 +80,7 @@ def _answer(shell: str) -> None:
 
 
 def complete_line(argv: list[str]) -> Iterable[CompletionItem]:
-    """What may stand in the place of the last word; nothing where nothing is known."""
+    """Return what may complete the last word; nothing where nothing is known."""
     *before, last = argv
     at = _command_at(before)
     line = _line(before, at, last)
@@ -120,7 +120,7 @@ def _words() -> list[str]:
 
 
 def _kept_by_bash(word: str) -> int:
-    """Characters at the front of a word that bash, which ends words at these, keeps."""
+    """Return how many characters at the front of a word bash keeps, which ends words at these."""
     kept = [at for at, sign in enumerate(word) if sign in ":=" and sign in os.environ.get("_RAIDBENCH_BREAKS", "")]
     return kept[-1] + 1 if kept else 0
 

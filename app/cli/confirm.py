@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def review_lines(changes: Sequence[Change]) -> list[str]:
-    """The table, the exact commands, what else moves, the risks in words, the way back."""
+    """Return the table of changes, the exact commands, side effects, risks, and what reverts them."""
     moved = [f"  {clean(sentence, 400)}" for sentence in view.moves(changes)]
     risks = [f"  {clean(sentence, 400)}" for sentence in view.risks(changes)]
     back = [step for change in reversed(changes) for step in change.undo]
@@ -44,7 +44,7 @@ def review_lines(changes: Sequence[Change]) -> list[str]:
 
 
 def dependent_lines(changes: Iterable[Change]) -> list[str]:
-    """What stands on what is changed."""
+    """Return the sentences about dependent volumes of what is changed."""
     return [clean(sentence, 400) for sentence in view.above(changes)]
 
 
@@ -60,7 +60,7 @@ def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
 
 
 def report_not_done(changes: Iterable[Change]) -> None:
-    """Say which changes of a set were not made."""
+    """Report which changes of a set were not made."""
     for change in changes:
         say(f"Not done: {clean(view.what(change), 200)} is not set to {clean(view.after(change), 200)}.")
 
@@ -71,7 +71,7 @@ def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
 
 
 def step_lines(writes: Iterable[ChangeStep]) -> list[str]:
-    """The lines a person would type."""
+    """Return the commands as a person would type them."""
     return [f"  {clean(line, 400)}" for line in view.steps(writes)]
 
 
@@ -85,7 +85,7 @@ def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, A
 
 
 def confirm_harmless(action: str, *, yes: bool) -> None:
-    """Return if a harmless thing ("Apply") may be done. Raises RefusedError, EOFError when the answer never comes."""
+    """Return once a harmless action ("Apply") is confirmed. Raises RefusedError, EOFError when no answer comes."""
     if yes:
         return
     if not can_ask():
@@ -97,7 +97,7 @@ def confirm_harmless(action: str, *, yes: bool) -> None:
 def require_confirmation(
     risk: Risk, plates: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
 ) -> str | None:
-    """Return if it may be done, with the word that meant it.
+    """Return the confirmation word once the action is confirmed.
 
     Harmless: `y`, or --yes. Dangerous: `yes`, or --yes with --confirm WORD. Destroys data: the word, typed or given
     with --confirm. `plates`: the devices in question; `typed` is what --confirm says, `action` the thing asked for

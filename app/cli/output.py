@@ -82,7 +82,7 @@ _aside: list[DeferredDocument | None] = [None]
 
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
-    """Inside, a command prints its document, then its text (`goes_on`): both come as one document at the end."""
+    """Inside, a command prints its document, then its text (`text_wanted`): both come as one document at the end."""
     held = _aside[0] = DeferredDocument(width)
     try:
         yield
@@ -93,7 +93,7 @@ def with_text(width: int | None) -> Iterator[None]:
 
 
 def text_wanted() -> bool:
-    """Whether the text is wanted as well, now that the document is told."""
+    """Return whether the text is wanted as well, after the document."""
     return _aside[0] is not None
 
 
@@ -111,7 +111,7 @@ _printed = [0]
 
 
 def document_count() -> int:
-    """How many documents this process has printed so far."""
+    """Return how many documents this process has printed so far."""
     return _printed[0]
 
 
@@ -140,7 +140,7 @@ def print_json(**body: Any) -> None:
 
 
 def _mentions_simulated(part: object) -> bool:
-    """Whether anything within says that it is simulated."""
+    """Return whether anything within is marked as simulated."""
     match part:
         case dict():
             return part.get("simulated") is True or any(map(_mentions_simulated, part.values()))

@@ -94,7 +94,7 @@ def recover_command(options: _RecoverOptions) -> int:
 
 
 def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
-    """Show it where nothing is to be done, or where nobody can be asked; else go through it."""
+    """List what was left where nothing is to be done or nobody can be asked; else recover it."""
     answer, as_json = options.answer, options.as_json
     left = find_recoverable(bench)
     report_trials(bench.changes.undecided)
@@ -138,7 +138,7 @@ async def _recover(
 
 
 async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
-    """Do one thing after the other, until a signal comes; the worst exit status."""
+    """Run the steps one after the other, until a signal comes; return the worst exit status."""
     worst = DONE
     with interruption.stop_on_signal(lambda: say("Stopping after this one."), patient=True):
         async with aclosing(works):
@@ -221,7 +221,7 @@ async def _trials(bench: Workbench, interruption: Interruption) -> int:
 
 
 async def _run_step(work: Awaitable[int]) -> int:
-    """The status of one thing that was left; an error is told, and what else was left has its turn."""
+    """Run one step of the recovery and return its exit status; an error is reported, and the next step follows."""
     try:
         return await work
     except RaidbenchError as error:

@@ -43,7 +43,7 @@ class RecoverableItems:
 
 
 def find_recoverable(bench: Workbench) -> RecoverableItems:
-    """What there is on the machine that is meant; nothing is changed."""
+    """Return what can be recovered on this machine; nothing is changed."""
     return RecoverableItems(
         intents=bench.changes.unresolved(),
         arrays=bench.arrays.unfinished(),
@@ -55,7 +55,7 @@ def find_recoverable(bench: Workbench) -> RecoverableItems:
 
 
 async def recoverable_rows(bench: Workbench, left: RecoverableItems) -> list[str]:
-    """All of it, for a person."""
+    """Return all items as lines of text."""
     rows = [row for folder in left.sweeps for row in sweep_rows(folder)]
     rows += (clean(experiment.sentence, 300) for experiment in left.experiments)
     rows += [row for intent in left.intents for row in await intent_rows(bench, intent)]
@@ -65,7 +65,7 @@ async def recoverable_rows(bench: Workbench, left: RecoverableItems) -> list[str
 
 
 async def recoverable_json(bench: Workbench, left: RecoverableItems) -> json_schema.Json:
-    """All of it, for a program."""
+    """Return all items as JSON."""
     return {
         "changes": [await _intent(bench, intent) for intent in left.intents],
         "arrays": [await _array(bench, entry) for entry in left.arrays],

@@ -82,7 +82,7 @@ def _cell(cell: str | Cell) -> Cell:
 
 
 def with_sign(cell: Cell) -> str:
-    """A cell's text behind its sign: `● optimal`, `▲ degraded`."""
+    """Return a cell's text behind its sign: `● optimal`, `▲ degraded`."""
     text = clean(cell.text, _LONGEST)
     return text if cell.mark is None else f"{cell.mark.value.char} {text}"
 

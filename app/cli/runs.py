@@ -209,7 +209,7 @@ def _experiment_json(
 
 
 def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSession, ExperimentRecord]:
-    """An experiment of a session, the last one if none is named. Raises NotFoundError naming those there are."""
+    """Return an experiment of a session, by default the last one. Raises NotFoundError that names those there are."""
     loaded = loaded_session(session)
     record = loaded.session.experiment(experiment_id)
     if record is None:
@@ -222,7 +222,7 @@ def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSess
 
 
 def find_run(name: str) -> tuple[LoadedSession, RunRecord]:
-    """A run by its name: `r3`, or `SESSION/r3`. Raises NotFoundError naming those there are."""
+    """Return a run by its name, `r3` or `SESSION/r3`. Raises NotFoundError that names the runs there are."""
     session, slash, run_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)
     run = loaded.session.run(run_id)

@@ -163,7 +163,7 @@ def on_workbench(
 
 
 def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
-    """Keep what was found for completion; of a recorded machine nothing is completed."""
+    """Save what was found for completion; nothing is completed for a recorded machine."""
     options = current()
     if options.machine is None:
         from app.core.session.completion_cache import completion_cache_path, keep_look
@@ -193,7 +193,7 @@ def warn_of_journal(journal: Journal) -> None:
 
 
 def report_trials(undecided: UndecidedTrials) -> None:
-    """Say on standard error what is on trial, how long still, and what decides it."""
+    """Report on standard error what is on trial, the time left, and what decides it."""
     if undecideds := undecided.look_now():
         from app.core.presentation.trials import trial_lines
 

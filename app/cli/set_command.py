@@ -57,7 +57,7 @@ def set_command(options: _SetOptions) -> int:
 
 
 def parse_assignments(texts: tuple[str, ...]) -> list[tuple[str, str]]:
-    """KEY=VALUE words taken apart, in their order. Raises InvalidValueError."""
+    """Return the keys and values of KEY=VALUE arguments, in their order. Raises InvalidValueError."""
     values: dict[str, str] = {}
     for text in texts:
         key, equals, wanted = (part.strip() for part in text.partition("="))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 async def decide_trial(bench: Workbench, seconds: float) -> bool:
-    """Ask whether the values on trial may stay; without a terminal or an answer they are taken back.
+    """Ask whether to keep the values on trial; without a terminal or an answer they are reverted.
 
     Returns whether the values are by now what was decided. Raises StorageError: then they are taken back.
     """

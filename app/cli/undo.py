@@ -161,7 +161,7 @@ def _undo_json(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
 
 
 async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
-    """How each is taken back as things are now, by its id; without those of which that cannot be said yet.
+    """Return the plan that reverts each change, by its id; without changes that cannot be planned yet.
 
     Raises RaidbenchError for the only one.
     """

@@ -42,7 +42,7 @@ _SHOWN = {"escape": "esc", "question_mark": "?"}
 
 
 def dialog_keys(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
-    """Keys and labels of a dialog that are shown of it, those that do something now: each label once."""
+    """Return the keys and labels that a dialog shows and that do something now, each label once."""
     key_of: dict[str, str] = {}
     for key, active in dialog.active_bindings.items():
         if active.node is dialog and active.enabled and active.binding.show and active.binding.description:

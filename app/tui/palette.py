@@ -195,7 +195,7 @@ _MOST_SCREENS = 2
 
 
 def match_entry(query: str, entry: PaletteEntry) -> Fit:
-    """How well an entry fits what was typed: its name by letters, else what it does by beginnings of words."""
+    """Return how well an entry matches the query: its name by letters, else its help by beginnings of words."""
     named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
         return replace(named, nearness=named.nearness - len(entry.title) / 10_000)  # of the same, the shorter one

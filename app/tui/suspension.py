@@ -16,7 +16,7 @@ JOINT = "joint"
 
 
 def suspend_refusal(workbench: Workbench, workers: Iterable[Worker[object]]) -> str:
-    """A sentence where something would be spoilt by standing still; "" where nothing would.
+    """Return why the workbench cannot be suspended now, as a sentence; "" where it can.
 
     A sweep and the watchdog of a trial have processes of their own, which go on.
     """

@@ -31,7 +31,7 @@ def next_step_text(run: RunRecord, session: Session) -> str:
 
 
 def comparison_run(run: RunRecord, session: Session) -> RunRecord | None:
-    """The baseline, or else the last run before it that did the same job on the same thing; None if there is none."""
+    """Return the baseline, else the last run before this one with the same job and target; None without one."""
     baseline = session.run(session.baseline) if session.baseline is not None else None
     if baseline is not None and baseline.id != run.id:
         return baseline
@@ -50,7 +50,7 @@ def _same_job(record: RunRecord, other: RunRecord) -> bool:
 
 
 def running_experiment(session: Session) -> ExperimentRecord | None:
-    """The experiment that has not ended; after a crash one that never will."""
+    """Return the experiment that has not ended; after a crash it never will."""
     last = session.experiments[-1] if session.experiments else None
     return last if last is not None and last.end is None else None
 

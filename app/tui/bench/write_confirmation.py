@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def confirm_run(app: AppInterface, ready: RunPlan) -> bool:
-    """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
+    """Return whether the user confirms a job that writes to a device; a refused job only shows its reasons."""
     if ready.refused:
         where = ", ".join(target.where for target in ready.request.targets)
         title = f"{ready.job.describe()} on {where}"
@@ -56,7 +56,7 @@ def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
 
 
 def _content_text(site: ResolvedTarget) -> tuple[str, ...]:
-    """What lies on a device and would be lost."""
+    """Return what is on a device and would be lost."""
     content = () if site.judgement is None else site.judgement.verdict.found
     return content or (f"nothing: {_shown(site)} is blank",)
 

@@ -386,7 +386,7 @@ async def _part(workbench: Workbench, device: Thing, read: Read, heading: str = 
 
 
 def settings_by_key(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]:
-    """Settings of a device by key: its own before the queue's."""
+    """Return the settings of a device by key: its own before the queue's."""
     return {
         setting.key: (setting, part.readings[setting.key])
         for part in sorted(parts, key=lambda part: not part.heading.startswith("Queue"))
@@ -396,7 +396,7 @@ def settings_by_key(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting,
 
 
 def vendor_defect(device: Thing, error: Exception) -> RaidbenchError:
-    """Of a vendor module of somebody else's, which must not end the workbench."""
+    """Return the error that reports a defect of a vendor module, which must not end the workbench."""
     return RaidbenchError(
         f"{device.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
         hint="This is a defect of raidbench or of the vendor module.",
@@ -404,7 +404,7 @@ def vendor_defect(device: Thing, error: Exception) -> RaidbenchError:
 
 
 def changeable_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
-    """The queue's settings before the drive's own where none of these can be changed: a tool is missing."""
+    """Return the queue's settings first where none of the drive's own can be changed: a tool is missing."""
     if len(parts) < 2 or _is_changeable(parts[0]) or not _is_changeable(parts[1]):
         return tuple(parts)
     own, queue = parts
