@@ -13,7 +13,7 @@ import os
 import site
 import stat
 
-from app.startup import collect_later, told_version
+from app.startup import collect_later, print_version
 
 
 def main() -> int:
@@ -36,7 +36,7 @@ def _main() -> int:
     if not _alone():
         return 3
     collect_later()
-    if sys.argv[1:] == ["--version"] and told_version():
+    if sys.argv[1:] == ["--version"] and print_version():
         return 0
     if wanted := os.environ.get("_RAIDBENCH_COMPLETE"):
         from app.cli.completion import main as complete
@@ -60,33 +60,33 @@ def _alone() -> bool:
     """
     if os.geteuid() != 0 or sys.flags.isolated:
         return True
-    lines = [os.environ[name] for name in ("PYTHONPATH", "PYTHONHOME") if os.environ.get(name)]
-    places = [place or "." for names in lines for place in names.split(os.pathsep)]
-    places += sys.path[:1] if not sys.flags.safe_path else []
-    places += [site.USER_SITE] if site.ENABLE_USER_SITE and site.USER_SITE else []
-    strange = {os.path.realpath(place) for place in places if os.path.exists(place) and not _is_roots(place)}
-    if not strange:
+    variables = [os.environ[name] for name in ("PYTHONPATH", "PYTHONHOME") if os.environ.get(name)]
+    folders = [folder or "." for paths in variables for folder in paths.split(os.pathsep)]
+    folders += sys.path[:1] if not sys.flags.safe_path else []
+    folders += [site.USER_SITE] if site.ENABLE_USER_SITE and site.USER_SITE else []
+    untrusted = {os.path.realpath(folder) for folder in folders if os.path.exists(folder) and not _is_roots(folder)}
+    if not untrusted:
         return True
-    if os.path.realpath(os.path.dirname(os.path.dirname(__file__))) not in strange:
-        sys.path[:] = [place for place in sys.path if os.path.realpath(place or ".") not in strange]
+    if os.path.realpath(os.path.dirname(os.path.dirname(__file__))) not in untrusted:
+        sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder or ".") not in untrusted]
         from backends.self_exec import again
 
-        parts = again("app")
-        os.execv(parts[0], (*parts, *sys.argv[1:]))
+        argv = again("app")
+        os.execv(argv[0], (*argv, *sys.argv[1:]))
     print("raidbench does not run as root from a folder of somebody else: install it for all users.", file=sys.stderr)
     return False
 
 
-def _is_roots(place: str) -> bool:
+def _is_roots(folder: str) -> bool:
     """Whether only root can write to a folder and to those above it. What decides that is not imported yet."""
-    here = os.path.realpath(place)
+    path = os.path.realpath(folder)
     while True:
-        info = os.stat(here)
+        info = os.stat(path)
         if info.st_uid != 0 or (info.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not info.st_mode & stat.S_ISVTX):
             return False
-        if here == "/":
+        if path == "/":
             return True
-        here = os.path.dirname(here)
+        path = os.path.dirname(path)
 
 
 if __name__ == "__main__":

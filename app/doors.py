@@ -58,7 +58,7 @@ class FeatureDoor:
     screens: Mapping[str, str] = field(default_factory=dict)
     """Classes of the screens that a number key shows, by the name of the screen."""
     background: Mapping[str, str] = field(default_factory=dict)
-    """Classes of the work that goes on behind the screens (`app.tui.background`), by the screen that shows it."""
+    """Classes of the work that goes on behind the screens (`app.tui.feature_hooks`), by the screen that shows it."""
     actions: Mapping[str, str] = field(default_factory=dict)
     """Functions that others call if the feature is there, by name (`action`): open a sheet, draw a picture."""
 
@@ -85,10 +85,10 @@ def imported(path: str) -> Any:
 
 def needed_action(name: str) -> Callable[..., Any]:
     """Return a function of a feature that somebody asked for. Raises NotFoundError where there is no such feature."""
-    found = action(name)
-    if found is None:
+    function = action(name)
+    if function is None:
         raise NotFoundError(f"This raidbench has no {name.partition('.')[0]}.")
-    return found
+    return function
 
 
 def action(name: str) -> Callable[..., Any] | None:

@@ -39,7 +39,7 @@ def import_asyncio() -> None:
         del sys.modules["ssl"]
 
 
-def told_version() -> bool:
+def print_version() -> bool:
     """Whether the version was printed: False where standard output takes nothing, of which more is to be said."""
     from backends.version import program_version
 

@@ -17,9 +17,9 @@ from app.cli.command_index import COMMANDS
 from app.cli.main import cli
 from app.doors import FEATURES, action, doors, imported
 from app.tui.app import WorkbenchApp
-from app.tui.background import BackgroundWork
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import HOSTS, SCREENS
+from app.tui.feature_hooks import BackgroundWork
 
 ROOT = Path(__file__).parents[1]
 

@@ -29,8 +29,8 @@ class Interruption:
         self._patient = False
         self._task: asyncio.Task[object] | None = None
 
-    def asked(self) -> bool:
-        """Whether a signal came until now."""
+    def is_requested(self) -> bool:
+        """Return whether a signal came until now."""
         return self.signal is not None
 
     @contextmanager
@@ -53,9 +53,9 @@ class Interruption:
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
-                loop.add_signal_handler(number, self._heard, number)
+                loop.add_signal_handler(number, self._handle_signal, number)
 
-    def _heard(self, number: signal.Signals) -> None:
+    def _handle_signal(self, number: signal.Signals) -> None:
         if self.signal is None:
             self.signal = number
             if self._stop is not None:

@@ -13,14 +13,13 @@ import click
 
 from app.cli.async_runner import Interruption
 from app.cli.bench_job import JobOptions, job_of, job_options
-from app.cli.bench_progress import RunProgressPrinter, advice, summary
-from app.cli.bench_target import resolve
-from app.cli.confirm import confirmed
+from app.cli.bench_progress import RunProgressPrinter, print_summary, say_advice
+from app.cli.bench_target import resolve_target
+from app.cli.confirm import require_confirmation
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.help_groups import GroupedCommand
-from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options, typed_words
-from app.cli.output import BrokenPipeOutputError, document, lines, print_json, say, say_all
-from app.cli.session_context import begin_measuring, on_workbench
+from app.cli.options import CONFIRM_HELP, FiniteRange, GroupedCommand, current, gather_options, typed_argv
+from app.cli.output import BrokenPipeOutputError, document, lines, print_json, say, say_lines
+from app.cli.session_context import on_workbench, open_checked_session
 from app.cli.steady_options import steady_options
 from app.core.analysis.sample_groups import spreads
 from app.core.benchmark.endurance import wear_texts
@@ -119,14 +118,14 @@ def bench_command(options: BenchOptions) -> int:
     config = current().load_config()
     _require_suitable(options)
     alone = "" if options.nodes is None else "Many hosts run one job"
-    asked = job_of(options.job, config, alone=alone)
+    requested = job_of(options.job, config, alone=alone)
     if options.nodes is not None:
-        if not asked.job.runtime:
+        if not requested.job.runtime:
             raise InvalidValueError(
                 "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
             )
-        texts = options.job.texts if options.job.jobfile is None else asked.job.texts()
-        args = _words_for_hosts(texts, options.job.profile or config.profile)
+        texts = options.job.texts if options.job.jobfile is None else requested.job.texts()
+        args = _remote_argv(texts, options.job.profile or config.profile)
         return cast("int", needed_action("fleet.measure")(options, args))
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
@@ -136,20 +135,20 @@ def bench_command(options: BenchOptions) -> int:
         return cast("int", await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption)))
 
     async def measure(bench: Workbench, interruption: Interruption, leash: RemoteControl | None) -> int:
-        pairs = [await resolve(bench, target) for target in options.targets]
+        pairs = [await resolve_target(bench, target) for target in options.targets]
         first, *others = (NamedTarget(where=where, name=shown) for where, shown in pairs)
         request = BenchmarkRequest(
             where=first.where,
             name=first.name,
             beside=tuple(others),
-            job=scratch_size(asked.job, [where for where, _ in pairs], config, given="size" in options.job.texts),
-            profile=asked.profile,
+            job=scratch_size(requested.job, [where for where, _ in pairs], config, given="size" in options.job.texts),
+            profile=requested.profile,
             keep=options.keep,
             steady=options.steady,
-            length_agreed=asked.told,
+            length_agreed=requested.runtime_named,
         )
         if options.dry_run:
-            return await _show(bench, request, options)
+            return await _show_plan(bench, request, options)
         return await _bench(bench, interruption, request, options, leash)
 
     return on_workbench(work, dry=options.dry_run, rights=any(map(_may_be_device, options.targets)))
@@ -181,42 +180,42 @@ _OWN_OPTIONS = frozenset(
 """Options that are not passed on to other hosts, or in other words."""
 
 
-def _words_for_hosts(texts: Mapping[str, str], profile: str) -> list[str]:
-    """What stands behind `bench` on each host: the same job, named by all that may differ in a configuration there."""
+def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
+    """Return the arguments of `bench` on each host: the same job, with all that a configuration there may change."""
     context = click.get_current_context()
-    own = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
-    options, arguments = typed_words(context, own)
+    left_out = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
+    options, arguments = typed_argv(context, left_out)
     job = (f"--profile={profile}", *(f"--{key.replace('_', '-')}={text}" for key, text in texts.items()))
     return [*job, *options, "--", *arguments]
 
 
 def _may_be_device(target: str) -> bool:
-    """Whether a target is a device or an address of one, by its name: a scratch file takes no root."""
+    """Return whether a target is, by its name, a device or the address of one: a scratch file needs no root."""
     path = Path(target)
     return path.is_block_device() or not (path.exists() or "/" in target.partition(":")[0])
 
 
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
     """The job with the configured size, when only new scratch files are to be made and nobody named a size."""
-    new = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
+    to_be_made = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
     sized = all(part.size_named for part in job.parts)
-    if given or sized or config.scratch_size is None or not new:
+    if given or sized or config.scratch_size is None or not to_be_made:
         return job
     return with_size(job, config.scratch_size)
 
 
-async def _show(bench: Workbench, request: BenchmarkRequest, options: BenchOptions) -> int:
-    """What would be done, and what would be lost. Raises RefusedError where it would not be."""
-    ready = await prepared(bench, request)
-    lost = [*lost_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=options.repeat))]
-    _announce(ready)
+async def _show_plan(bench: Workbench, request: BenchmarkRequest, options: BenchOptions) -> int:
+    """Print the plan and what would be lost. Raises RefusedError for a run that is refused."""
+    ready = await prepare_run(bench, request)
+    lost = [*loss_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=options.repeat))]
+    _announce_run(ready)
     job = {key: text for key, text in ready.job.texts().items() if text}
     if options.as_json:
-        how: dict[str, object] = {"target": ready.name, "job": job, "repeat": options.repeat}
-        how |= {"destructive": ready.destructive, "lost": lost}
+        fields: dict[str, object] = {"target": ready.name, "job": job, "repeat": options.repeat}
+        fields |= {"destructive": ready.destructive, "lost": lost}
         if ready.job.sections:
-            how |= {"sections": json_schema.sections(run_sections(ready.job)), "jobfile": ready.jobfile}
-        print_json(dry_run=True, **how)
+            fields |= {"sections": json_schema.sections(run_sections(ready.job)), "jobfile": ready.jobfile}
+        print_json(dry_run=True, **fields)
     elif ready.job.sections:
         lines([*ready.jobfile.splitlines(), *lost])
     else:
@@ -233,20 +232,20 @@ async def _bench(
     leash: RemoteControl | None,
 ) -> int:
     with closing(RunProgressPrinter(bench, stream=options.stream, silent=leash is not None)) as follower:
-        records, said = await measured(
+        records, advice_keys = await measure_runs(
             bench, interruption, request, options.repeat, options.typed, follower, leash=leash
         )
     if leash is not None:
         for record in records:
             leash.tell_result(json_schema.run(record, session=str(bench.folder)))
     if records:
-        _report(bench, records, follower.samples, said, options)
-    if interruption.asked():
+        _report(bench, records, follower.samples, advice_keys, options)
+    if interruption.is_requested():
         return INTERRUPTED
     return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
 
 
-async def measured(
+async def measure_runs(
     bench: Workbench,
     interruption: Interruption,
     request: BenchmarkRequest,
@@ -263,13 +262,13 @@ async def measured(
 
     Raises RefusedError, ReaderGoneError where nobody reads the stream any more, and whatever measuring does.
     """
-    not_read_only(request)
-    first = await prepared(bench, request)  # what cannot be done at all leaves no session behind
+    require_permitted_job(request)
+    first = await prepare_run(bench, request)  # what cannot be done at all leaves no session behind
     if leash is not None:
         leash.require_harmless(first)
-    await begin_measuring(bench, fresh=fresh)
+    await open_checked_session(bench, fresh=fresh)
     records: list[RunRecord] = []
-    said: frozenset[str] = frozenset()
+    advice_keys: frozenset[str] = frozenset()
     with interruption.stop_on_signal(bench.jobs.stop):
         for number in range(1, repeat + 1):
             ready = await bench.jobs.prepare(replace(request, again=number < repeat))
@@ -279,13 +278,13 @@ async def measured(
                 first = ready
                 for row in await wear_lines(bench, ready, times=repeat):
                     say(f"{row}.")
-                typed = allowed(ready, typed)
+                typed = confirm_run(ready, typed)
                 if leash is None:
-                    _announce(ready)
-                said = frozenset(each.key for each in ready.advice)
-            if interruption.asked():
+                    _announce_run(ready)
+                advice_keys = frozenset(item.key for item in ready.advice)
+            if interruption.is_requested():
                 break
-            follower.begin(number, repeat)
+            follower.begin(f"{number}/{repeat} " if repeat > 1 else "")
             whole = False
             try:
                 until = None if leash is None else partial(leash.until_go, ready)
@@ -295,14 +294,14 @@ async def measured(
                 follower.end()
                 if not whole and not request.keep:
                     await bench.jobs.forget_scratch(ready)
-            if not whole or interruption.asked():
+            if not whole or interruption.is_requested():
                 break
     if follower.nobody_reads:
         raise BrokenPipeOutputError
-    return records, said
+    return records, advice_keys
 
 
-async def prepared(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
+async def prepare_run(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
     """Return what a run would do. Raises RefusedError where it is not to be done, and what preparing does."""
     ready = await bench.jobs.prepare(request)
     if ready.refused:
@@ -310,29 +309,29 @@ async def prepared(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
     return ready
 
 
-def not_read_only(request: BenchmarkRequest) -> None:
+def require_permitted_job(request: BenchmarkRequest) -> None:
     """Raises RefusedError for a job that writes where nothing may be written."""
     if current().read_only:
         require_reading_job(request)
 
 
-def lost_lines(ready: RunPlan) -> list[str]:
-    """What a run writes over; nothing of one that destroys nothing."""
-    told = []
+def loss_lines(ready: RunPlan) -> list[str]:
+    """Return what a run overwrites; nothing for a run that destroys nothing."""
+    losses = []
     for site in ready.overwritten:
         assert site.judgement is not None  # only devices are overwritten
         verb = "WRITES to" if ready.job.writes_data or ready.request.fills else "TRIMS"
-        told.append(f"This run {verb} {site.judgement.verdict.shown}. All data on it will be lost.")
+        losses.append(f"This run {verb} {site.judgement.verdict.shown}. All data on it will be lost.")
         if loss := ready.loss_of(site):
-            told.append(f"It trims {loss}")
-        told += (
+            losses.append(f"It trims {loss}")
+        losses += (
             f"  {clean(value, 300)}" for value in site.judgement.verdict.found or ("Nothing known was found on it.",)
         )
-    return told
+    return losses
 
 
-def allowed(ready: RunPlan, typed: str | None) -> str | None:
-    """What confirms the run, after showing what would be lost. Raises RefusedError."""
+def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
+    """Return the word that confirms the run, after showing what would be lost. Raises RefusedError."""
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
     if current().read_only:
@@ -341,21 +340,21 @@ def allowed(ready: RunPlan, typed: str | None) -> str | None:
         if typed is not None:
             say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")
         return None
-    say_all(lost_lines(ready))
+    say_lines(loss_lines(ready))
     verb = "Write to" if ready.job.writes_data or ready.request.fills else "Trim"
-    what = f"{verb} it" if len(ready.overwritten) == 1 else f"{verb} these {len(ready.overwritten)} devices"
-    return confirmed(Risk.DESTROYS_DATA, ready.plates, yes=False, typed=typed, what=what)
+    question = f"{verb} it" if len(ready.overwritten) == 1 else f"{verb} these {len(ready.overwritten)} devices"
+    return require_confirmation(Risk.DESTROYS_DATA, ready.plates, yes=False, typed=typed, action=question)
 
 
 async def wear_lines(bench: Workbench, ready: RunPlan, *, times: int = 1) -> tuple[str, ...]:
-    """What a job that writes to a device costs it."""
+    """Return how much endurance a job that writes to a device uses."""
     if not ready.destructive:
         return ()
     inventory = await bench.hardware.probe() if bench.session.probing else bench.session.inventory
     return wear_texts(ready, bench.session.runs, inventory, times=times)
 
 
-def _announce(ready: RunPlan) -> None:
+def _announce_run(ready: RunPlan) -> None:
     at_once = "" if len(ready.sites) == 1 else f" on each of {len(ready.sites)} targets"
     say(f"{clean(ready.name, 1000)}: {ready.job.describe()}{at_once}, fio {ready.fio_version}")
     for entry, section in zip(section_names(len(ready.job.sections)), ready.job.sections, strict=False):
@@ -369,15 +368,15 @@ def _announce(ready: RunPlan) -> None:
             say(f"Scratch file {clean(str(scratch.path), 300)}, {size_words(scratch.size)}, {kept}.")
     for note in ready.notes:
         say(f"Note: {clean(note, 600)}")
-    for each in ready.advice:
-        advice(each)
+    for item in ready.advice:
+        say_advice(item)
 
 
 def _report(
     bench: Workbench,
     records: Sequence[RunRecord],
     samples: Sequence[Sample],
-    said: frozenset[str],
+    advice_keys: frozenset[str],
     options: BenchOptions,
 ) -> None:
     if options.as_json:
@@ -388,12 +387,13 @@ def _report(
         if len(runs) > 1:
             whole = [record for record in records if record.figures.status is RunStatus.OK]
             means = [
-                json_schema_compare.spread(direction, figure.key, seen) for direction, figure, seen in spreads(whole)
+                json_schema_compare.spread(direction, figure.key, values)
+                for direction, figure, values in spreads(whole)
             ]
             body |= {"runs": runs, "repeats": means}
         document(body, compact=options.stream)
     elif not options.stream:
-        summary(records, samples, session=bench.folder, said=said)
+        print_summary(records, samples, session=bench.folder, advice_keys=advice_keys)
     for record in records:
         if record.figures.status is not RunStatus.OK:
             say(f"{record.id} {record.figures.status.value}: {clean(record.figures.reason or 'no reason given', 1000)}")

@@ -34,7 +34,7 @@ class AskedJob(NamedTuple):
     job: Job
     profile: str | None
     """The name of the workload, if it is one."""
-    told: bool
+    runtime_named: bool
     """Whether its run time was named."""
 
 
@@ -70,14 +70,14 @@ def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]
             named = {name: options.pop(name) for name in ("profile", "jobfile", "section") if name in options}
             return command(job=JobOptions(texts=texts, **named), **options)
 
-        found: Callable[..., Any] = gathered
+        decorated: Callable[..., Any] = gathered
         for field in reversed(FIELDS):
             metavar = "|".join(field.choices) if field.choices else None
             name = f"--{field.key.replace('_', '-')}"
-            found = click.option(name, f"job_{field.key}", metavar=metavar, help=field.help)(found)
+            decorated = click.option(name, f"job_{field.key}", metavar=metavar, help=field.help)(decorated)
         if section_help is not None:
-            found = _JOBFILE(click.option("--section", metavar="NAME", help=section_help)(found))
-        return _PROFILE(found)
+            decorated = _JOBFILE(click.option("--section", metavar="NAME", help=section_help)(decorated))
+        return _PROFILE(decorated)
 
     return decorate
 
@@ -94,28 +94,28 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
     if section is not None and jobfile is None:
         raise click.UsageError("--section is about --jobfile.")
     if jobfile is not None:
-        imported = _imported(jobfile, section, alone)
-        job, _ = change_sections(imported.job, lambda one: (_changed(one, texts), ()))
+        imported = _import_section(jobfile, section, alone)
+        job, _ = change_sections(imported.job, lambda section_job: (_with_options(section_job, texts), ()))
         return AskedJob(job, None, imported.names_runtime or "runtime" in texts)
     named = profile_named(profile or config.profile)
-    job = _changed(named.job, texts)
+    job = _with_options(named.job, texts)
     # Compared field by field: a job that ends by amount has no ramp, so not every mixture of two jobs is one.
-    asked, known = job.texts(), named.job.texts()
-    same = all(asked[key] == known[key] for key in known if key not in _OF_A_RUN)
+    texts_of_job, profile_texts = job.texts(), named.job.texts()
+    same = all(texts_of_job[key] == profile_texts[key] for key in profile_texts if key not in _RUN_FIELDS)
     return AskedJob(job, named.name if same else None, "runtime" in texts)
 
 
-_OF_A_RUN = ("runtime", "ramp", "size")
+_RUN_FIELDS = ("runtime", "ramp", "size")
 """What of a workload may be otherwise in a run that bears its name: how long, and how much of the target."""
 
 
-def _changed(base: Job, texts: Mapping[str, str]) -> Job:
+def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
     """The base with the options' fields; a mix of block sizes gives way to a single one."""
     try:
         return Job.from_fields(with_replaced_fields(texts, base), base)
     except InvalidJobError as error:
-        told = (f"--{key.replace('_', '-')}: {sentence}" for key, sentence in error.fields.items())
-        raise InvalidValueError("; ".join(told)) from None
+        complaints = (f"--{key.replace('_', '-')}: {sentence}" for key, sentence in error.fields.items())
+        raise InvalidValueError("; ".join(complaints)) from None
 
 
 def _table_for(content: bytes) -> OptionTable:
@@ -131,7 +131,7 @@ def _table_for(content: bytes) -> OptionTable:
     return run(lambda _: option_table(host))
 
 
-def _imported(file: Path, section: str | None, alone: str) -> ImportedJob:
+def _import_section(file: Path, section: str | None, alone: str) -> ImportedJob:
     from app.core.fio.jobfile import import_jobfile
 
     shown = clean(str(file), 200)

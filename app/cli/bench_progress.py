@@ -16,7 +16,7 @@ from app.core.presentation.members import cache_line, member_table
 from app.core.presentation.run import cpu_line, figures_table, means_lines, outcome_text, steady_text
 from app.core.session.event_types import PhaseChanged, SampleTaken
 from app.core.session.events import AnyEvent, LiveEvent
-from app.core.session.results import DIRECTIONS, Advice, DirectionSample, Phase, Sample, SectionSample
+from app.core.session.results import DIRECTIONS, Advice, Phase, Sample, SectionSample
 from app.core.session.state import RunRecord
 from app.doors import action
 from backends.text import clean
@@ -78,20 +78,15 @@ class RunProgressPrinter:
         self._stream = stream and not silent
         self._silent = silent
         self._line = LiveLine()
-        self._which = ""
+        self._name = ""
         self._last = 0.0
-        self._forget = bench.subscribe(self._heard)
+        self._forget = bench.subscribe(self._handle_event)
 
-    def begin(self, number: int, of: int) -> None:
-        """A run is about to start."""
+    def begin(self, name: str = "") -> None:
+        """Prepare for the next run. `name`: what the line begins with where there are several."""
         self.samples = []
-        self._which = f"{number}/{of} " if of > 1 else ""
+        self._name = name
         self._last = 0.0
-
-    def begin_as(self, which: str) -> None:
-        """A run is about to start, known as this."""
-        self.begin(1, 1)
-        self._which = which
 
     def end(self) -> None:
         """The run is over: leave no half line behind."""
@@ -102,16 +97,16 @@ class RunProgressPrinter:
         self.end()
         self._forget()
 
-    def _heard(self, session: Session, event: AnyEvent) -> None:
+    def _handle_event(self, session: Session, event: AnyEvent) -> None:
         match event.progress if isinstance(event, LiveEvent) else None:
             case SampleTaken(sample=sample):
                 if sample.phase is Phase.MEASURING:
                     self.samples.append(sample)
                     self._print(sample, session.active)
-                self._tell(session.active)
+                self._show_progress(session.active)
             case PhaseChanged(phase=phase) if phase is not Phase.DONE:
                 self._last = 0.0
-                self._tell(session.active)
+                self._show_progress(session.active)
             case _:
                 pass
 
@@ -124,18 +119,19 @@ class RunProgressPrinter:
             self.nobody_reads = True
             self._bench.jobs.stop()
 
-    def _tell(self, active: ActiveRun | None) -> None:
+    def _show_progress(self, active: ActiveRun | None) -> None:
         now = time.monotonic()
         if self._silent or active is None or now - self._last < (REDRAW_S if self._line.able else _PLAIN):
             return
         self._last = now
-        (self._line.draw if self._line.able else say)(self._which + progress(active, time.time()))
+        (self._line.draw if self._line.able else say)(self._name + progress_text(active, time.time()))
 
 
-def progress(active: ActiveRun, now: float) -> str:
-    """The running job in one line: phase, percent, figures of the last interval, time left."""
+def progress_text(active: ActiveRun, now: float) -> str:
+    """Return the running job in one line: phase, percent, figures of the last interval, time left."""
     parts = [active.phase.value]
-    seconds = _phase_seconds(active)
+    ramp = active.phase is Phase.RAMP
+    seconds = float(active.start.job.get("ramp", 0) or 0) if ramp else active.phase_seconds
     passed = active.passed(now)
     if active.total_bytes:
         parts[0] += f" {min(100, int(active.moved_bytes / active.total_bytes * 100))} %"
@@ -150,7 +146,7 @@ def progress(active: ActiveRun, now: float) -> str:
         parts.append(steady_text(active.steady))
     if active.message:
         parts.append(active.message)
-    left = _left(active, now)
+    left = _seconds_left(active, now)
     if left is not None:
         parts.append(f"{units.duration(max(0, round(left)))} left")
     return " · ".join(parts)
@@ -164,28 +160,18 @@ def _figures(sample: Sample) -> list[str]:
     if sample.phase in (Phase.LAYOUT, Phase.FILLING):
         return [units.rate(sum(direction.bytes_per_second for direction in both))]
     running = [row for row in sample.sections if row.transfers]
-    args = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
-    args += [units.rate(sum(direction.bytes_per_second for direction in both))]
+    texts = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
+    texts += [units.rate(sum(direction.bytes_per_second for direction in both))]
     if main.p99_ns is not None:
-        args.append(f"p99 {units.latency(main.p99_ns)}")
-    return args
+        texts.append(f"p99 {units.latency(main.p99_ns)}")
+    return texts
 
 
 def _rates(part: Sample | SectionSample) -> list[str]:
-    return [f"{units.iops(direction.iops)} {name}" for name, direction in _named(part)]
+    return [f"{units.iops(side.iops)} IOPS {name}" for name in DIRECTIONS if (side := part.side(name)) is not None]
 
 
-def _named(part: Sample | SectionSample) -> list[tuple[str, DirectionSample]]:
-    return [(f"IOPS {name}", direction) for name in DIRECTIONS if (direction := part.side(name)) is not None]
-
-
-def _phase_seconds(active: ActiveRun) -> float | None:
-    if active.phase is Phase.RAMP:
-        return float(active.start.job.get("ramp", 0) or 0)
-    return active.phase_seconds
-
-
-def _left(active: ActiveRun, now: float) -> float | None:
+def _seconds_left(active: ActiveRun, now: float) -> float | None:
     """Seconds to the end of the run as planned, or of its fill; unknown while the file is laid out."""
     passed = active.passed(now)
     match active.phase:
@@ -203,12 +189,12 @@ def _left(active: ActiveRun, now: float) -> float | None:
 # -- a run that has ended ---------------------------------------------------------------------------------------------
 
 
-def summary(
-    records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, said: Collection[str] = ()
+def print_summary(
+    records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, advice_keys: Collection[str] = ()
 ) -> None:
     """The table of figures, how it went over time where that can be shown, what has to be known with them.
 
-    `said`: keys of advice that was given before the run.
+    `advice_keys`: of advice that was given before the run.
     """
     lines(table_lines(figures_table(records)))
     lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
@@ -221,23 +207,23 @@ def summary(
     if last.figures.steady is not None:
         lines([f"Steady state: {outcome_text(last.figures.steady)}"])
     if last.start.settings:
-        told = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
-        lines([f"Settings of {last.start.location}: {clean(told, 1000)}"])
+        settings = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
+        lines([f"Settings of {last.start.location}: {clean(settings, 1000)}"])
     if last.start.simulated:
         lines(["SIMULATED"])
     if session is not None:
         draw = action("plots.run_lines")
         lines([] if draw is None else draw(last, session, tuple(samples)))
-    for each in {each.key: each for record in records for each in record.figures.advice}.values():
-        if each.key not in said:
-            advice(each)
+    for item in {item.key: item for record in records for item in record.figures.advice}.values():
+        if item.key not in advice_keys:
+            say_advice(item)
     for warning in dict.fromkeys(warning for record in records for warning in record.figures.warnings):
         say(f"Note: {clean(warning, 600)}")
     say(f"Kept as {', '.join(record.id for record in records)} in {clean(str(session), 300)}")
 
 
-def advice(each: Advice) -> None:
-    """What spoils figures and what to do about it."""
-    say(f"{ATTENTION.char} {clean(each.message, 600)}")
-    if each.do:
-        say(f"  {clean(each.do, 600)}")
+def say_advice(item: Advice) -> None:
+    """Print a piece of advice and what to do about it."""
+    say(f"{ATTENTION.char} {clean(item.message, 600)}")
+    if item.do:
+        say(f"  {clean(item.do, 600)}")

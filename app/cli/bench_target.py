@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 
-async def resolve(bench: Workbench, text: str) -> tuple[str, str]:
-    """The path to measure and what to call it.
+async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
+    """Return the path to measure and its name.
 
     A bare word is a device if there is one of that name, else a file or folder that exists; a new file is written as a
     path, so that a mistyped device does not become one. Raises NotFoundError, BlockedError.
@@ -28,7 +28,7 @@ async def resolve(bench: Workbench, text: str) -> tuple[str, str]:
         stat = await bench.host.stat(text)
         if stat is None or stat.kind != "block":
             return (text, text) if stat is not None else await _device(bench, text)
-        return await _known(bench, text)
+        return await _device_node(bench, text)
     if is_on_a_card(text) and await bench.host.stat(text) is None:
         return await _device(bench, text)
     if "/" in text and not text.startswith(("/", ".", "~")) and await bench.host.stat(text) is None:
@@ -63,8 +63,8 @@ async def _device(bench: Workbench, address: str) -> tuple[str, str]:
     return device.device, str(device.target)
 
 
-async def _known(bench: Workbench, device: str) -> tuple[str, str]:
-    """A device node: by its address if the inventory has it; a partition or volume by its own name."""
+async def _device_node(bench: Workbench, device: str) -> tuple[str, str]:
+    """Return a device node: by its address if the inventory has it; a partition or volume by its own name."""
     try:
         return await _device(bench, device)
     except NotFoundError:

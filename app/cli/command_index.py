@@ -31,13 +31,13 @@ _CORE: dict[str, DoorCommand] = {
     "archive": DoorCommand("app.cli.archive:archive_command", "The session as one file, for another machine.", 280),
     "recover": DoorCommand("app.cli.recover:recover_command", "Restore what a crash left.", 290),
     "capture": DoorCommand("app.cli.capture:capture_command", "Record this machine for a test or a bug report.", 320),
-    "keys": DoorCommand("app.cli.keys:keys_command", "The keys of the workbench.", 330),
+    "keys": DoorCommand("app.cli.reference:keys_command", "The keys of the workbench.", 330),
     "version": DoorCommand(
         "app.cli.version_help:version_command", "The version; with --json also Python, form and file formats.", 340
     ),
     "help": DoorCommand("app.cli.version_help:help_command", "What a command does, and its options.", 350),
     "glossary": DoorCommand(
-        "app.cli.glossary:glossary_command", "The words that are used here, and what they mean.", 360
+        "app.cli.reference:glossary_command", "The words that are used here, and what they mean.", 360
     ),
 }
 """The commands that belong to no feature."""
@@ -48,20 +48,20 @@ class CommandTable(Mapping[str, DoorCommand]):
 
     def __getitem__(self, name: str) -> DoorCommand:
         command = _CORE.get(name)
-        return _all()[name] if command is None else command
+        return _all_commands()[name] if command is None else command
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_all())
+        return iter(_all_commands())
 
     def __len__(self) -> int:
-        return len(_all())
+        return len(_all_commands())
 
 
 @cache
-def _all() -> dict[str, DoorCommand]:
+def _all_commands() -> dict[str, DoorCommand]:
     """Return every command, in the order of `--help`."""
-    matches = _CORE | {name: command for door in doors().values() for name, command in door.commands.items()}
-    return dict(sorted(matches.items(), key=lambda item: item[1].rank))
+    commands = _CORE | {name: command for door in doors().values() for name, command in door.commands.items()}
+    return dict(sorted(commands.items(), key=lambda item: item[1].rank))
 
 
 COMMANDS = CommandTable()

@@ -52,10 +52,10 @@ Offer = Callable[[CommandLine], Iterable[CompletionItem]]
 
 def main(wanted: str) -> int:
     """Answer a shell: with the script where it asks for that, else with what may come next."""
-    shell, _, what = wanted.partition("_")
+    shell, _, request = wanted.partition("_")
     if shell not in SHELLS:
         return 1
-    if what == "source":
+    if request == "source":
         from app.cli.completion_scripts import script
         from app.cli.output import forget_stdout
 
@@ -72,20 +72,20 @@ def main(wanted: str) -> int:
 
 
 def _answer(shell: str) -> None:
-    args = _words()
-    cut = _breaks(args[-1]) if shell == "bash" else 0
-    for value, output, kind in offered(args):
-        print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{_one_line(output)}".rstrip("\t"))
+    argv = _words()
+    cut = _kept_by_bash(argv[-1]) if shell == "bash" else 0
+    for value, help, kind in complete_line(argv):
+        print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{' '.join(help.split())}".rstrip("\t"))
     sys.stdout.flush()
 
 
-def offered(args: list[str]) -> Iterable[CompletionItem]:
-    """What may stand in the place of the last word; nothing where nothing is known."""
-    *before, last = args
+def complete_line(argv: list[str]) -> Iterable[CompletionItem]:
+    """Return what may complete the last word; nothing where nothing is known."""
+    *before, last = argv
     at = _command_at(before)
     line = _line(before, at, last)
     front = at == len(before)
-    values = _of_front if front else _of_option
+    values = _front_values if front else _option_values
     if last.startswith("-") and "=" not in last:
         return _options(line)
     name, equals, value = last.partition("=")
@@ -93,9 +93,9 @@ def offered(args: list[str]) -> Iterable[CompletionItem]:
         return [item._replace(value=f"{name}={item.value}") for item in values(name, line._replace(last=value)) or ()]
     option = next(iter(before[-1:] if front else line.rest[-1:]), "")
     if option.startswith("--") and "=" not in option and option != "--demo":
-        completion_items = values(option, line)
-        if completion_items is not None:
-            return completion_items
+        items = values(option, line)
+        if items is not None:
+            return items
     if front:
         return _matching([*(_racks(line) if option == "--demo" else ()), *_commands()], last)
     return _matching(POSITIONAL.get(line.command, _nothing)(line), last)
@@ -103,30 +103,26 @@ def offered(args: list[str]) -> Iterable[CompletionItem]:
 
 def _words() -> list[str]:
     """The words of the line, the last of which is being written."""
-    if (given := os.environ.get("_RAIDBENCH_WORDS")) is not None:
-        return given.split("\n")[1:] or [""]
+    if (listed := os.environ.get("_RAIDBENCH_WORDS")) is not None:
+        return listed.split("\n")[1:] or [""]
     line = os.environ.get("_RAIDBENCH_LINE", "")
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split, lexer.commenters = True, ""
-    parts: list[str] = []
+    argv: list[str] = []
     try:
-        parts.extend(lexer)
+        argv.extend(lexer)
     except ValueError:  # a quote that is still open: what is in it is the word
-        parts.append(lexer.token)
+        argv.append(lexer.token)
     else:
         if line[-1:].isspace():
-            parts.append("")
-    return parts[1:] or [""]
+            argv.append("")
+    return argv[1:] or [""]
 
 
-def _breaks(word: str) -> int:
-    """Characters at the front of a word that bash, which ends words at these, keeps."""
+def _kept_by_bash(word: str) -> int:
+    """Return how many characters at the front of a word bash keeps, which ends words at these."""
     kept = [at for at, sign in enumerate(word) if sign in ":=" and sign in os.environ.get("_RAIDBENCH_BREAKS", "")]
     return kept[-1] + 1 if kept else 0
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _command_at(before: list[str]) -> int:
@@ -141,9 +137,9 @@ def _command_at(before: list[str]) -> int:
 
 def _line(before: list[str], at: int, last: str) -> CommandLine:
     rack = ""
-    for place, word in enumerate(before[:at]):
+    for index, word in enumerate(before[:at]):
         if word == "--demo":
-            follows = before[place + 1] if place + 1 < at else ""
+            follows = before[index + 1] if index + 1 < at else ""
             rack = follows if follows in HOSTS else next(iter(HOSTS))
         elif word.startswith("--demo="):
             rack = word.partition("=")[2]
@@ -162,7 +158,7 @@ def _racks(_: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _states(_: CommandLine) -> Iterator[CompletionItem]:
-    return (CompletionItem(state, output) for state, output in STATES.items())
+    return (CompletionItem(state, help) for state, help in STATES.items())
 
 
 def _themes(_: CommandLine) -> Iterator[CompletionItem]:
@@ -178,7 +174,7 @@ def _commands(_: CommandLine | None = None) -> Iterator[CompletionItem]:
 # -- what is there ----------------------------------------------------------------------------------------------------
 
 
-def _look(line: CommandLine) -> Mapping[str, Any]:
+def _cached_scan(line: CommandLine) -> Mapping[str, Any]:
     from app.core.session.completion_cache import completion_cache_path, load_completion_cache
 
     return {} if line.recorded else load_completion_cache(completion_cache_path(_paths(line).state))
@@ -214,10 +210,10 @@ def _sysfs(path: str) -> str:
 
 def _targets(line: CommandLine) -> Iterator[CompletionItem]:
     """Addresses as `devices` lists them; once a part is written also what else is understood."""
-    things = _look(line).get("things", {})
+    devices = _cached_scan(line).get("things", {})
     disks = _disks(line)
-    nodes = {other_item.get("device") for other_item in things.values()}
-    for address, item in things.items():
+    nodes = {entry.get("device") for entry in devices.values()}
+    for address, item in devices.items():
         if not item.get("twin") or line.last:
             yield CompletionItem(address, item.get("words", ""))
     for name in disks:
@@ -225,23 +221,21 @@ def _targets(line: CommandLine) -> Iterator[CompletionItem]:
             yield CompletionItem(f"block:{name}", "a disk of the kernel")
     if not line.last:
         return
-    known = {
-        other_item["device"]: other_item.get("words", "") for other_item in things.values() if other_item.get("device")
-    }
-    known |= {f"/dev/{name}": "" for name in disks if f"/dev/{name}" not in known}
-    for device, document in known.items():
-        yield CompletionItem(device.rpartition("/")[2], document)
-        yield CompletionItem(device, document)
-    for item in things.values():
+    names = {entry["device"]: entry.get("words", "") for entry in devices.values() if entry.get("device")}
+    names |= {f"/dev/{name}": "" for name in disks if f"/dev/{name}" not in names}
+    for device, help in names.items():
+        yield CompletionItem(device.rpartition("/")[2], help)
+        yield CompletionItem(device, help)
+    for item in devices.values():
         if not item.get("twin") and item.get("name"):
             yield CompletionItem(item["name"], item.get("words", ""))
-    for address, item in things.items():
+    for address, item in devices.items():
         within = address.partition(":")[2]
         if within.startswith("/"):
             yield CompletionItem(within, item.get("words", ""))
 
 
-def _measurable(line: CommandLine) -> Iterator[CompletionItem]:
+def _bench_targets(line: CommandLine) -> Iterator[CompletionItem]:
     """Addresses, and files to be measured."""
     if line.last.startswith((".", "~")) or (line.last.startswith("/") and not line.last.startswith(("/dev/", "/c"))):
         yield CompletionItem(line.last, kind="file")
@@ -260,8 +254,8 @@ def _target_then(keys: Offer) -> Offer:
 
 def _target_of(line: CommandLine) -> str | None:
     """The target among the words: the first that is one."""
-    all_known = {item.value for item in _targets(line._replace(last="/"))}
-    return next((word for word in line.rest if word in all_known), None)
+    addresses = {item.value for item in _targets(line._replace(last="/"))}
+    return next((word for word in line.rest if word in addresses), None)
 
 
 def _settings(line: CommandLine) -> Iterator[CompletionItem]:
@@ -269,38 +263,38 @@ def _settings(line: CommandLine) -> Iterator[CompletionItem]:
     target = _target_of(line)
     if target is None:
         return
-    matches = _settings_of(line, target)
+    settings = _settings_of(line, target)
     key, equals, _ = line.last.partition("=")
     if not equals:
         named = {word.partition("=")[0] for word in line.rest if "=" in word}
-        for name, item in matches.items():
+        for name, item in settings.items():
             if name not in named:
                 now = "" if item.get("now") is None else f", now {item['now']}"
                 yield CompletionItem(f"{name}=", f"{item.get('label', '')}{now}", "part")
         return
-    for value in matches.get(key, {}).get("values", ()):
-        yield CompletionItem(f"{key}={value}", "now" if value == matches[key].get("now") else "")
+    for value in settings.get(key, {}).get("values", ()):
+        yield CompletionItem(f"{key}={value}", "now" if value == settings[key].get("now") else "")
 
 
 def _settings_of(line: CommandLine, target: str) -> dict[str, Any]:
     """Settings by key of what a word names: as they were read, those of its disk from the kernel."""
-    look = _look(line)
-    things, settings = look.get("things", {}), look.get("settings", {})
+    look = _cached_scan(line)
+    devices, settings = look.get("things", {}), look.get("settings", {})
     node = target if target.startswith("/dev/") else f"/dev/{target}"
     own = {
         address
-        for address, item in things.items()
+        for address, item in devices.items()
         if target in (address, address.partition(":")[2], None if item.get("twin") else item.get("name"))
     }
-    nodes = {things[address].get("device") for address in own} | {node}
-    names = own | {address for address, item in things.items() if item.get("device") in nodes - {None}}
-    matches: dict[str, Any] = {}
-    for address in sorted(names, key=lambda each: (each not in own, each)):
-        matches |= {key: item for key, item in settings.get(address, {}).items() if key not in matches}
+    nodes = {devices[address].get("device") for address in own} | {node}
+    names = own | {address for address, item in devices.items() if item.get("device") in nodes - {None}}
+    complete_line: dict[str, Any] = {}
+    for address in sorted(names, key=lambda name: (name not in own, name)):
+        complete_line |= {key: item for key, item in settings.get(address, {}).items() if key not in complete_line}
     nodes |= {f"/dev/{target.removeprefix('block:')}"}
     for name in (name for name in _disks(line) if f"/dev/{name}" in nodes):
-        matches |= _queue(name)
-    return matches
+        complete_line |= _queue(name)
+    return complete_line
 
 
 def _queue(name: str) -> dict[str, Any]:
@@ -310,19 +304,19 @@ def _queue(name: str) -> dict[str, Any]:
 
     folder = f"/sys/block/{name}/queue"
     try:
-        there = set(os.listdir(folder))
+        files = set(os.listdir(folder))
     except OSError:
         return {}
-    matches = {}
+    complete_line = {}
     for setting in settings_of(name):
-        if setting.key in there:
-            told = reading(setting.key, {setting.key: _sysfs(f"{folder}/{setting.key}")}, None, 4)
-            matches[setting.key] = {
+        if setting.key in files:
+            value = reading(setting.key, {setting.key: _sysfs(f"{folder}/{setting.key}")}, None, 4)
+            complete_line[setting.key] = {
                 "label": setting.label,
-                "now": told.now,
-                "values": [each.value for each in told.choices],
+                "now": value.now,
+                "values": [choice.value for choice in value.choices],
             }
-    return matches
+    return complete_line
 
 
 # -- what has names ---------------------------------------------------------------------------------------------------
@@ -356,14 +350,14 @@ def _runs(line: CommandLine) -> Iterator[CompletionItem]:
     session, slash, _ = line.last.rpartition("/")
     names = [session] if slash else [item.value for item in _sessions(line)][:1]
     for name in names:
-        matches = [file.name for file in (_paths(line).sessions / name / "runs").glob("r*[0-9]")]
-        for run in sorted(matches, key=lambda each: (len(each), each)):
-            yield CompletionItem(f"{name}/{run}" if slash else run)
+        runs = [file.name for file in (_paths(line).sessions / name / "runs").glob("r*[0-9]")]
+        for run_id in sorted(runs, key=lambda run_id: (len(run_id), run_id)):
+            yield CompletionItem(f"{name}/{run_id}" if slash else run_id)
     if not slash:
         yield from (CompletionItem(f"{item.value}/", "a session", "part") for item in _sessions(line) if line.last)
 
 
-def _plotted(line: CommandLine) -> Iterator[CompletionItem]:
+def _plot_subjects(line: CommandLine) -> Iterator[CompletionItem]:
     yield from _runs(line)
     yield from _targets(line)
 
@@ -401,7 +395,7 @@ def _roles(line: CommandLine) -> Iterator[CompletionItem]:
         yield item._replace(value=f"{role}={item.value}") if equals else item
 
 
-def _once(offer: Offer) -> Offer:
+def _first_word_only(offer: Offer) -> Offer:
     """For the first word alone."""
     return lambda line: () if any(not word.startswith("-") for word in line.rest) else offer(line)
 
@@ -419,30 +413,30 @@ def _folders(line: CommandLine) -> Iterable[CompletionItem]:
 
 
 POSITIONAL: Mapping[str, Offer] = {
-    "show": _once(_targets),
-    "check": _once(_targets),
+    "show": _first_word_only(_targets),
+    "check": _first_word_only(_targets),
     "array": _array,
     "export": _targets,
-    "slowest": _once(_targets),
-    "apply": _once(_files),
-    "watch": _once(_files),
+    "slowest": _first_word_only(_targets),
+    "apply": _first_word_only(_files),
+    "watch": _first_word_only(_files),
     "set": _target_then(_settings),
     "ab": _target_then(_settings),
     "persist": _target_then(_settings),
-    "bench": _measurable,
-    "precondition": _measurable,
-    "curve": _measurable,
-    "history": _once(_targets),
-    "sweep": _once(_plans),
-    "attach": _once(_sessions),
-    "log": _once(_sessions),
-    "report": _once(_sessions),
-    "archive": _once(_sessions),
+    "bench": _bench_targets,
+    "precondition": _bench_targets,
+    "curve": _bench_targets,
+    "history": _first_word_only(_targets),
+    "sweep": _first_word_only(_plans),
+    "attach": _first_word_only(_sessions),
+    "log": _first_word_only(_sessions),
+    "report": _first_word_only(_sessions),
+    "archive": _first_word_only(_sessions),
     "compare": _runs,
-    "plot": _plotted,
+    "plot": _plot_subjects,
     "baseline": _baseline,
     "capture": _folders,
-    "help": _once(_commands),
+    "help": _first_word_only(_commands),
 }
 """What stands behind a command, by its name."""
 
@@ -461,7 +455,7 @@ FRONT: Mapping[str, Offer] = {
 
 VALUES: Mapping[str, Offer] = {
     "--profile": _profiles,
-    "--on": _measurable,
+    "--on": _bench_targets,
     "--target": _roles,
     "--resume": _sessions,
     "--jobfile": _files,
@@ -470,13 +464,13 @@ VALUES: Mapping[str, Offer] = {
 """What stands behind an option, whatever the command: those that have no values of their own in its help."""
 
 
-def _of_front(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
+def _front_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
     """The values of an option before the command; None of one that has none."""
     offer = _racks if option == "--demo" else FRONT.get(option)
     return None if offer is None else _matching(offer(line), line.last)
 
 
-def _of_option(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
+def _option_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
     """Its values; None of one that has none."""
     if (offer := VALUES.get(option)) is not None:
         return _matching(offer(line), line.last)
@@ -487,20 +481,20 @@ def _of_option(option: str, line: CommandLine) -> Iterable[CompletionItem] | Non
             if getattr(param, "is_flag", False):
                 return None
             legal = param.type.choices if isinstance(param.type, click.Choice) else ()
-            return _matching((CompletionItem(str(each)) for each in legal), line.last)
+            return _matching((CompletionItem(str(value)) for value in legal), line.last)
     return None
 
 
 def _options(line: CommandLine) -> Iterable[CompletionItem]:
     """The options of a command, or those before it. They are where they are declared, so that is imported."""
-    tuples = (
+    options = (
         CompletionItem(name, str(getattr(param, "help", None) or ""))
         for param in _params(line)
         if not getattr(param, "hidden", False)
         for name in param.opts
         if name.startswith("--")
     )
-    return _matching([*tuples, CompletionItem("--help", "Show this message and exit.")], line.last)
+    return _matching([*options, CompletionItem("--help", "Show this message and exit.")], line.last)
 
 
 def _params(line: CommandLine) -> Iterator[Any]:
@@ -519,5 +513,5 @@ def _params(line: CommandLine) -> Iterator[Any]:
 
 def _matching(items: Iterable[CompletionItem], last: str) -> list[CompletionItem]:
     """Those that begin as what is written; each once."""
-    matches = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
-    return list(matches.values())
+    offered = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
+    return list(offered.values())

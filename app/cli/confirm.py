@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.cli.output import ask, can_ask, say
-from app.cli.render import marked, table_lines
+from app.cli.render import table_lines, with_sign
 from app.core.presentation import change as view
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level, outcome_cell
 from backends.change import Change, ChangeStep
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 # -- what a change would do, shown before it is asked about -----------------------------------------------------------
 
 
-def review(changes: Sequence[Change]) -> list[str]:
-    """The table, the exact commands, what else moves, the risks in words, the way back."""
+def review_lines(changes: Sequence[Change]) -> list[str]:
+    """Return the table of changes, the exact commands, side effects, risks, and what reverts them."""
     moved = [f"  {clean(sentence, 400)}" for sentence in view.side_effect_texts(changes)]
     risks = [f"  {clean(sentence, 400)}" for sentence in view.risk_texts(changes)]
     back = [step for change in reversed(changes) for step in change.undo]
@@ -31,36 +31,36 @@ def review(changes: Sequence[Change]) -> list[str]:
     nothing = f"Nothing takes back {clean(', '.join(never), 400)}." if back else "Nothing takes it back."
     return [
         *table_lines(view.planned_table(changes)),
-        *above_lines(changes),
+        *dependent_lines(changes),
         "",
         "What is run:",
-        *steps(step for change in changes for step in change.writes),
+        *step_lines(step for change in changes for step in change.writes),
         *(["", "What else it may change:", *moved] if moved else []),
         *(["", "What it risks:", *risks] if risks else []),
         "",
-        *(["What takes it back (raidbench undo):", *steps(back)] if back else []),
+        *(["What takes it back (raidbench undo):", *step_lines(back)] if back else []),
         *([nothing] if never else []),
     ]
 
 
-def above_lines(changes: Iterable[Change]) -> list[str]:
-    """What stands on what is changed."""
+def dependent_lines(changes: Iterable[Change]) -> list[str]:
+    """Return the sentences about dependent volumes of what is changed."""
     return [clean(sentence, 400) for sentence in view.dependents_texts(changes)]
 
 
 def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
     """Return what came of a step of a set: how its value is now, and what else has moved."""
     if not ended.was_set:  # it had nothing to do, or its value was lost since
-        output = "already " if ended.result == "verified" else ""
-        now = clean(f"{output}{view.end_text(change, ended)}", 1000)
-        return [f"{marked(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]
-    output = clean(f"{view.old_text(change)} -> {view.end_text(change, ended)}", 1000)
-    head = f"{marked(outcome_cell(ended.result))}  {ended.id}  {change.target} {change.key}"
-    return [f"{head}: {output}", *moved_lines(change, ended)]
+        text = "already " if ended.result == "verified" else ""
+        now = clean(f"{text}{view.end_text(change, ended)}", 1000)
+        return [f"{with_sign(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]
+    text = clean(f"{view.old_text(change)} -> {view.end_text(change, ended)}", 1000)
+    head = f"{with_sign(outcome_cell(ended.result))}  {ended.id}  {change.target} {change.key}"
+    return [f"{head}: {text}", *moved_lines(change, ended)]
 
 
-def tell_not_done(changes: Iterable[Change]) -> None:
-    """Say which changes of a set were not made."""
+def report_not_done(changes: Iterable[Change]) -> None:
+    """Report which changes of a set were not made."""
     for change in changes:
         say(f"Not done: {clean(view.subject_text(change), 200)} is not set to {clean(view.new_text(change), 200)}.")
 
@@ -70,8 +70,8 @@ def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
     return [f"   {clean(sentence, 400)}" for sentence in view.moved_texts(ended, change.key)]
 
 
-def steps(writes: Iterable[ChangeStep]) -> list[str]:
-    """The lines a person would type."""
+def step_lines(writes: Iterable[ChangeStep]) -> list[str]:
+    """Return the commands as a person would type them."""
     return [f"  {clean(line, 400)}" for line in view.command_lines(writes)]
 
 
@@ -84,80 +84,82 @@ def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, A
 # -- asking before anything is changed: on the terminal, or by options where there is nobody to ask -------------------
 
 
-def confirm_harmless(what: str, *, yes: bool) -> None:
-    """Return if a harmless thing ("Apply") may be done. Raises RefusedError, EOFError when the answer never comes."""
+def confirm_harmless(action: str, *, yes: bool) -> None:
+    """Return once a harmless action ("Apply") is confirmed. Raises RefusedError, EOFError when no answer comes."""
     if yes:
         return
     if not can_ask():
-        raise _nobody("--yes")
-    if ask(f"{what}? [y/N]").lower() not in ("y", "yes"):
-        raise _declined()
+        raise _no_terminal_error("--yes")
+    if ask(f"{action}? [y/N]").lower() not in ("y", "yes"):
+        raise _declined_error()
 
 
-def confirmed(risk: Risk, plates: Sequence[DeviceLabel], *, yes: bool, typed: str | None, what: str) -> str | None:
-    """Return if it may be done, with the word that meant it.
+def require_confirmation(
+    risk: Risk, plates: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
+) -> str | None:
+    """Return the confirmation word once the action is confirmed.
 
     Harmless: `y`, or --yes. Dangerous: `yes`, or --yes with --confirm WORD. Destroys data: the word, typed or given
-    with --confirm. `plates`: the devices in question; `typed` is what --confirm says, `what` the thing asked for
+    with --confirm. `plates`: the devices in question; `typed` is what --confirm says, `action` the thing asked for
     ("Apply"). Raises RefusedError saying what to add; EOFError when the answer never comes.
     """
     word = confirm_token(plates)
     if typed is not None and plates and typed != word:
         raise RefusedError(
-            f"--confirm says {clean(typed, 60)}, but {_sentences(plates)}",
-            hint=f"Nothing was done. Mean it with {_option(word)}.",
+            f"--confirm says {clean(typed, 60)}, but {_label_sentences(plates)}",
+            hint=f"Nothing was done. Mean it with {_confirm_option(word)}.",
         )
     match confirmation_level(risk):
         case ConfirmationLevel.HARMLESS:
-            confirm_harmless(what, yes=yes)
+            confirm_harmless(action, yes=yes)
         case ConfirmationLevel.RISKY:
-            _dangerous(plates, what, yes=yes, named=typed is not None)
+            _confirm_risky(plates, action, yes=yes, named=typed is not None)
         case ConfirmationLevel.DESTRUCTIVE:
-            _destroying(plates, what, named=typed is not None)
+            _confirm_destructive(plates, action, named=typed is not None)
     return word
 
 
-def _sentences(plates: Sequence[DeviceLabel]) -> str:
+def _label_sentences(plates: Sequence[DeviceLabel]) -> str:
     return " ".join(plate.sentence for plate in plates)
 
 
-def _option(word: str) -> str:
+def _confirm_option(word: str) -> str:
     return f"--confirm {quote(word)}"
 
 
-def _dangerous(plates: Sequence[DeviceLabel], what: str, *, yes: bool, named: bool) -> None:
+def _confirm_risky(plates: Sequence[DeviceLabel], action: str, *, yes: bool, named: bool) -> None:
     if yes and named:
         return
     if not can_ask():
-        raise _nobody(f"--yes {_option(confirm_token(plates))}", plates)
-    _show(plates)
-    if ask(f"{what}, with the risk above? Type yes") != "yes":
-        raise _declined()
+        raise _no_terminal_error(f"--yes {_confirm_option(confirm_token(plates))}", plates)
+    _say_labels(plates)
+    if ask(f"{action}, with the risk above? Type yes") != "yes":
+        raise _declined_error()
 
 
-def _destroying(plates: Sequence[DeviceLabel], what: str, *, named: bool) -> None:
+def _confirm_destructive(plates: Sequence[DeviceLabel], action: str, *, named: bool) -> None:
     if named:
         return
     if not can_ask():
-        raise _nobody(_option(confirm_token(plates)), plates)
-    _show(plates)
+        raise _no_terminal_error(_confirm_option(confirm_token(plates)), plates)
+    _say_labels(plates)
     word = confirm_token(plates)
-    if ask(f"{what}, and lose what is there? Type {word}") != word:
-        raise _declined()
+    if ask(f"{action}, and lose what is there? Type {word}") != word:
+        raise _declined_error()
 
 
-def _show(plates: Sequence[DeviceLabel]) -> None:
+def _say_labels(plates: Sequence[DeviceLabel]) -> None:
     for plate in plates:
         say(plate.sentence)
 
 
-def _nobody(options: str, plates: Sequence[DeviceLabel] = ()) -> RefusedError:
+def _no_terminal_error(options: str, plates: Sequence[DeviceLabel] = ()) -> RefusedError:
     return RefusedError(
-        " ".join(filter(None, ("Nothing was done: there is no terminal to confirm it on.", _sentences(plates)))),
+        " ".join(filter(None, ("Nothing was done: there is no terminal to confirm it on.", _label_sentences(plates)))),
         hint=f"Add {options} to do it without being asked.",
     )
 
 
-def _declined() -> RefusedError:
+def _declined_error() -> RefusedError:
     say()
     return RefusedError("Nothing was done.")

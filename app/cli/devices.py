@@ -11,8 +11,8 @@ import click
 from app.cli.async_runner import Interruption, run
 from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
-from app.cli.output import document, goes_on, print_json, say
-from app.cli.session_context import host_of, on_workbench, remember_look, tell_trials, warn_of_journal
+from app.cli.output import document, print_json, say, text_wanted
+from app.cli.session_context import host_of, on_workbench, remember_scan, report_trials, warn_of_journal
 from app.core.presentation import json_schema
 from backends.did_you_mean import suggested
 from backends.errors import InvalidValueError, RaidbenchError
@@ -47,8 +47,8 @@ def devices_command(as_json: bool, version: str, wide: bool, columns: str | None
     paths = current().paths
     journal = journal_on(host, paths.journal)
     warn_of_journal(journal)
-    tell_trials(UndecidedTrials(journal, host.root_side or paths.locks))
-    chosen = columns_named(columns)
+    report_trials(UndecidedTrials(journal, host.root_side or paths.locks))
+    chosen = parse_columns(columns)
     return run(lambda _: _devices(host, int(version) if as_json else None, chosen, wide=wide))
 
 
@@ -61,33 +61,33 @@ async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *,
         inventory = await machine.probe()
         settings, problems = await all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
-        remember_look(machine, inventory)
+        remember_scan(machine, inventory)
         fields = json_schema.devices(
             inventory, settings, host=host.name, simulated=current().simulated, version=version
         )
         document(fields)
-        if goes_on():
+        if text_wanted():
             from app.cli.devices_progress import tunings
-            from app.cli.devices_text import devices_head, devices_table
+            from app.cli.devices_text import list_heading, print_device_list
 
-            head = devices_head(host.name, simulated=current().simulated)
-            devices_table(inventory, head, await tunings(machine, inventory), columns, wide=wide)
-            _tell_problems(inventory)
+            head = list_heading(host.name, simulated=current().simulated)
+            print_device_list(inventory, head, await tunings(machine, inventory), columns, wide=wide)
+            _report_problems(inventory)
         return DONE
     from app.cli.devices_progress import DevicesProgress
 
-    inventory = await DevicesProgress(machine, columns, wide=wide, simulated=current().simulated).look()
-    remember_look(machine, inventory)
-    _tell_problems(inventory)
+    inventory = await DevicesProgress(machine, columns, wide=wide, simulated=current().simulated).run()
+    remember_scan(machine, inventory)
+    _report_problems(inventory)
     return DONE
 
 
-def _tell_problems(inventory: Inventory) -> None:
+def _report_problems(inventory: Inventory) -> None:
     for problem in inventory.problems:
         say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
 
 
-def columns_named(text: str | None) -> tuple[str, ...]:
+def parse_columns(text: str | None) -> tuple[str, ...]:
     """The columns somebody named; none for the usual ones. Raises InvalidValueError."""
     from app.core.presentation.device_table import KEYS
 
@@ -105,7 +105,7 @@ async def all_settings(
     machine: MachineBackends, inventory: Inventory
 ) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
     """Settings of every target; of one that cannot be read None, and a problem: it may have some."""
-    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+    devices: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     problems: list[Problem] = []
 
     async def ask(target: Target) -> list[json_schema.Json] | None:
@@ -116,13 +116,13 @@ async def all_settings(
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
             return None
 
-    matches = await asyncio.gather(*(ask(device.target) for device in things))
-    named = {str(device.target): settings for device, settings in zip(things, matches, strict=True)}
-    return named, tuple(problems)
+    answers = await asyncio.gather(*(ask(device.target) for device in devices))
+    settings_of = {str(device.target): settings for device, settings in zip(devices, answers, strict=True)}
+    return settings_of, tuple(problems)
 
 
 def _settings(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> list[json_schema.Json]:
-    return [json_schema.setting(each, readings[each.key]) for each in declared if each.key in readings]
+    return [json_schema.setting(setting, readings[setting.key]) for setting in declared if setting.key in readings]
 
 
 @click.command("show")
@@ -155,12 +155,12 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
             **json_schema.names_and_addresses(bench.session.inventory, device),
         }
         print_json(**body, target=fields, queue=shared)
-        if not goes_on():
+        if not text_wanted():
             return DONE
-    from app.cli.devices_text import target_page
+    from app.cli.devices_text import print_target
 
     parts = [("", declared, readings)]
     if queue is not None:
         parts.append((f"Queue of {queue.device}", own, values))
-    target_page(bench.jobs.remembered(device), parts)
+    print_target(bench.jobs.remembered(device), parts)
     return DONE

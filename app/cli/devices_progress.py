@@ -9,9 +9,9 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from app.cli.devices_text import device_table, devices_head, devices_table, list_width
+from app.cli.devices_text import device_table, list_heading, print_device_list
 from app.cli.options import is_terminal
-from app.cli.output import lines, say
+from app.cli.output import lines, say, terminal_width
 from app.cli.render import LineLayout
 from app.core.presentation import device
 from app.core.presentation.device_table import OTHERS
@@ -20,7 +20,7 @@ from app.core.presentation.setting import TuningCells, tuning_cells
 from app.core.presentation.table import Row
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
-from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.model import Array, Drive, Inventory, Target
 from backends.partial_inventory import PartialInventoryListener
 from backends.registry import MachineBackends
 from backends.text import clean
@@ -48,22 +48,22 @@ class DevicesProgress:
         """`columns`, `wide`, `simulated`: as of `devices_table`; `at_once_s`: seconds until the first rows."""
         self._machine = machine
         self._columns, self._wide = columns, wide
-        self._head = devices_head(machine.host.name, simulated=simulated)
+        self._head = list_heading(machine.host.name, simulated=simulated)
         self._at_once_s = at_once_s
         self._parts = PartialInventoryListener(machine)
         self._news = asyncio.Event()
-        self._begun = self._late = False
+        self._is_printing = self._late = False
         self._tuned: dict[Target, TuningCells] = {}
         self._layout: LineLayout | None = None
         self._printed: set[str] = set()
         self._waiting = WaitingStatusLine()
 
-    async def look(self) -> Inventory:
+    async def run(self) -> Inventory:
         """All that was found; it is printed. Raises ReaderGoneError, StorageError."""
         loop = asyncio.get_running_loop()
-        timers = (loop.call_later(self._at_once_s, self._begin), loop.call_later(WAITING_S, self._be_late))
+        timers = (loop.call_later(self._at_once_s, self._start_printing), loop.call_later(WAITING_S, self._mark_late))
         tasks = probing, following = (
-            asyncio.create_task(self._machine.probe(self._told)),
+            asyncio.create_task(self._machine.probe(self._take_part)),
             asyncio.create_task(self._follow()),
         )
         try:
@@ -75,24 +75,24 @@ class DevicesProgress:
             for waiting in (*timers, *tasks):
                 waiting.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._waiting.take_away()
+            self._waiting.clear()
         self._tuned |= await tunings(self._machine, inventory, self._tuned)
         if self._layout is None:
-            devices_table(inventory, self._head, self._tuned, self._columns, wide=self._wide)
+            print_device_list(inventory, self._head, self._tuned, self._columns, wide=self._wide)
         else:
             self._print(inventory, None)
             say(" · ".join(device.count_texts(inventory)))
         return inventory
 
-    def _told(self, part: str, inventory: Inventory) -> None:
+    def _take_part(self, part: str, inventory: Inventory) -> None:
         self._parts.told(part, inventory)
         self._news.set()
 
-    def _begin(self) -> None:
-        self._begun = True
+    def _start_printing(self) -> None:
+        self._is_printing = True
         self._news.set()
 
-    def _be_late(self) -> None:
+    def _mark_late(self) -> None:
         self._late = True
         self._news.set()
 
@@ -100,21 +100,25 @@ class DevicesProgress:
         while True:
             await self._news.wait()
             self._news.clear()
-            if self._begun:
+            if self._is_printing:
                 await self._print_settled()
             if self._late:
-                self._waiting.show([_called(one) for one in self._parts.awaited()])
+                sources = self._parts.awaited()
+                names = [source if isinstance(source, str) else name_of(source) for source in sources]
+                self._waiting.show([clean(name, 64) for name in names])
 
     async def _print_settled(self) -> None:
-        known = await self._parts.so_far()
-        groups = {str(branch.thing.target): tuple(_things(branch)) for branch in build_device_tree(known.inventory)}
-        settled = {key: group for key, group in groups.items() if known.settled(group)}
-        if not known.waited_for or settled.keys() <= self._printed:
+        partial = await self._parts.so_far()
+        groups = {str(branch.thing.target): tuple(_things(branch)) for branch in build_device_tree(partial.inventory)}
+        settled = {key: group for key, group in groups.items() if partial.settled(group)}
+        if not partial.waited_for or settled.keys() <= self._printed:
             return
         shown = {device.target for group in settled.values() for device in group}
-        blocks = {array.target for array in known.inventory.arrays} | {drive.target for drive in known.inventory.drives}
-        self._tuned |= await tunings(self._machine, known.inventory, {*self._tuned, *(blocks - shown)})
-        self._print(known.inventory, settled.keys())
+        blocks = {array.target for array in partial.inventory.arrays} | {
+            drive.target for drive in partial.inventory.drives
+        }
+        self._tuned |= await tunings(self._machine, partial.inventory, {*self._tuned, *(blocks - shown)})
+        self._print(partial.inventory, settled.keys())
 
     def _print(self, inventory: Inventory, heads: Collection[str] | None) -> None:
         """The groups of these heads, all where None, as far as they are not printed; never in two goes."""
@@ -123,19 +127,19 @@ class DevicesProgress:
         rows = [row for group in groups for row in self._fresh(group)]
         first = self._layout is None
         layout = self._layout = self._layout or LineLayout.growing(
-            replace(shown, rows=tuple(rows)), list_width(wide=self._wide)
+            replace(shown, rows=tuple(rows)), None if self._wide else terminal_width()
         )
-        self._waiting.take_away()
+        self._waiting.clear()
         if first:
             say(self._head)
         lines([*([layout.heading()] if first else []), *layout.rows(rows)])
 
     def _fresh(self, group: Sequence[Row]) -> list[Row]:
         """Its rows that are not printed, below the head once more where that is a controller."""
-        seen = group[0].key in self._printed
-        fresh = [row for row in group if row.key not in self._printed and not (seen and row.key.endswith(OTHERS))]
+        continued = group[0].key in self._printed
+        fresh = [row for row in group if row.key not in self._printed and not (continued and row.key.endswith(OTHERS))]
         self._printed |= {row.key for row in fresh}
-        return [group[0], *fresh] if fresh and seen and group[0].banner else fresh
+        return [group[0], *fresh] if fresh and continued and group[0].banner else fresh
 
 
 async def tunings(
@@ -143,17 +147,21 @@ async def tunings(
 ) -> dict[Target, TuningCells]:
     """How each array and drive that is shown, `besides` these, is tuned; what cannot be read is left out."""
 
-    async def told(thing: Array | Drive) -> TuningCells | None:
+    async def read_tuning(device: Array | Drive) -> TuningCells | None:
         try:
-            return tuning_cells(await machine.at_hand(thing, inventory))
+            return tuning_cells(await machine.at_hand(device, inventory))
         except RaidbenchError:
             return None
 
     twins = inventory.twins
     blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    things = [device for device in blocks if device.target not in twins and device.target not in besides]
-    cells = await asyncio.gather(*map(told, things))
-    return {device.target: how for device, how in zip(things, cells, strict=True) if how is not None}
+    shown = [device for device in blocks if device.target not in twins and device.target not in besides]
+    cells = await asyncio.gather(*map(read_tuning, shown))
+    return {
+        device.target: tuning_cells
+        for device, tuning_cells in zip(shown, cells, strict=True)
+        if tuning_cells is not None
+    }
 
 
 class WaitingStatusLine:
@@ -166,22 +174,18 @@ class WaitingStatusLine:
 
     def show(self, names: Sequence[str]) -> None:
         """Who; where nothing can be erased only the first time."""
-        self.take_away()
+        self.clear()
         if not names or not self._able or (self._said and not self._erases):
             return
         self._said = True
         text = shorten(f"waiting for {', '.join(names)} ...", max(1, shutil.get_terminal_size().columns - 1), "..")
         say(text, end="" if self._erases else "\n")
 
-    def take_away(self) -> None:
+    def clear(self) -> None:
         """Nothing is said any more."""
         if self._said and self._erases:
             say("\r\x1b[K", end="")
             self._said = False
-
-
-def _called(one: Controller | str) -> str:
-    return clean(one if isinstance(one, str) else name_of(one), 64)
 
 
 def _things(branch: DeviceTreeNode) -> Iterator[Thing]:
@@ -192,9 +196,9 @@ def _things(branch: DeviceTreeNode) -> Iterator[Thing]:
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:
     """Rows with what hangs from them."""
-    matches: list[list[Row]] = []
+    groups: list[list[Row]] = []
     for row in rows:
         if row.depth == 0:
-            matches.append([])
-        matches[-1].append(row)
-    return matches
+            groups.append([])
+        groups[-1].append(row)
+    return groups

@@ -21,17 +21,12 @@ _SETTINGS = ("setting", "key", "now", "may-be", "effect", "risk")
 """Columns of the table of settings: nothing is staged on the command line."""
 
 
-def list_width(*, wide: bool) -> int | None:
-    """Columns that the list of devices may take; None is unlimited."""
-    return None if wide else terminal_width()
-
-
-def devices_head(host: str, *, simulated: bool) -> str:
+def list_heading(host: str, *, simulated: bool) -> str:
     """What stands over the list: which machine it is."""
     return " · ".join([*(["SIMULATED"] if simulated else []), clean(host)])
 
 
-def devices_table(
+def print_device_list(
     inventory: Inventory,
     head: str,
     tuned: Mapping[Target, TuningCells],
@@ -41,7 +36,7 @@ def devices_table(
 ) -> None:
     """The list of the workbench, with the addresses that commands take; `wide`: all of it, members too."""
     say(" · ".join([head, *device.count_texts(inventory)]))
-    rows = fitted_lines(device_table(inventory, tuned, columns, wide=wide), list_width(wide=wide))
+    rows = fitted_lines(device_table(inventory, tuned, columns, wide=wide), None if wide else terminal_width())
     if rows:
         lines(rows)
     else:
@@ -65,11 +60,11 @@ def device_table(
             else column
             for column in shown.columns
         ),
-        rows=tuple(_headed(row, whole=not columns) for row in shown.rows),
+        rows=tuple(_with_address(row, whole=not columns) for row in shown.rows),
     )
 
 
-def _headed(row: Row, *, whole: bool) -> Row:
+def _with_address(row: Row, *, whole: bool) -> Row:
     """A controller's line with its address; where somebody chose columns, a row like the others."""
     address = (Cell(row.key, Tone.DIM),) if row.banner and row.cells[0] != row.key else ()
     return replace(row, banner=(*row.banner, *address) if whole else ())
@@ -79,26 +74,23 @@ Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
 """A heading, settings and their values."""
 
 
-def target_page(found: Thing, parts: Sequence[Page]) -> None:
+def print_target(subject: Thing, parts: Sequence[Page]) -> None:
     """Facts first, then settings, then why some are not in force or cannot be changed: its own, then its queue's."""
-    for at, group in enumerate(device.device_facts(found)):
+    for at, group in enumerate(device.device_facts(subject)):
         lines([*([""] if at else []), *fact_lines(group)])
-    shown = [part for part in parts if any(each.key in part[2] for each in part[1])]
+    shown = [part for part in parts if any(setting.key in part[2] for setting in part[1])]
     for heading, declared, readings in shown:
-        _settings_page(heading, declared, readings, found.target.scope)
+        _print_settings(heading, declared, readings, subject.target.scope)
     if not shown:
         lines(["", "It has no settings that raidbench can change."])
 
 
-def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading], scope: Scope) -> None:
+def _print_settings(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading], scope: Scope) -> None:
     shown = setting.settings_table(declared, readings, scope, heading=heading)
     lines(["", *table_lines(shown.only(*_SETTINGS), terminal_width())])
-    fixed = (setting for setting in declared if setting.key in readings and not readings[setting.key].follows)
-    tuples = (
-        (other_setting.key, setting.effective_reason_text(other_setting, readings[other_setting.key]))
-        for other_setting in fixed
-    )
-    other = [f"{key}: {clean(why, 300)}" for key, why in tuples if why is not None]
+    fixed = (item for item in declared if item.key in readings and not readings[item.key].follows)
+    explanations = ((item.key, setting.effective_reason_text(item, readings[item.key])) for item in fixed)
+    other = [f"{key}: {clean(why, 300)}" for key, why in explanations if why is not None]
     if other:
         lines(["", "Not in force as set:", *other])
     reasons = setting.unavailable_reasons(declared, readings)

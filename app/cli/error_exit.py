@@ -15,7 +15,9 @@ import click
 
 from app.cli.async_runner import InterruptedByUserError
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED, REFUSED, USAGE
-from app.cli.output import BrokenPipeOutputError, documents, error_document, forget_stdout, report_error, say
+from app.cli.options import current
+from app.cli.output import BrokenPipeOutputError, document_count, forget_stdout, print_json, report_error, say
+from app.core.session.paths import private_folder
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.text import clean
 
@@ -34,17 +36,18 @@ def exit_status(error: RaidbenchError) -> int:
             return FAILED
 
 
-def guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
+def run_guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
     """Run a command and turn whatever comes of it into an exit status.
 
     `as_json`: standard output gets an error, too, as a document, unless the command has printed one before.
     """
-    printed_before = documents()
+    printed_before = document_count()
 
     def tell(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
-        if as_json and documents() == printed_before:
+        if as_json and document_count() == printed_before:
             with contextlib.suppress(RaidbenchError):  # it was said on standard error
-                error_document(status, message, hint, evidence)
+                details = {"hint": hint or None, "evidence": evidence or None}
+                print_json(error={"status": status, "message": message, **details})
 
     try:
         try:
@@ -111,7 +114,7 @@ def _report_usage(wrong: click.ClickException) -> None:
 def _report_crash(error: Exception) -> str:
     """Say it, keep the details, and give the sentence."""
     details = "".join(traceback.format_exception(error))
-    where = _keep(details)
+    where = _write_crash_file(details)
     sentence = f"This should not have happened: {type(error).__name__}: {clean(str(error), 300)}."
     say(f"raidbench: {sentence}")
     if where is not None:
@@ -122,11 +125,9 @@ def _report_crash(error: Exception) -> str:
     return sentence
 
 
-def _keep(details: str) -> Path | None:
+def _write_crash_file(details: str) -> Path | None:
     """Write a crash down in the state folder; None if that is not possible either."""
     with contextlib.suppress(Exception):
-        from app.cli.options import current
-        from app.core.session.paths import private_folder
         from backends.output_file import new_file
 
         folder = private_folder(current().paths.state / "crashes")

@@ -63,9 +63,9 @@ def _below(event: LoggedEvent, event_words: EventWords) -> list[str]:
 
 def figure_lines(figures: RunResult) -> list[str]:
     """A run's figures in a line each direction, its reason, and what speaks against the figures."""
-    rows = [direction_line(*each) for each in measured_directions(figures)]
+    rows = [direction_line(*item) for item in measured_directions(figures)]
     rows += [text for text in (figures.reason, figures.hint) if text]
-    rows += [" ".join(filter(None, (f"Advice: {each.message}", each.do))) for each in figures.advice]
+    rows += [" ".join(filter(None, (f"Advice: {item.message}", item.do))) for item in figures.advice]
     return [*rows, *(f"Note: {warning}" for warning in figures.warnings)]
 
 
@@ -77,7 +77,7 @@ _EVERY = 0.5
 @click.command("log")
 @click.option(
     "--show",
-    type=click.Choice([each.value for each in RECORDED]),
+    type=click.Choice([choice.value for choice in RECORDED]),
     help="What is shown: `events` is all but the commands that only read, `all` has these, too. [events; --json: all]",
 )
 @click.option("--follow", is_flag=True, help="Go on showing what is added, until Ctrl-C.")
@@ -97,23 +97,23 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
     loaded = loaded_session(session)
     if follow:
         return _follow(loaded.folder / LOG, choice, as_json)
-    told: Session = loaded.session
+    session_shown: Session = loaded.session
     hide: Callable[[str], str] = str
     if redact:
         from app.core.session.archive import session_redactor
         from app.core.session.redaction import redact_session
 
         redactor = session_redactor(loaded.session, loaded.folder)
-        told, hide = redact_session(loaded.session, redactor), redactor.text
-    chosen = [event for event in told.events if choice.shows(describe_event(event).kind)]
+        session_shown, hide = redact_session(loaded.session, redactor), redactor.text
+    chosen = [event for event in session_shown.events if choice.shows(describe_event(event).kind)]
     if as_json:
         events = [event_codec.as_json(event) for event in chosen]
         print_json(session=hide(loaded.place), passed_over=loaded.passed_over, events=events)
         return DONE
     if not redact:
         say(f"Session {loaded.folder.name} in {clean(loaded.place, 300)}")
-    lines(hide(row) for event in chosen for row in event_lines(event, told))
-    if show is None and (hidden := len(told.events) - len(chosen)):
+    lines(hide(row) for event in chosen for row in event_lines(event, session_shown))
+    if show is None and (hidden := len(session_shown.events) - len(chosen)):
         say(f"Left out: {units.plural(hidden, 'command')} that only read (--show all).")
     return DONE
 
@@ -123,15 +123,13 @@ def _list(as_json: bool) -> int:
     if as_json:
         listed = [
             {
-                "name": each.folder.name,
-                "folder": str(each.folder),
-                "started": each.session.started,
-                "simulated": each.session.simulated,
-                "runs": len(each.session.runs),
-                "changes": len(each.session.changes),
-                "in_force": len(each.session.in_force),
+                "name": loaded.folder.name,
+                "folder": str(loaded.folder),
+                "started": loaded.session.started,
+                "simulated": loaded.session.simulated,
+                **_counts(loaded.session),
             }
-            for each in sessions
+            for loaded in sessions
         ]
         print_json(sessions=listed)
         return DONE
@@ -141,27 +139,29 @@ def _list(as_json: bool) -> int:
     counts = (Column(title=title, align=Align.RIGHT) for title in ("Runs", "Changes", "In force"))
     rows = [
         (
-            each.folder.name,
-            units.moment(each.session.started)[:16],
-            str(len(each.session.runs)),
-            str(len(each.session.changes)),
-            str(len(each.session.in_force)),
-            "SIMULATED" if each.session.simulated else "",
+            loaded.folder.name,
+            units.moment(loaded.session.started)[:16],
+            *map(str, _counts(loaded.session).values()),
+            "SIMULATED" if loaded.session.simulated else "",
         )
-        for each in sessions
+        for loaded in sessions
     ]
     lines(listing(("Session", "Started", *counts, ""), rows))
     return DONE
 
 
+def _counts(session: Session) -> dict[str, int]:
+    return {"runs": len(session.runs), "changes": len(session.changes), "in_force": len(session.in_force)}
+
+
 def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:
     """Whole lines as they are appended; ends with Ctrl-C, or when the reader goes."""
-    rest = b""
+    partial_line = b""
     with open_input(file) as log:
         while True:
             chunk = log.read()
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
+            *complete_lines, partial_line = (partial_line + chunk).split(b"\n")
+            for line in complete_lines:
                 event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None
                 if event is None or not choice.shows(describe_event(event).kind):
                     continue

@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from app.cli.command_index import COMMANDS
-from app.cli.error_exit import guarded
-from app.cli.exit_status import DONE, USAGE, sentence
+from app.cli.error_exit import run_guarded
+from app.cli.exit_status import DONE, USAGE, summary_sentence
 from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
 from app.cli.output import BrokenPipeOutputError, say
 from app.core.themes import THEMES
@@ -41,18 +40,18 @@ class CommandGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does; the word after `--demo` is a rack only where one is called so, else the command."""
         with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
-        words, rest = [], list(args)
+        front, rest = [], list(args)
         while rest and rest[0].startswith("-") and rest[0] != "--":
             word = rest.pop(0)
             if word == "--demo":
                 self._require_known(ctx, rest)
                 word += f"={rest.pop(0) if rest and rest[0] in HOSTS else FIRST}"
             elif word in with_value and rest:
-                words.append(word)
+                front.append(word)
                 word = rest.pop(0)
-            words.append(word)
+            front.append(word)
         ctx.meta[ASKS_HELP] = rest[:1] == ["help"] or not {"-h", "--help"}.isdisjoint(rest)
-        return super().parse_args(ctx, words + rest)
+        return super().parse_args(ctx, front + rest)
 
     @staticmethod
     def _require_known(ctx: click.Context, rest: list[str]) -> None:
@@ -112,7 +111,7 @@ class CommandGroup(click.Group):
                 raise BrokenPipeOutputError from None
 
         try:
-            status = guarded(command, as_json="--json" in (sys.argv[1:] if args is None else args))
+            status = run_guarded(command, as_json="--json" in (sys.argv[1:] if args is None else args))
         finally:
             remember(Options())
         if standalone_mode:
@@ -136,7 +135,7 @@ def _prepare_streams() -> None:
     cls=CommandGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"Without a command the workbench opens. {sentence()} "
+    epilog=f"Without a command the workbench opens. {summary_sentence()} "
     'Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; zsh_source and fish_source likewise.',
 )
 @click.option("--demo", type=RackName(), help=f"Use a simulated rack: {FIRST} unless another is named.")
@@ -149,7 +148,7 @@ def _prepare_streams() -> None:
     type=click.Choice(tuple(STATES)),
     multiple=True,
     help="Until told otherwise: "
-    + "; ".join(f"{name}: {what}" for name, what in STATES.items())
+    + "; ".join(f"{name}: {effect}" for name, effect in STATES.items())
     + ". May be repeated.",
 )
 @click.option("--demo-reboot", is_flag=True, help="Reboot the simulated host first: what waited for that is in force.")
@@ -190,9 +189,9 @@ def cli(
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
     ctx = click.get_current_context()
     if version:
-        from app.cli.version_help import tell_version
+        from app.cli.version_help import print_version
 
-        tell_version(as_json)
+        print_version(as_json)
         ctx.exit()
     if as_json:
         raise click.UsageError("--json stands behind a command, or with --version.")
@@ -226,24 +225,15 @@ def cli(
         raise click.UsageError("--host-timeout and --host-program are about --hosts.")
     if hosts is not None and options.machine is not None:
         raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
-    return _open_workbench(options, partial(_fleet, hosts, host_timeout, host_program) if hosts is not None else None)
-
-
-def _fleet(nodes: str, seconds: float | None, program: str | None) -> Any:
-    """The hosts that the workbench begins with. Raises ToolMissingError, InvalidValueError."""
-    import_asyncio()
-    return needed_action("fleet.named")(nodes, seconds=seconds, program=program)
+    return _open_workbench(options, hosts, host_timeout, host_program)
 
 
 _WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
 """Commands that need nothing of the state folder, or report what is wrong with it."""
 
 
-def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
-    """The screens, if there is a terminal that can show them. `hosts`: names those that they begin with.
-
-    Raises RaidbenchError.
-    """
+def _open_workbench(options: Options, hosts: str | None, host_timeout: float | None, host_program: str | None) -> int:
+    """Open the screens, if there is a terminal that can show them, with the hosts named. Raises RaidbenchError."""
     reason = _no_screen(os.environ)
     if reason is not None:
         say(f"raidbench: {reason}")
@@ -252,14 +242,14 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
     from app.cli.privileges import helper_of
     from app.cli.splash import show_splash
 
-    fleet = None if hosts is None else hosts()
-
-    helper_of(
-        options, wanted=True, read_only=options.read_only
-    )  # before the screens, which leave no room for a question
     import_asyncio()
+    fleet = None
+    if hosts is not None:
+        fleet = needed_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
+    # Before the screens, which leave no room for a question.
+    helper_of(options, wanted=True, read_only=options.read_only)
     with show_splash("" if options.demo or options.machine else os.uname().nodename):
-        from app.cli.session_context import host_of, remember_look, require_its_machine, workbench_on
+        from app.cli.session_context import host_of, remember_scan, require_its_machine, workbench_on
         from app.cli.steady_options import steady_plan
         from app.core.benchmark.niceness import lower_priority
         from app.core.session.store import latest_session
@@ -301,7 +291,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Any] | None) -> int:
             **swept,
         ),
     )
-    remember_look(bench.hardware.machine, bench.session.inventory)
+    remember_scan(bench.hardware.machine, bench.session.inventory)
     return int(status)
 
 

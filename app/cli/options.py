@@ -1,4 +1,4 @@
-"""The options before the command, as one value."""
+"""The options before the command as one value, and what the options of all commands have in common."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any, Concatenate, TypeVar
 import click
 from click.core import ParameterSource
 
+from app.core.session.paths import Paths
+from app.core.session.trusted_file import is_absent
 from app.doors import action
 from backends.errors import InvalidValueError
+from backends.simulator.profiles import demo_text
 from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.core.config import Config
-    from app.core.session.paths import Paths
     from backends.host import Host
 
 REDACTED = "host and user names, addresses, WWNs, labels, UUIDs, mount points"
@@ -134,7 +136,7 @@ class Options:
         return bool(self.demo) or self.machine is not None
 
     @property
-    def apart(self) -> str:
+    def state_name(self) -> str:
         """The name of the state of the simulated or recorded machine that is meant; "" for this machine."""
         if self.machine is None:
             return self.demo
@@ -143,31 +145,27 @@ class Options:
         return apart_of(self.machine)
 
     @property
-    def words(self) -> str:
+    def command_prefix(self) -> str:
         """What a command begins with to mean the same machine: `--demo hpe `; "" for this machine."""
         if self.machine is not None:
             return f"--machine {shlex.quote(str(self.machine))} "
-        from backends.simulator.profiles import demo_text
-
         return f"{demo_text(self.demo)} " if self.demo else ""
 
-    def again(self, *names: str) -> list[str]:
+    def argv_of(self, *names: str) -> list[str]:
         """Return these options as words before the command of another process; nothing of one that was not given."""
-        parts: list[str] = []
+        argv: list[str] = []
         for name in names:
             option, value = f"--{name.replace('_', '-')}", getattr(self, name)
             if value is True:
-                parts.append(option)
+                argv.append(option)
             elif value:
-                parts += [f"{option}={each}" for each in (value if isinstance(value, tuple) else (value,))]
-        return parts
+                argv += [f"{option}={item}" for item in (value if isinstance(value, tuple) else (value,))]
+        return argv
 
     @property
     def paths(self) -> Paths:
         """The folders of the machine that is meant."""
-        from app.core.session.paths import Paths
-
-        return Paths.of(self.apart)
+        return Paths.of(self.state_name)
 
     @property
     def coloured(self) -> bool:
@@ -184,25 +182,15 @@ class Options:
 
     def require_config(self) -> None:
         """Raises ConfigError, NotFoundError where the configuration cannot be used, whatever is done with it."""
-        from app.core.session.trusted_file import is_absent
-
         if self.config is None and is_absent(self.paths.config):  # most machines have none
             return
         self.load_config()
 
-    def rated(self) -> Mapping[str, float]:
-        """Terabytes that drives are rated for, by model. Raises ConfigError, NotFoundError."""
-        return self.load_config().endurance_tbw
-
-    def opened(self, host: Host) -> Host:
+    def with_https_hosts(self, host: Host) -> Host:
         """This machine with what the configuration names beside it."""
         from app.core.https_hosts import with_configured_systems
 
         return with_configured_systems(host, self.config or self.paths.config)
-
-    def may_ask_cards(self) -> bool:
-        """Whether cards may be asked. Raises ConfigError, NotFoundError."""
-        return self.load_config().firmware_queries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,27 +250,28 @@ def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
     return locale is None or "utf" in locale.lower()
 
 
-def policies_of(args: Sequence[str]) -> dict[str, str]:
+def policies_of(assignments: Sequence[str]) -> dict[str, str]:
     """`KEY=VALUE` of policies at birth, each; which there are the maker of the array says. Raises InvalidValueError."""
-    matches: dict[str, str] = {}
-    for word in args:
-        key, equals, value = word.partition("=")
+    policies: dict[str, str] = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
         if not equals or not key or not value:
             raise InvalidValueError(
-                f"{clean(word, 60)!r} is no policy.", hint="KEY=VALUE, for example write_cache=write-back."
+                f"{clean(assignment, 60)!r} is no policy.", hint="KEY=VALUE, for example write_cache=write-back."
             )
-        matches[key] = value
-    return matches
+        policies[key] = value
+    return policies
 
 
-def typed_words(context: click.Context, besides: Collection[str]) -> tuple[list[str], list[str]]:
+def typed_argv(context: click.Context, besides: Collection[str]) -> tuple[list[str], list[str]]:
     """Return the options and the arguments that were typed, as words, without those of these parameters."""
     options: list[str] = []
     arguments: list[str] = []
     for param in context.command.params:
         if param.name in besides or not is_typed(context, param.name):
             continue
-        values = list(_values(context.params[param.name]))
+        value = context.params[param.name]
+        values = list(map(str, value if isinstance(value, tuple | list) else (value,)))
         if isinstance(param, click.Argument):
             arguments += values
         elif isinstance(param, click.Option) and param.is_flag:
@@ -292,13 +281,43 @@ def typed_words(context: click.Context, besides: Collection[str]) -> tuple[list[
     return options, arguments
 
 
-def _values(value: object) -> Iterator[str]:
-    if isinstance(value, tuple | list):
-        yield from map(str, value)
-    else:
-        yield str(value)
-
-
 def is_typed(context: click.Context, name: str) -> bool:
     """Return whether a parameter was given on the command line."""
     return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+_OWN: Mapping[str, tuple[str, ...]] = {
+    "What is measured": ("profile", "jobfile", "section", "on", "null", "target", "seed", "keep", "list", "resume"),
+    "How long, and how much": ("repeat", "fills", "min-runtime"),
+    "Steady state": ("until-steady", "steady-cap", "end-when-steady", "steady-round"),
+    "How it is judged": ("pairs", "detect", "until", "threshold", "more", "rest"),
+    "Before it begins": ("dry-run", "order", "yes", "confirm"),
+    "On several hosts": ("hosts", "stagger", "go-on-stdin", "lease"),
+}
+"""Options that are no field of a job, by the headings of `--help`; those that are named nowhere come last."""
+
+_REST = "Other options"
+
+
+class GroupedCommand(click.Command):
+    """A command whose help tells its options in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A section for each group that has some."""
+        from app.core.fio.fields import GROUPS
+
+        first, *others = _OWN
+        job = [(heading, f"--{key.replace('_', '-')}") for heading, keys in GROUPS.items() for key in keys]
+        own = [(heading, f"--{name}") for heading, names in _OWN.items() for name in names]
+        heading_of = {name: heading for heading, name in (*job, *own)}
+        headings = dict.fromkeys((first, *GROUPS, *others, _REST))
+        records_of: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                heading = next((heading_of[name] for name in param.opts if name in heading_of), _REST)
+                records_of[heading].append(record)
+        for heading, records in records_of.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from app.cli.options import current, is_terminal, is_utf8
 from backends.errors import RaidbenchError, StorageError
-from backends.text import clean
+from backends.text import clean, clean_lines
 from widgets.text_utils import symbols
 
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -82,7 +82,7 @@ _aside: list[DeferredDocument | None] = [None]
 
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
-    """Inside, a command prints its document, then its text (`goes_on`): both come as one document at the end."""
+    """Inside, a command prints its document, then its text (`text_wanted`): both come as one document at the end."""
     held = _aside[0] = DeferredDocument(width)
     try:
         yield
@@ -92,8 +92,8 @@ def with_text(width: int | None) -> Iterator[None]:
         document({**held.body, "text": "".join(held.text).rstrip("\n")})
 
 
-def goes_on() -> bool:
-    """Whether the text is wanted as well, now that the document is told."""
+def text_wanted() -> bool:
+    """Return whether the text is wanted as well, after the document."""
     return _aside[0] is not None
 
 
@@ -110,14 +110,9 @@ def terminal_width() -> int | None:
 _printed = [0]
 
 
-def documents() -> int:
-    """How many documents this process has printed so far."""
+def document_count() -> int:
+    """Return how many documents this process has printed so far."""
     return _printed[0]
-
-
-def error_document(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
-    """What went wrong, as `--json` tells it. Raises what `data` raises."""
-    print_json(error={"status": status, "message": message, "hint": hint or None, "evidence": evidence or None})
 
 
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
@@ -128,7 +123,7 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
     from backends.json_text import indented
 
     if not compact and "simulated" not in body:
-        body = {**body, "simulated": current().simulated or _told_simulated(body)}
+        body = {**body, "simulated": current().simulated or _mentions_simulated(body)}
     held = _aside[0]
     if held is not None and held.body is None:
         held.body = body
@@ -144,13 +139,13 @@ def print_json(**body: Any) -> None:
     document(json_schema.document(**body))
 
 
-def _told_simulated(part: object) -> bool:
-    """Whether anything within says that it is simulated."""
+def _mentions_simulated(part: object) -> bool:
+    """Return whether anything within is marked as simulated."""
     match part:
         case dict():
-            return part.get("simulated") is True or any(map(_told_simulated, part.values()))
+            return part.get("simulated") is True or any(map(_mentions_simulated, part.values()))
         case list() | tuple():
-            return any(map(_told_simulated, part))
+            return any(map(_mentions_simulated, part))
         case _:
             return False
 
@@ -160,7 +155,7 @@ def say(text: str = "", end: str = "\n") -> None:
 
     A command that it names means the machine that this one is about.
     """
-    if options := current().words:
+    if options := current().command_prefix:
         text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
     try:
         _write(sys.stderr, text, end)
@@ -168,7 +163,7 @@ def say(text: str = "", end: str = "\n") -> None:
         return
 
 
-def say_all(rows: Iterable[str]) -> None:
+def say_lines(rows: Iterable[str]) -> None:
     """Say several lines."""
     for row in rows:
         say(row)
@@ -204,8 +199,6 @@ def forget_stdout() -> None:
 
 def report_error(error: RaidbenchError) -> None:
     """What happened and what to do next, on standard error."""
-    from backends.text import clean_lines
-
     say(f"raidbench: {clean(error.message, 2000)}")
     if error.hint:
         say(clean(error.hint, 2000))
@@ -242,7 +235,7 @@ def ask(question: str) -> str:
     return answer.strip()
 
 
-def ask_within(question: str, seconds: float) -> str:
+def ask_with_timeout(question: str, seconds: float) -> str:
     """The same in a thread of its own; "" when no answer comes in that time."""
     return _answer(question, max(0.0, seconds)).strip()
 
@@ -255,16 +248,16 @@ def _answer(question: str, seconds: float | None = None) -> str:
     sys.stderr.write(question)
     sys.stderr.flush()
     time.sleep(GRACE)
-    _forget_typed()
+    _flush_input()
     sys.stderr.write(": ")
     sys.stderr.flush()
-    if _typed(seconds):
+    if _answer_arrives(seconds):
         return sys.stdin.readline()
     say()
     return ""
 
 
-def _typed(seconds: float | None) -> bool:
+def _answer_arrives(seconds: float | None) -> bool:
     """Whether an answer comes in time.
 
     A signal that arrives just before a read begins does not end it: Python hears of it between two looks.
@@ -276,7 +269,7 @@ def _typed(seconds: float | None) -> bool:
     return True
 
 
-def _forget_typed() -> None:
+def _flush_input() -> None:
     with contextlib.suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 

@@ -11,9 +11,9 @@ from app.cli.async_runner import Interruption
 from app.cli.confirm import confirm_harmless
 from app.cli.exit_status import DONE
 from app.cli.options import gather_options
-from app.cli.output import lines, print_json, say, say_all
-from app.cli.session_context import begin, on_workbench, session_with_changes
-from app.cli.set_command import pairs
+from app.cli.output import lines, print_json, say, say_lines
+from app.cli.session_context import on_workbench, open_session, session_with_changes
+from app.cli.set_command import parse_assignments
 from backends.errors import NotFoundError
 from backends.model import Target
 from backends.settings import Persistence
@@ -52,16 +52,18 @@ def persist_command(options: _PersistOptions) -> int:
     """
     if options.remove and options.values:
         raise click.UsageError("KEY=VALUE or --remove, not both.")
-    wanted = dict(pairs(options.values))
+    wanted = dict(parse_assignments(options.values))
     return on_workbench(_persist, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
 async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], options: _PersistOptions) -> int:
     target = (await bench.hardware.find(options.target)).target
-    values: Mapping[str, str] = {} if options.remove else wanted or _in_force(target, bench.hardware.views_of(target))
+    values: Mapping[str, str] = (
+        {} if options.remove else wanted or _values_in_force(target, bench.hardware.views_of(target))
+    )
     target = bench.keeping.keeper_of(target, values)
     rule = await bench.keeping.plan_rule(target, values)
-    say_all(rule_rows(rule))
+    say_lines(rule_rows(rule))
     say()
     say(clean(rule.explanation, 1000))
     fields = {
@@ -77,7 +79,7 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
         say("Dry run: nothing was written.")
         return DONE
     confirm_harmless("Write it", yes=options.yes)
-    await begin(bench)
+    await open_session(bench)
     await bench.keeping.install_rule(target, rule, values)
     if options.as_json:
         print_json(**fields)
@@ -96,7 +98,7 @@ def rule_rows(rule: PersistRule) -> list[str]:
     return [f"{rule.path} will hold:", *(f"  {row}" for row in exact_rows(rule.content))]
 
 
-def _in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
+def _values_in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
     """The values set in the session for a view of this target that a reboot would lose; the newest of each key.
 
     Raises NotFoundError when there are none.

@@ -8,16 +8,15 @@ from contextlib import closing
 import click
 
 from app.cli.async_runner import Interruption
-from app.cli.bench import allowed, lost_lines, not_read_only, prepared, scratch_size, wear_lines
+from app.cli.bench import confirm_run, loss_lines, prepare_run, require_permitted_job, scratch_size, wear_lines
 from app.cli.bench_job import JobOptions, job_of
 from app.cli.bench_progress import RunProgressPrinter
-from app.cli.bench_target import resolve
+from app.cli.bench_target import resolve_target
 from app.cli.confirm import confirm_harmless
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.help_groups import GroupedCommand
-from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options
-from app.cli.output import lines, print_json, say, say_all
-from app.cli.session_context import begin, on_workbench
+from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options
+from app.cli.output import lines, print_json, say, say_lines
+from app.cli.session_context import on_workbench, open_session
 from app.cli.steady_options import precondition_options, steady_plan
 from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
@@ -68,20 +67,20 @@ def precondition_command(options: _PreconditionOptions) -> int:
     plan = steady_plan(config, cap=options.steady_cap, round_s=options.steady_round)
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
-        where, shown = await resolve(bench, options.target)
+        where, shown = await resolve_target(bench, options.target)
         sized = scratch_size(job, [where], config, given=options.size is not None)
         request = precondition_request(where, shown, sized, plan, profile=name)
         if options.dry_run:
-            return await _show(bench, request, as_json=options.as_json)
+            return await _show_plan(bench, request, as_json=options.as_json)
         return await _precondition(bench, interruption, request, options)
 
     return on_workbench(work, dry=options.dry_run, rights=True)
 
 
-async def _show(bench: Workbench, request: BenchmarkRequest, *, as_json: bool) -> int:
+async def _show_plan(bench: Workbench, request: BenchmarkRequest, *, as_json: bool) -> int:
     """What would be done, and what would be lost. Raises RefusedError where it would not be."""
-    ready = await prepared(bench, request)
-    rows = [*plan_lines(ready, await wear_lines(bench, ready)), *lost_lines(ready)]
+    ready = await prepare_run(bench, request)
+    rows = [*plan_lines(ready, await wear_lines(bench, ready)), *loss_lines(ready)]
     if as_json:
         print_json(dry_run=True, target=request.name, destructive=ready.destructive, plan=rows)
     else:
@@ -93,22 +92,22 @@ async def _show(bench: Workbench, request: BenchmarkRequest, *, as_json: bool) -
 async def _precondition(
     bench: Workbench, interruption: Interruption, request: BenchmarkRequest, options: _PreconditionOptions
 ) -> int:
-    not_read_only(request)
-    ready = await prepared(bench, request)
-    say_all(plan_lines(ready, await wear_lines(bench, ready)))
+    require_permitted_job(request)
+    ready = await prepare_run(bench, request)
+    say_lines(plan_lines(ready, await wear_lines(bench, ready)))
     word = None
     if ready.destructive:
-        word = allowed(ready, options.typed)
+        word = confirm_run(ready, options.typed)
     else:
         confirm_harmless("Write the file", yes=options.yes)
-    await begin(bench)
+    await open_session(bench)
     follower = RunProgressPrinter(bench, stream=False)
     with closing(follower), interruption.stop_on_signal(bench.jobs.stop):
-        follower.begin(1, 1)
+        follower.begin()
         record = await bench.jobs.measure(ready, confirm=word)
         follower.end()
     _report(bench, record, as_json=options.as_json)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     return DONE if record.figures.status is RunStatus.OK else FAILED
 
@@ -134,14 +133,14 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
         print_json(run=json_schema.run(record, session=str(bench.folder)))
     else:
         write = figures.write
-        told = [f"Filled: {size_words(figures.filled_bytes)}"]
+        rows = [f"Filled: {size_words(figures.filled_bytes)}"]
         if write is not None:
-            told.append(f"Workload: {units.iops(write.iops)} IOPS write, {size_words(write.total_bytes)} written")
+            rows.append(f"Workload: {units.iops(write.iops)} IOPS write, {size_words(write.total_bytes)} written")
         if figures.steady is not None:
-            told.append(f"Steady state: {outcome_text(figures.steady)}")
-        lines(told)
+            rows.append(f"Steady state: {outcome_text(figures.steady)}")
+        lines(rows)
         ended = (event for event in bench.session.events if isinstance(event, PreconditionEnded))
-        say_all(row for event in ended if event.id == record.id for row in describe_event(event).body)
+        say_lines(row for event in ended if event.id == record.id for row in describe_event(event).body)
         say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")
     if figures.status is not RunStatus.OK:
         say(f"{record.id} {figures.status.value}: {clean(figures.reason or 'no reason given', 1000)}")

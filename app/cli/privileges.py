@@ -34,11 +34,11 @@ def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection 
     if options.simulated:
         return None
     if not _begun or (wanted and _begun == [None]):
-        _begun[:] = [_begin(options, wanted=wanted and not options.no_helper, read_only=read_only)]
+        _begun[:] = [_start_helper(options, wanted=wanted and not options.no_helper, read_only=read_only)]
     return _begun[0]
 
 
-async def companion() -> socket.socket | None:
+async def helper_connection() -> socket.socket | None:
     """The connection to a further helper, for a process that outlives this one; None where this one has none.
 
     Raises RefusedError.
@@ -50,7 +50,7 @@ async def companion() -> socket.socket | None:
     return socket.socket(fileno=descriptor)
 
 
-def _begin(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
+def _start_helper(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
     from app.privsep.client import begin, helper, inherited
 
     try:
@@ -59,7 +59,9 @@ def _begin(options: Options, *, wanted: bool, read_only: bool) -> Connection | N
             side.greeting(_SECONDS)
         elif wanted and os.geteuid() != 0:
             side = helper(ask=is_terminal(sys.stdin) and is_terminal(sys.stderr))
-        return None if side is None else begin(side, read_only=read_only, firmware=options.may_ask_cards())
+        if side is None:
+            return None
+        return begin(side, read_only=read_only, firmware=options.load_config().firmware_queries)
     except (RefusedError, TimeoutError) as error:
         say(f"raidbench goes on without root. {error} {getattr(error, 'hint', '')}".rstrip())
         return None

@@ -8,25 +8,25 @@ from pathlib import Path
 
 import click
 
-from app.cli import confirm
+from app.cli import confirm, recover_unit
 from app.cli.async_runner import Interruption, run
-from app.cli.confirm import steps
+from app.cli.confirm import step_lines
 from app.cli.error_exit import exit_status
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import AskingOptions, gather_options
-from app.cli.output import ask, can_ask, lines, print_json, prose_to_stderr, report_error, say, say_all
+from app.cli.output import ask, can_ask, lines, print_json, prose_to_stderr, report_error, say, say_lines
 from app.cli.recover_listing import (
     RecoverableItems,
     array_rows,
     file_rows,
+    find_recoverable,
     intent_rows,
-    json_of,
-    left_behind,
-    rows_of,
+    recoverable_json,
+    recoverable_rows,
     sweep_rows,
 )
-from app.cli.render import marked
-from app.cli.session_context import begin, refuse_read_only, tell_trials, workbench
+from app.cli.render import with_sign
+from app.cli.session_context import open_session, refuse_read_only, report_trials, workbench
 from app.core.benchmark.scratch_descriptor import remove_scratch
 from app.core.benchmark.stale_scratch import StaleScratchFile
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
@@ -40,6 +40,7 @@ from app.doors import needed_action
 from backends.array_planning import ArrayMatchState
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
 from backends.settings import Effect, Risk
+from backends.system.local.files import remove_folders
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils import units
@@ -82,8 +83,6 @@ def recover_command(options: _RecoverOptions) -> int:
         raise click.UsageError("--json tells what was left: --list, --restore, --keep.")
     with workbench(quiet=True, rights=True) as bench:
         if unit is not None:
-            from app.cli import recover_unit
-
             change = recover_unit.install if unit == "install" else recover_unit.remove
             return run(lambda _: change(bench, dry=options.dry_run, yes=options.yes))
         if (unknown := bench.changes.journal.newer_error() or bench.changes.journal.read_error()) is not None:
@@ -91,40 +90,38 @@ def recover_command(options: _RecoverOptions) -> int:
         if trials and not options.dry_run:
             refuse_read_only()
             return run(lambda interruption: _trials(bench, interruption))
-        return _what_was_left(bench, options)
+        return _recover_items(bench, options)
 
 
-def _what_was_left(bench: Workbench, options: _RecoverOptions) -> int:
-    """Show it where nothing is to be done, or where nobody can be asked; else go through it."""
+def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
+    """List what was left where nothing is to be done or nobody can be asked; else recover it."""
     answer, as_json = options.answer, options.as_json
-    left = left_behind(bench)
-    tell_trials(bench.changes.undecided)
-    matches = run(lambda _: json_of(bench, left)) if as_json else {}
+    left = find_recoverable(bench)
+    report_trials(bench.changes.undecided)
+    fields = run(lambda _: recoverable_json(bench, left)) if as_json else {}
     if not left:
         say("Nothing was left behind.")
-    asked, listing = answer is not None or can_ask(), options.listing or options.dry_run
-    if left and (listing or not asked) and not as_json:
-        lines(run(lambda _: rows_of(bench, left)))
+    is_answered, listing = answer is not None or can_ask(), options.listing or options.dry_run
+    if left and (listing or not is_answered) and not as_json:
+        lines(run(lambda _: recoverable_rows(bench, left)))
     if listing or not left:
         if as_json:
-            print_json(left=matches)
+            print_json(left=fields)
         return DONE
     refuse_read_only()
-    if not asked:
+    if not is_answered:
         raise RefusedError("Nothing was done: there is no terminal to ask on.", hint="Add --restore or --keep.")
     with prose_to_stderr() if as_json else nullcontext():
         worst = run(lambda interruption: _recover(bench, interruption, left, answer, options.typed))
         if left.folders and answer != "k":  # nobody has to be asked about nothing
             _remove(left.folders)
     if as_json:
-        print_json(left=matches, still_left=run(lambda _: json_of(bench, left_behind(bench))))
+        print_json(left=fields, still_left=run(lambda _: recoverable_json(bench, find_recoverable(bench))))
     return worst
 
 
 def _remove(folders: tuple[str, ...]) -> None:
     """Remove empty working folders; the first program that was run may have done so before."""
-    from backends.system.local.files import remove_folders
-
     remove_folders(folders)
     gone = sum(not Path(folder).exists() for folder in folders)
     lines([f"removed  {units.plural(gone, 'empty working folder')}"])
@@ -133,53 +130,53 @@ def _remove(folders: tuple[str, ...]) -> None:
 async def _recover(
     bench: Workbench, interruption: Interruption, left: RecoverableItems, answer: str | None, typed: str | None
 ) -> int:
-    worst = await _in_turn(interruption, _works(bench, left, answer, typed))
+    worst = await _run_in_turn(interruption, _recovery_steps(bench, left, answer, typed))
     if worst != INTERRUPTED:
         for file in left.files:
-            worst = max(worst, await _told(_one_file(file, answer)))
+            worst = max(worst, await _run_step(_recover_file(file, answer)))
     return worst
 
 
-async def _in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
-    """Do one thing after the other, until a signal comes; the worst exit status."""
+async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
+    """Run the steps one after the other, until a signal comes; return the worst exit status."""
     worst = DONE
     with interruption.stop_on_signal(lambda: say("Stopping after this one."), patient=True):
         async with aclosing(works):
             async for work in works:
-                worst = max(worst, await _told(work))
-                if interruption.asked():
+                worst = max(worst, await _run_step(work))
+                if interruption.is_requested():
                     return INTERRUPTED
     return worst
 
 
-async def _works(
+async def _recovery_steps(
     bench: Workbench, left: RecoverableItems, answer: str | None, typed: str | None
 ) -> AsyncGenerator[Awaitable[int]]:
     """Yield what is to be done about each thing that was left, but for scratch files."""
-    deleted = await _deleted(bench)
+    deleted = await _missing_recreated(bench)
     if deleted:  # a sweep that was cut short goes on only with what is there
-        await begin(bench)
+        await open_session(bench)
     for intent in deleted:
-        yield _make_again(bench, intent, answer, typed)
+        yield _recreate(bench, intent, answer, typed)
     for folder in left.sweeps:
-        yield _one_session(sweep_rows(folder), f"sweep of session {folder.name}", SWEEP, folder, _give_up, answer)
+        yield _recover_session(
+            sweep_rows(folder), f"sweep of session {folder.name}", SWEEP, folder, _restore_sweep, answer
+        )
     for folder in dict.fromkeys(experiment.folder for experiment in left.experiments):
         of_folder = [experiment for experiment in left.experiments if experiment.folder == folder]
-        told, name = (
-            [clean(experiment.sentence, 300) for experiment in of_folder],
-            ", ".join(experiment.name for experiment in of_folder),
-        )
-        yield _one_session(told, name, EXPERIMENT, folder, restore_settings, answer)
+        rows = [clean(experiment.sentence, 300) for experiment in of_folder]
+        name = ", ".join(experiment.name for experiment in of_folder)
+        yield _recover_session(rows, name, EXPERIMENT, folder, restore_settings, answer)
     intents = bench.changes.journal.unresolved()
     if intents or left.files or left.arrays:
-        await begin(bench)
+        await open_session(bench)
     for entry in left.arrays:
-        yield _one_array(bench, entry, answer)
+        yield _recover_array(bench, entry, answer)
     for intent in intents:
-        yield _one_change(bench, intent, answer)
+        yield _recover_change(bench, intent, answer)
 
 
-async def _deleted(bench: Workbench) -> tuple[UnresolvedChange, ...]:
+async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
     """What was deleted to be made again, and is not there."""
     missing = []
     for intent in bench.changes.journal.unresolved():
@@ -193,19 +190,18 @@ async def _deleted(bench: Workbench) -> tuple[UnresolvedChange, ...]:
     return tuple(missing)
 
 
-async def _make_again(bench: Workbench, intent: UnresolvedChange, answer: str | None, typed: str | None) -> int:
+async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | None, typed: str | None) -> int:
     """Make a thing again of the very drives that it was made of, after their word."""
     change, plate = await bench.changes.plan_remake(intent)
     say(f"{clean(str(change.target), 200)} was deleted to be made again, and was not made.")
-    lines(["to make it:", *steps(change.writes)])
+    lines(["to make it:", *step_lines(change.writes)])
     if (answer or ask("[m]ake it again, or later [enter]").lower()) not in ("m", "make", "r"):
         say("Left for later.")
         return DONE
-    word = confirm.confirmed(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, what="Make it")
+    word = confirm.require_confirmation(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, action="Make it")
     ended = await bench.changes.remake(intent, word or "")
-    lines(
-        [f"{marked(outcome_cell(ended.result))}  {intent.id}  {change.target}: {clean(ended.message or 'made', 600)}"]
-    )
+    result = clean(ended.message or "made", 600)
+    lines([f"{with_sign(outcome_cell(ended.result))}  {intent.id}  {change.target}: {result}"])
     return DONE if ended.result == "verified" else FAILED
 
 
@@ -217,15 +213,15 @@ async def _trials(bench: Workbench, interruption: Interruption) -> int:
         return DONE
 
     async def works() -> AsyncGenerator[Awaitable[int]]:
-        await begin(bench)
+        await open_session(bench)
         for intent in left:
-            yield _one_change(bench, intent, "r")
+            yield _recover_change(bench, intent, "r")
 
-    return await _in_turn(interruption, works())
+    return await _run_in_turn(interruption, works())
 
 
-async def _told(work: Awaitable[int]) -> int:
-    """The status of one thing that was left; an error is told, and what else was left has its turn."""
+async def _run_step(work: Awaitable[int]) -> int:
+    """Run one step of the recovery and return its exit status; an error is reported, and the next step follows."""
     try:
         return await work
     except RaidbenchError as error:
@@ -233,14 +229,14 @@ async def _told(work: Awaitable[int]) -> int:
         return exit_status(error)
 
 
-async def _give_up(other: Workbench) -> tuple[str, ...]:
+async def _restore_sweep(other: Workbench) -> tuple[str, ...]:
     """Put the settings of a session's sweep back; what could not be."""
     left: tuple[str, ...] = await needed_action("sweep.give_up")(other)
     return left
 
 
-async def _one_session(
-    told: Iterable[str],
+async def _recover_session(
+    rows: Iterable[str],
     name: str,
     mark: SessionFlag,
     folder: Path,
@@ -248,14 +244,14 @@ async def _one_session(
     answer: str | None,
 ) -> int:
     """Put back, in its own session, what a sweep or the A/Bs of one session left, or leave it as it is."""
-    say_all(told)
+    say_lines(rows)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
         case "r" | "restore":
             with workbench(quiet=True, rights=True) as other:
                 await other.open(folder)
                 await other.hardware.probe()
                 standing = await restore(other)
-            lines([f"{marked(outcome_cell('failed' if standing else 'restored'))}  {name}"])
+            lines([f"{with_sign(outcome_cell('failed' if standing else 'restored'))}  {name}"])
             for sentence in standing:
                 say(clean(sentence, 600))
             return FAILED if standing else DONE
@@ -267,8 +263,8 @@ async def _one_session(
     return DONE
 
 
-async def _one_change(bench: Workbench, intent: UnresolvedChange, answer: str | None) -> int:
-    say_all(await intent_rows(bench, intent))
+async def _recover_change(bench: Workbench, intent: UnresolvedChange, answer: str | None) -> int:
+    say_lines(await intent_rows(bench, intent))
     name = f"{intent.id}  {intent.change.target} {intent.change.key}"
     match answer or ask("[r]estore, [k]eep, or later [enter]").lower():
         case "r" | "restore":
@@ -277,7 +273,7 @@ async def _one_change(bench: Workbench, intent: UnresolvedChange, answer: str | 
                 say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
                 return FAILED
-            lines([f"{marked(outcome_cell('restored'))}  {name}: {view.old_text(intent.change)}"])
+            lines([f"{with_sign(outcome_cell('restored'))}  {name}: {view.old_text(intent.change)}"])
         case "k" | "keep":
             bench.changes.keep(intent)
             lines([f"kept  {name}"])
@@ -286,9 +282,9 @@ async def _one_change(bench: Workbench, intent: UnresolvedChange, answer: str | 
     return DONE
 
 
-async def _one_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | None) -> int:
+async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | None) -> int:
     """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
-    say_all(await array_rows(bench, entry))
+    say_lines(await array_rows(bench, entry))
     match, name = await bench.arrays.find(entry), entry.array.name
     if match.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
         await bench.arrays.resolve(entry, remove=False)
@@ -301,7 +297,7 @@ async def _one_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | N
         case "r" | "remove" | "restore" if parts:
             left = await bench.arrays.resolve(entry, remove=True)
             gone = left.standing is ArrayMatchState.ABSENT
-            lines([f"{marked(outcome_cell('restored' if gone else 'failed'))}  {name}: {clean(left.words, 400)}"])
+            lines([f"{with_sign(outcome_cell('restored' if gone else 'failed'))}  {name}: {clean(left.words, 400)}"])
             return DONE if gone else FAILED
         case "k" | "keep":
             bench.arrays.leave_as_is(entry)
@@ -315,15 +311,13 @@ async def _one_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | N
     return DONE
 
 
-async def _one_file(left: StaleScratchFile, answer: str | None) -> int:
-    say_all(await file_rows(left))
+async def _recover_file(left: StaleScratchFile, answer: str | None) -> int:
+    say_lines(await file_rows(left))
     if (answer or ask("[r]emove it, or [k]eep it").lower()) not in ("r", "remove"):
         return DONE
+    path = clean(str(left.path), 300)
     if (refusal := await remove_scratch(left.path)) is not None:
-        lines([f"kept  {clean(str(left.path), 300)}"])
+        lines([f"kept  {path}"])
         raise refusal
-    gone = not left.path.exists()
-    lines(
-        [f"removed  {clean(str(left.path), 300)}" if gone else f"not ours any more, kept  {clean(str(left.path), 300)}"]
-    )
+    lines([f"not ours any more, kept  {path}" if left.path.exists() else f"removed  {path}"])
     return DONE

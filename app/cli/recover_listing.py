@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from app.cli.confirm import steps
-from app.cli.session_context import experiments_cut_short, sweeps_cut_short
+from app.cli.confirm import step_lines
+from app.cli.session_context import interrupted_experiments, interrupted_sweeps
 from app.core.benchmark.scratch_descriptor import leftover_in_use
 from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
@@ -20,6 +20,7 @@ from backends.array_planning import ArrayMatch, ArrayMatchState
 from backends.change import Change
 from backends.errors import RaidbenchError
 from backends.sizes import size_words
+from backends.system.local.files import left_folders
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils import units
@@ -41,22 +42,20 @@ class RecoverableItems:
         return any((self.intents, self.arrays, self.sweeps, self.experiments, self.files, self.folders))
 
 
-def left_behind(bench: Workbench) -> RecoverableItems:
-    """What there is on the machine that is meant; nothing is changed."""
-    from backends.system.local.files import left_folders
-
+def find_recoverable(bench: Workbench) -> RecoverableItems:
+    """Return what can be recovered on this machine; nothing is changed."""
     return RecoverableItems(
         intents=bench.changes.journal.unresolved(),
         arrays=bench.arrays.unfinished(),
-        sweeps=sweeps_cut_short(),
-        experiments=experiments_cut_short(),
+        sweeps=interrupted_sweeps(),
+        experiments=interrupted_experiments(),
         files=leftover_scratch(bench.paths),
         folders=() if bench.simulated else left_folders(),
     )
 
 
-async def rows_of(bench: Workbench, left: RecoverableItems) -> list[str]:
-    """All of it, for a person."""
+async def recoverable_rows(bench: Workbench, left: RecoverableItems) -> list[str]:
+    """Return all items as lines of text."""
     rows = [row for folder in left.sweeps for row in sweep_rows(folder)]
     rows += (clean(experiment.sentence, 300) for experiment in left.experiments)
     rows += [row for intent in left.intents for row in await intent_rows(bench, intent)]
@@ -65,8 +64,8 @@ async def rows_of(bench: Workbench, left: RecoverableItems) -> list[str]:
     return [*rows, *(f"empty working folder {folder}" for folder in left.folders)]
 
 
-async def json_of(bench: Workbench, left: RecoverableItems) -> json_schema.Json:
-    """All of it, for a program."""
+async def recoverable_json(bench: Workbench, left: RecoverableItems) -> json_schema.Json:
+    """Return all items as JSON."""
     return {
         "changes": [await _intent(bench, intent) for intent in left.intents],
         "arrays": [await _array(bench, entry) for entry in left.arrays],
@@ -90,10 +89,14 @@ async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     change = intent.change
     lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.change_text(change), 300)}"]
     lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
-    back = await _back(bench, change)
+    back = await _plan_revert(bench, change)
     if isinstance(back, RaidbenchError):
-        return [*lines, *(clean(line, 600) for line in (back.message, back.hint) if line)]
-    return [*lines, "to put it back:", *steps(back.writes)] if back.before != back.after else lines
+        return [*lines, *_error_lines(back)]
+    return [*lines, "to put it back:", *step_lines(back.writes)] if back.before != back.after else lines
+
+
+def _error_lines(error: RaidbenchError) -> list[str]:
+    return [clean(line, 600) for line in (error.message, error.hint) if line]
 
 
 async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
@@ -106,30 +109,30 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     ]
     if (program := entry.left_running) is not None:
         return [*lines, f"{clean(program, 100)} still works on it."]
-    found = await _array_found(bench, entry)
-    if isinstance(found, RaidbenchError):
-        return [*lines, *(clean(line, 600) for line in (found.message, found.hint) if line)]
-    lines.append(clean(found.words, 600))
-    if found.standing is ArrayMatchState.PARTLY:
-        lines += ["to take it apart:", *steps(found.remove)]
+    match = await _find_array(bench, entry)
+    if isinstance(match, RaidbenchError):
+        return [*lines, *_error_lines(match)]
+    lines.append(clean(match.words, 600))
+    if match.standing is ArrayMatchState.PARTLY:
+        lines += ["to take it apart:", *step_lines(match.remove)]
     return lines
 
 
 async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
-    found = await _array_found(bench, entry)
+    match = await _find_array(bench, entry)
     return {
         "name": entry.array.name,
         "session": entry.session,
         "at": entry.at,
         "stage": entry.stage.value,
         "still_running": entry.left_running,
-        "standing": None if isinstance(found, RaidbenchError) else found.standing.value,
-        "words": found.message if isinstance(found, RaidbenchError) else found.words,
-        "remove": [] if isinstance(found, RaidbenchError) else [step.shown() for step in found.remove],
+        "standing": None if isinstance(match, RaidbenchError) else match.standing.value,
+        "words": match.message if isinstance(match, RaidbenchError) else match.words,
+        "remove": [] if isinstance(match, RaidbenchError) else [step.shown() for step in match.remove],
     }
 
 
-async def _array_found(bench: Workbench, entry: ArrayJournalEntry) -> ArrayMatch | RaidbenchError:
+async def _find_array(bench: Workbench, entry: ArrayJournalEntry) -> ArrayMatch | RaidbenchError:
     try:
         return await bench.arrays.find(entry)
     except RaidbenchError as error:
@@ -140,7 +143,7 @@ async def file_rows(left: StaleScratchFile) -> list[str]:
     """Return the rows of a scratch file that no run needs any more, with what uses it."""
     row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
     refusal = await leftover_in_use(left.path)
-    return [row, *(clean(line, 600) for line in (refusal.message, refusal.hint) if line)] if refusal else [row]
+    return [row, *_error_lines(refusal)] if refusal else [row]
 
 
 async def _file(left: StaleScratchFile) -> dict[str, Any]:
@@ -155,7 +158,7 @@ async def _file(left: StaleScratchFile) -> dict[str, Any]:
 
 
 async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
-    back = await _back(bench, intent.change)
+    back = await _plan_revert(bench, intent.change)
     return {
         "id": intent.id,
         "session": intent.session,
@@ -169,7 +172,7 @@ async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
     }
 
 
-async def _back(bench: Workbench, change: Change) -> Change | RaidbenchError:
+async def _plan_revert(bench: Workbench, change: Change) -> Change | RaidbenchError:
     try:
         return await bench.changes.plan_revert(change)
     except RaidbenchError as error:

@@ -36,17 +36,17 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
 
 def fitted_lines(shown: Table, width: int | None) -> list[str]:
     """The table in so many columns of a terminal: those of least weight are left out where there is no room."""
-    return table_lines(_fitted(shown, width), width)
+    return table_lines(_fit_columns(shown, width), width)
 
 
-def _fitted(shown: Table, width: int | None, *, growing: bool = False) -> Table:
+def _fit_columns(shown: Table, width: int | None, *, growing: bool = False) -> Table:
     least = max(shown.columns, key=lambda column: column.priority)
     layout = LineLayout.of(shown, None, growing=growing)
     wanted = [min(wide, column.most or wide) for wide, column in zip(layout.widths, layout.columns, strict=True)]
     if width is None or not least.priority or _span(wanted) <= width:
         return shown
     kept = with_titles(shown, [column.title for column in shown.columns if column is not least])
-    return _fitted(kept, width, growing=growing)
+    return _fit_columns(kept, width, growing=growing)
 
 
 def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -63,7 +63,10 @@ def _cells(row: Row) -> list[str | Cell]:
 def _banner(row: Row, width: int | None) -> str:
     """What a row says across the columns: a name, then the rest with points between."""
     name, *pieces = map(_cell, row.banner)
-    cells = (name, *((Cell(f"{_GAP if at == 0 else ' · '}{one.text}", one.tone) for at, one in enumerate(pieces))))
+    cells = (
+        name,
+        *((Cell(f"{_GAP if at == 0 else ' · '}{piece.text}", piece.tone) for at, piece in enumerate(pieces))),
+    )
     line, room = "", 10_000 if width is None else width
     for piece in cells:
         text = shorten(piece.text, max(0, room), "..")
@@ -75,16 +78,16 @@ def _banner(row: Row, width: int | None) -> str:
 @lru_cache(maxsize=2048)
 def _cell(cell: str | Cell) -> Cell:
     """Remembered: in a long table most texts stand more than once."""
-    return Cell(clean(cell, _LONGEST)) if isinstance(cell, str) else Cell(marked(cell), cell.tone)
+    return Cell(clean(cell, _LONGEST)) if isinstance(cell, str) else Cell(with_sign(cell), cell.tone)
 
 
-def marked(cell: Cell) -> str:
-    """A cell's text behind its sign: `● optimal`, `▲ degraded`."""
+def with_sign(cell: Cell) -> str:
+    """Return a cell's text behind its sign: `● optimal`, `▲ degraded`."""
     text = clean(cell.text, _LONGEST)
     return text if cell.mark is None else f"{cell.mark.value.char} {text}"
 
 
-def folded(text: str, width: int, *, first: str = "") -> list[str]:
+def wrap_text(text: str, width: int, *, first: str = "") -> list[str]:
     """Return lines of at most `width` columns that begin with `first`, later ones with as many blanks.
 
     A word is never broken, so that an address, a path or a command can be copied: a longer one has a line of its own.
@@ -138,7 +141,7 @@ class LineLayout:
     @classmethod
     def growing(cls, shown: Table, width: int | None) -> LineLayout:
         """That of a table of which more rows will come: every column, with room for what usually stands there."""
-        layout = cls.of(_fitted(shown, width, growing=True), width, growing=True)
+        layout = cls.of(_fit_columns(shown, width, growing=True), width, growing=True)
         return replace(layout, places=tuple(shown.columns.index(column) for column in layout.columns))
 
     def heading(self) -> str:

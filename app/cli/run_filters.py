@@ -24,13 +24,13 @@ def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
     from app.core.analysis.past_runs.index import load_past_runs
 
     also = () if current().session is None else (loaded_session(),)
-    known = load_past_runs(current().paths, also)
-    for note in known.notes:
+    index = load_past_runs(current().paths, also)
+    for note in index.notes:
         say(clean(note, 300))
-    return known.runs, also
+    return index.runs, also
 
 
-def chosen(
+def select_runs(
     runs: Sequence[PastRun], target: str | None, *, workload: str | None = None, since: float | None = None
 ) -> tuple[PastRun, ...]:
     """Return those on a target, of a workload, since a moment, on the machine that is meant. Raises NotFoundError."""
@@ -38,7 +38,7 @@ def chosen(
     kind = [run for run in runs if run.simulated is simulated]
     if len(kind) < len(runs) and not kind:
         say("All runs are of the other kind of machine: --demo shows simulated ones.")
-    things = None if target is None else _things(kind, target)
+    things = None if target is None else _identities(kind, target)
     return tuple(
         run
         for run in kind
@@ -48,7 +48,7 @@ def chosen(
     )
 
 
-def _things(runs: Sequence[PastRun], target: str) -> frozenset[str]:
+def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
     """What is meant, by what stays under another name: as the machine has it now, else as the history knows it.
 
     Raises NotFoundError.
@@ -56,10 +56,10 @@ def _things(runs: Sequence[PastRun], target: str) -> frozenset[str]:
     exact = {run.thing for run in runs if _has_word(run.thing, target)}
     if exact:
         return frozenset(exact)
-    now = _now(target)
+    now = _current_identity(target)
     if now is not None and any(run.thing == now for run in runs):
         return frozenset((now,))
-    last = next((run.thing for run in reversed(runs) if target in (run.target, _after(run.target, ":"))), None)
+    last = next((run.thing for run in reversed(runs) if target in (run.target, _text_after(run.target, ":"))), None)
     if last is None or now is not None:
         raise NotFoundError(
             f"The history has no run on {clean(target, 100)}.",
@@ -69,15 +69,15 @@ def _things(runs: Sequence[PastRun], target: str) -> frozenset[str]:
 
 
 def _has_word(name: str, word: str) -> bool:
-    words = re.split(r"[ ,]+", name)
-    return len(word) >= 4 and word in (*words, *(_after(each, ".") for each in words))
+    parts = re.split(r"[ ,]+", name)
+    return len(word) >= 4 and word in (*parts, *(_text_after(part, ".") for part in parts))
 
 
-def _after(text: str, sign: str) -> str:
+def _text_after(text: str, sign: str) -> str:
     return text.partition(sign)[2]
 
 
-def _now(target: str) -> str | None:
+def _current_identity(target: str) -> str | None:
     """What the machine has under that name now; None where it has nothing, or only a name tells it."""
 
     async def find(bench: Workbench, _: Interruption) -> str | None:

@@ -10,7 +10,7 @@ import click
 
 from app.cli.exit_status import DONE
 from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current, over_hosts
-from app.cli.output import goes_on, lines, paint, print_json, say, terminal_width
+from app.cli.output import lines, paint, print_json, say, terminal_width, text_wanted
 from app.cli.render import table_lines
 from app.cli.session_context import loaded_session
 from app.core.analysis.comparison import Comparison, compare, compare_sections
@@ -54,7 +54,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
                 for record in loaded.session.experiments
             ],
         )
-        if not goes_on():
+        if not text_wanted():
             return DONE
     if not pairs:
         say("No runs yet. `raidbench bench TARGET` makes one.")
@@ -63,15 +63,10 @@ def runs_command(everything: bool, as_json: bool) -> int:
         say(f"Session {sessions[0].folder.name}")
     lines(_table(pairs, named=everything))
     for loaded in sessions:
-        _experiments(loaded, named=everything)
+        for record in loaded.session.experiments:
+            shown = next(experiment_lines(record, stored_comparison(loaded.session, record.id)))
+            lines([f"{f'{loaded.folder.name}/' if everything else ''}{record.id}  {clean(shown, 1000)}"])
     return DONE
-
-
-def _experiments(loaded: LoadedSession, *, named: bool) -> None:
-    """What each experiment of a session has shown."""
-    for record in loaded.session.experiments:
-        shown = next(experiment_lines(record, stored_comparison(loaded.session, record.id)))
-        lines([f"{f'{loaded.folder.name}/' if named else ''}{record.id}  {clean(shown, 1000)}"])
 
 
 def _session() -> list[LoadedSession]:
@@ -93,16 +88,18 @@ def _sessions() -> Iterator[LoadedSession]:
             say(f"{folder.name}: {error.message}")
 
 
-def _earlier(run: RunRecord, *besides: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
+def _earlier_repeats(run: RunRecord, *besides: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
     """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
     from app.core.analysis.past_runs.earlier_runs import job_text
     from app.core.analysis.past_runs.index import load_past_runs
 
     job = job_text(run.start.job_texts)
     root = current().paths.sessions
-    here = {loaded.folder.name for loaded in besides}
+    excluded = {loaded.folder.name for loaded in besides}
     past = load_past_runs(current().paths).runs
-    names = dict.fromkeys(each.session for each in reversed(past) if each.job == job and each.session not in here)
+    names = dict.fromkeys(
+        past_run.session for past_run in reversed(past) if past_run.job == job and past_run.session not in excluded
+    )
     for name in list(names)[:_MOST_EARLIER]:
         with contextlib.suppress(RaidbenchError):
             yield store.load(root / name).session.runs
@@ -116,16 +113,16 @@ def _table(pairs: list[tuple[LoadedSession, RunRecord]], *, named: bool) -> list
             name=f"{loaded.folder.name}/{run.id}" if named else run.id,
             repeats=by_session[loaded.folder],
             baseline=loaded.session.baseline == run.id,
-            against=_against(loaded, run, by_session[loaded.folder]),
+            against=_baseline_cell(loaded, run, by_session[loaded.folder]),
         )
         for loaded, run in pairs
     ]
     return table_lines(runs_table(listed, whole=True), terminal_width())
 
 
-def _against(loaded: LoadedSession, run: RunRecord, known: Replicates) -> Cell | None:
+def _baseline_cell(loaded: LoadedSession, run: RunRecord, repeats: Replicates) -> Cell | None:
     baseline = None if loaded.session.baseline is None else loaded.session.run(loaded.session.baseline)
-    return None if baseline is None else against_cell(baseline, run, known, loaded.session.experiments)
+    return None if baseline is None else against_cell(baseline, run, repeats, loaded.session.experiments)
 
 
 @click.command("compare")
@@ -149,8 +146,8 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
         if threshold is not None:
             raise click.UsageError("An experiment keeps the threshold that it was planned with.")
         return _experiment(a, judge_again, as_json)
-    (where_a, run_a), (where_b, run_b) = found_run(a), found_run(b)
-    earlier = () if where_a.folder == where_b.folder else tuple(_earlier(run_a, where_a, where_b))
+    (where_a, run_a), (where_b, run_b) = find_run(a), find_run(b)
+    earlier = () if where_a.folder == where_b.folder else tuple(_earlier_repeats(run_a, where_a, where_b))
     sides = (run_a, run_b, where_a.session.runs, where_b.session.runs)
     comparison = compare(
         *sides, names=(a, b), earlier=earlier, threshold=threshold, experiments=where_a.session.experiments
@@ -171,10 +168,10 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
             sections=[
                 {
                     "name": name,
-                    "sentence": comparison_sentence(each),
-                    "figures": list(map(json_schema_compare.figure, each.rows)),
+                    "sentence": comparison_sentence(section),
+                    "figures": list(map(json_schema_compare.figure, section.rows)),
                 }
-                for name, each in sections
+                for name, section in sections
             ]
             or None,
             settings=_differences(comparison.settings),
@@ -195,7 +192,7 @@ def _differences(rows: Iterable[tuple[str, Any, Any]]) -> list[json_schema.Json]
 def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     """One experiment, by the name that `raidbench ab` gave it."""
     session, slash, experiment_id = name.rpartition("/")
-    loaded, record = found_experiment(session if slash else None, experiment_id)
+    loaded, record = find_experiment(session if slash else None, experiment_id)
     comparison = stored_comparison(
         without_stored_verdicts(loaded.session) if judge_again else loaded.session, record.id
     )
@@ -214,40 +211,40 @@ def _experiment_json(
     return json_schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
 
 
-def found_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSession, ExperimentRecord]:
-    """An experiment of a session, the last one if none is named. Raises NotFoundError naming those there are."""
+def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSession, ExperimentRecord]:
+    """Return an experiment of a session, by default the last one. Raises NotFoundError that names those there are."""
     loaded = loaded_session(session)
     record = loaded.session.experiment(experiment_id)
     if record is None:
-        known = ", ".join(each.id for each in loaded.session.experiments) or "none"
+        names = ", ".join(experiment.id for experiment in loaded.session.experiments) or "none"
         raise NotFoundError(
             f"The session {loaded.folder.name} has no experiment {clean(experiment_id, 40)}.",
-            hint=f"It has: {known}. Two runs are compared with `raidbench compare r1 r2`.",
+            hint=f"It has: {names}. Two runs are compared with `raidbench compare r1 r2`.",
         )
     return loaded, record
 
 
-def found_run(name: str) -> tuple[LoadedSession, RunRecord]:
-    """A run by its name: `r3`, or `SESSION/r3`. Raises NotFoundError naming those there are."""
+def find_run(name: str) -> tuple[LoadedSession, RunRecord]:
+    """Return a run by its name, `r3` or `SESSION/r3`. Raises NotFoundError that names the runs there are."""
     session, slash, run_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)
     run = loaded.session.run(run_id)
     if run is None:
-        known = ", ".join(run.id for run in loaded.session.runs) or "none"
+        names = ", ".join(run.id for run in loaded.session.runs) or "none"
         raise NotFoundError(
             f"The session {loaded.folder.name} has no run {clean(run_id, 40)}.",
-            hint=f"It has: {known}. `raidbench runs --all` lists those of earlier sessions.",
+            hint=f"It has: {names}. `raidbench runs --all` lists those of earlier sessions.",
         )
     return loaded, run
 
 
 def _side_by_side(comparison: Comparison, a: str, b: str, sections: Sequence[tuple[str, Comparison]] = ()) -> int:
     lines([paint(clean(comparison_sentence(comparison), 1000), "bold")])
-    lines(clean(f"{name}: {comparison_sentence(each)}", 1000) for name, each in sections)
+    lines(clean(f"{name}: {comparison_sentence(section)}", 1000) for name, section in sections)
     lines([""])
     lines([*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))])
-    each = targets_table(comparison.a, comparison.b, (a, b))
-    lines(["", *table_lines(each)] if each.rows else [])
+    section = targets_table(comparison.a, comparison.b, (a, b))
+    lines(["", *table_lines(section)] if section.rows else [])
     for caveat in caveat_texts(comparison):
         say(clean(caveat, 600))
     return DONE

@@ -12,10 +12,13 @@ from app.cli.async_runner import InterruptedByUserError, Interruption, run
 from app.cli.options import Options, current
 from app.cli.output import say
 from app.cli.privileges import helper_of
+from app.core.session.paths import ARRAYS, Paths
 from app.doors import action
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.model import Inventory
+from backends.simulator.profiles import HOSTS, STATE_FILE, demo_text, rack_of
 from backends.text import clean
+from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
     from app.core.benchmark.conditions.facts import RunFacts
@@ -65,19 +68,18 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
         return ReplayHost(options.machine)
     from backends.system.local import LocalHost
 
-    local = LocalHost(child_nice=child_nice, firmware_queries=options.may_ask_cards())
+    local = LocalHost(child_nice=child_nice, firmware_queries=options.load_config().firmware_queries)
     side = helper_of(options, wanted=rights, read_only=read_only)
     if side is None:
-        return options.opened(local)
+        return options.with_https_hosts(local)
     from app.privsep.client import split_host
 
-    return options.opened(split_host(local, side))
+    return options.with_https_hosts(split_host(local, side))
 
 
 def _rack(options: Options, speed: float) -> Host:
     """The simulated rack, whose state lies beside its sessions. Raises StorageError."""
     from backends.simulator.host import SimulatedHost
-    from backends.simulator.profiles import STATE_FILE
     from backends.simulator.profiles.table import MACHINES
     from backends.simulator.state_file import RackFile
 
@@ -91,13 +93,13 @@ def _rack(options: Options, speed: float) -> Host:
     if options.demo_state:
         from backends.simulator.profiles.table import put
 
-        with rack.changing() as known:
-            put(known, options.demo_state)
+        with rack.changing() as machine:
+            put(machine, options.demo_state)
     if options.demo_reboot:
-        with rack.changing() as known:
-            known.restart()
+        with rack.changing() as machine:
+            machine.restart()
     folders = (str(Path.cwd()),)
-    return SimulatedHost(rack, speed=speed, folders=folders, apart=options.apart, shares_watchdog=True)
+    return SimulatedHost(rack, speed=speed, folders=folders, apart=options.state_name, shares_watchdog=True)
 
 
 def workbench_on(host: Host) -> Workbench:
@@ -125,12 +127,12 @@ def workbench(
     if options.session is not None:
         require_its_machine(options.session)
     bench = workbench_on(host_of(options, dry=dry, hurry=hurry, rights=rights))
-    bench.endurance_ratings = options.rated()
+    bench.endurance_ratings = options.load_config().endurance_tbw
     if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:
         warn_of_journal(bench.changes.journal)
-        tell_trials(bench.changes.undecided)
+        report_trials(bench.changes.undecided)
     try:
         yield bench
     except BaseException as error:
@@ -138,7 +140,7 @@ def workbench(
         raise
     bench.close()
     if bench.session.inventory != Inventory():  # the vendors are not looked for now
-        remember_look(bench.hardware.machine, bench.session.inventory)
+        remember_scan(bench.hardware.machine, bench.session.inventory)
 
 
 def on_workbench(
@@ -160,8 +162,8 @@ def on_workbench(
         return run(lambda interruption: work(bench, interruption, *args))
 
 
-def remember_look(machine: MachineBackends, inventory: Inventory) -> None:
-    """Keep what was found for completion; of a recorded machine nothing is completed."""
+def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
+    """Save what was found for completion; nothing is completed for a recorded machine."""
     options = current()
     if options.machine is None:
         from app.core.session.completion_cache import completion_cache_path, save_completion_cache
@@ -181,19 +183,17 @@ def warn_of_journal(journal: Journal) -> None:
             say(f"Note: a raidbench that was killed left a program behind. {still_running_text(program)}")
     left = journal.unresolved()
     if left:
-        from widgets.text_utils.units import plural
-
         say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
     _warn_of_arrays(journal.file.parent)
-    for folder in sweeps_cut_short():
+    for folder in interrupted_sweeps():
         say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still be in force.")
         say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
-    for experiment in experiments_cut_short():
+    for experiment in interrupted_experiments():
         say(f"Note: {clean(experiment.sentence, 300)}. `raidbench recover` puts it back.")
 
 
-def tell_trials(undecided: UndecidedTrials) -> None:
-    """Say on standard error what is on trial, how long still, and what decides it."""
+def report_trials(undecided: UndecidedTrials) -> None:
+    """Report on standard error what is on trial, the time left, and what decides it."""
     if undecideds := undecided.refresh_now():
         from app.core.presentation.trials import trial_lines
 
@@ -203,8 +203,6 @@ def tell_trials(undecided: UndecidedTrials) -> None:
 
 def _warn_of_arrays(folder: Path) -> None:
     """Say which arrays were cut short by the journal in that folder."""
-    from app.core.session.paths import ARRAYS
-
     if not os.path.exists(folder / ARRAYS):  # what a look around does not import; a folder of root's tells nothing
         return
     from app.core.changes.arrays.array_journal import ArrayJournal
@@ -215,7 +213,7 @@ def _warn_of_arrays(folder: Path) -> None:
             say(f"Note: the array {name} was cut short. `raidbench recover` shows what there is of it, and mends it.")
 
 
-def experiments_cut_short() -> tuple[InterruptedExperiment, ...]:
+def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
     """Experiments on the machine that is meant whose process is gone and whose value may still be in force."""
     paths = current().paths
     if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
@@ -225,7 +223,7 @@ def experiments_cut_short() -> tuple[InterruptedExperiment, ...]:
     return find_interrupted(paths)
 
 
-def sweeps_cut_short() -> tuple[Path, ...]:
+def interrupted_sweeps() -> tuple[Path, ...]:
     """Sessions of sweeps on the machine that is meant that neither run nor ended, newest first."""
     paths = current().paths
     if not any(paths.sessions.glob("*/sweep.active")):  # what a look around does not import
@@ -235,7 +233,7 @@ def sweeps_cut_short() -> tuple[Path, ...]:
     return abandoned_sessions(SWEEP, paths)
 
 
-async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
+async def open_session(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
     """Open the session named by the options, or go on with the last one, and put the inventory into it.
 
     `fresh`: where none is named, a new one.
@@ -246,9 +244,9 @@ async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = F
     await bench.hardware.probe_if_stale()
 
 
-async def begin_measuring(bench: Workbench, *, fresh: bool = False) -> None:
+async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None:
     """As `begin`; the session keeps what was wrong with the machine before it was measured. Raises StorageError."""
-    await begin(bench, fresh=fresh)
+    await open_session(bench, fresh=fresh)
     if (check_session := action("check.session")) is not None:
         await check_session(bench, bench.hardware.machine)
 
@@ -264,28 +262,29 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
 
     `whole`: of an archive also what lies beside the log. Raises NotFoundError, StorageError, RefusedError.
     """
-    from app.core.session import folders as pool
-    from app.core.session import store
+    from app.core.session import folders, store
 
     paths = current().paths
     folder = Path(name) if name is not None else current().session
     if folder is not None:
-        known = paths.sessions / folder
-        if folder.name == str(folder) and (known / pool.LOG).is_file():
-            folder = known
+        named = paths.sessions / folder
+        if folder.name == str(folder) and (named / folders.LOG).is_file():
+            folder = named
         if folder.is_file():
             import click
 
             from app.core.session.archive_reader import unpacked_archive
 
-            return _told(click.get_current_context().with_resource(unpacked_archive(folder, whole=whole)))
-        return _told(_load(folder))
+            return _report_skipped_lines(
+                click.get_current_context().with_resource(unpacked_archive(folder, whole=whole))
+            )
+        return _report_skipped_lines(_load(folder))
     last = store.latest_session(paths)
     if last is None:
         raise NotFoundError(
             "There is no session yet.", hint=f"`raidbench set` and `raidbench bench` begin one.{_simulated_sessions()}"
         )
-    return _told(store.load(last))
+    return _report_skipped_lines(store.load(last))
 
 
 def _load(folder: Path) -> LoadedSession:
@@ -295,39 +294,32 @@ def _load(folder: Path) -> LoadedSession:
     try:
         return store.load(folder)
     except NotFoundError as error:
-        if elsewhere := _elsewhere(folder):
+        if elsewhere := _other_machine_hint(folder):
             raise NotFoundError(error.message, hint=elsewhere) from error
         raise
 
 
 def _simulated_sessions() -> str:
     """Return a sentence about sessions of simulated machines where this machine is meant, "" where there are none."""
-    from app.core.session.paths import Paths
-    from backends.simulator.profiles import HOSTS
-
     if current().simulated or not any(Paths.of(rack).sessions.is_dir() for rack in HOSTS):
         return ""
     return " Sessions of simulated machines are separate: --demo before the command means those."
 
 
-def _elsewhere(folder: Path) -> str:
+def _other_machine_hint(folder: Path) -> str:
     """Return how to reach a session of that name of another machine, "" where there is none."""
-    from app.core.session.paths import Paths
-    from backends.simulator.profiles import HOSTS
-
     if folder.name != str(folder):
         return ""
-    own = current().apart
+    own = current().state_name
     for apart in ("", *HOSTS):
         if apart != own and (Paths.of(apart).sessions / folder).is_dir():
-            return f"{'A simulated' if apart else 'This'} machine has it. {_way_to(apart)}"
+            return f"{'A simulated' if apart else 'This'} machine has it. {_start_hint(apart)}"
     return ""
 
 
 def require_its_machine(folder: Path) -> None:
     """Raises RefusedError where a session that is to be gone on with is of another machine than the one meant."""
     from app.core.session.store import read_start
-    from backends.simulator.profiles import rack_of
 
     begun = read_start(folder)
     if begun is None:
@@ -338,22 +330,18 @@ def require_its_machine(folder: Path) -> None:
     if begun.simulated is options.simulated and options.demo in ("", rack):
         return
     if not begun.simulated:
-        raise RefusedError(f"The session {folder.name} is of the machine {host}.", hint=_way_to(""))
-    hint = _way_to(rack) if rack else "Start with the --machine DIR that it was made with."
+        raise RefusedError(f"The session {folder.name} is of the machine {host}.", hint=_start_hint(""))
+    hint = _start_hint(rack) if rack else "Start with the --machine DIR that it was made with."
     raise RefusedError(f"The session {folder.name} is of the simulated or recorded machine {host}.", hint=hint)
 
 
-def _way_to(rack: str) -> str:
+def _start_hint(rack: str) -> str:
     """Return the sentence that says how to reach a simulated rack, or this machine for ""."""
-    from backends.simulator.profiles import demo_text
-
     return f"Start with {demo_text(rack)}." if rack else "Start without --demo and --machine."
 
 
-def _told(loaded: LoadedSession) -> LoadedSession:
+def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
     if loaded.passed_over:
-        from widgets.text_utils.units import plural
-
         say(f"{plural(loaded.passed_over, 'line')} of {loaded.folder.name} could not be read and were passed over.")
     return loaded
 
@@ -363,15 +351,14 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
 
     `named`: a change that counts, too, where its tool gave up: a card may have done it later.
     """
-    from app.core.session import folders as pool
-    from app.core.session import store
+    from app.core.session import folders, store
     from app.core.session.journal import Journal
 
-    asked = current().session
-    if asked is not None:
-        require_its_machine(asked)
+    named_folder = current().session
+    if named_folder is not None:
+        require_its_machine(named_folder)
     journal = Journal(current().paths.journal)
-    for folder in pool.session_folders(current().paths) if asked is None else (asked,):
+    for folder in folders.session_folders(current().paths) if named_folder is None else (named_folder,):
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if records := (*session.in_force, *late):

@@ -9,13 +9,14 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
-from app.cli.confirm import review
+from app.cli.confirm import review_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
-from app.cli.output import lines, print_json, say, say_all
-from app.cli.session_context import begin, on_workbench
-from app.cli.trial import decide
+from app.cli.output import lines, print_json, say, say_lines
+from app.cli.session_context import on_workbench, open_session
+from app.cli.trial import decide_trial
 from app.core.presentation import change as view
+from app.core.presentation import json_schema
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.settings import worst
 from backends.text import clean
@@ -51,21 +52,21 @@ def set_command(options: _SetOptions) -> int:
     Several settings are planned as one set, each as if those before it were set: an array that is re-created gets the
     other values with it. The first that fails is the last.
     """
-    wanted = pairs(options.values)
+    wanted = parse_assignments(options.values)
     return on_workbench(_set, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
-def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:
-    """KEY=VALUE words taken apart, in their order. Raises InvalidValueError."""
-    matches: dict[str, str] = {}
+def parse_assignments(texts: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the keys and values of KEY=VALUE arguments, in their order. Raises InvalidValueError."""
+    values: dict[str, str] = {}
     for text in texts:
         key, equals, wanted = (part.strip() for part in text.partition("="))
         if not equals or not key:
             raise InvalidValueError(f"{clean(text, 60)!r} is not KEY=VALUE.", hint="For example: read_ahead_kb=4096")
-        if key in matches:
+        if key in values:
             raise InvalidValueError(f"{clean(key, 60)} is named twice.", hint="Name each setting once.")
-        matches[key] = wanted
-    return list(matches.items())
+        values[key] = wanted
+    return list(values.items())
 
 
 async def _set(
@@ -84,21 +85,19 @@ async def _set(
     if options.dry_run:
         return _show_plan(changes, already, options.as_json)
     if not changes:
-        _tell(bench, [], [], already, None, options.as_json)
+        _report(bench, [], [], already, None, options.as_json)
         return DONE
-    say_all(review(changes))
+    say_lines(review_lines(changes))
     say()
     homes = {change.target for change in changes}
     plate = await bench.hardware.device_label(homes.pop() if len(homes) == 1 else target)
     risk = worst(change.risk for change in changes)
-    confirm.confirmed(risk, (plate,), yes=options.yes, typed=options.typed, what="Apply")
-    await begin(bench)
+    confirm.require_confirmation(risk, (plate,), yes=options.yes, typed=options.typed, action="Apply")
+    await open_session(bench)
     return await _apply(bench, interruption, changes, already, options)
 
 
 def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> int:
-    from app.core.presentation import json_schema
-
     if as_json:
         print_json(
             dry_run=True,
@@ -107,7 +106,7 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
         )
         return DONE
     if changes:
-        lines(review(changes))
+        lines(review_lines(changes))
     say("Dry run: nothing was changed." if changes else "Dry run: there is nothing to change.")
     return DONE
 
@@ -123,23 +122,23 @@ async def _apply(
             async with aclosing(bench.changes.apply_all(changes, trial=options.trial)) as outcomes:
                 async for change, ended in outcomes:
                     done.append((change, ended))
-                    if interruption.asked():
+                    if interruption.is_requested():
                         break
         except RaidbenchError as error:
             trouble = error
     left = changes[len(done) :]
-    _tell(bench, done, left, already, trouble, options.as_json)
+    _report(bench, done, left, already, trouble, options.as_json)
     decided = True
-    if options.trial is not None and bench.changes.trials() and trouble is None and not interruption.asked():
-        decided = await decide(bench, options.trial)
+    if options.trial is not None and bench.changes.trials() and trouble is None and not interruption.is_requested():
+        decided = await decide_trial(bench, options.trial)
     if trouble is not None:
         raise trouble
     if not decided or any(ended.result != "verified" for _, ended in done):
         return FAILED
-    return INTERRUPTED if interruption.asked() and left else DONE
+    return INTERRUPTED if interruption.is_requested() and left else DONE
 
 
-def _tell(
+def _report(
     bench: Workbench,
     done: list[tuple[Change, ChangeEnded]],
     left: list[Change],
@@ -148,8 +147,6 @@ def _tell(
     as_json: bool,
 ) -> None:
     if as_json:
-        from app.core.presentation import json_schema
-
         print_json(
             dry_run=False,
             changes=[
@@ -161,4 +158,4 @@ def _tell(
         )
         return
     lines(row for change, ended in done for row in confirm.outcome_lines(change, ended))
-    confirm.tell_not_done(left)
+    confirm.report_not_done(left)

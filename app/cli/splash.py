@@ -46,15 +46,15 @@ def frame(host: str, columns: int, rows: int) -> str:
     content = HeaderContent(machine=machine, state=(HeaderSegment("...", "warning", 1),))
     lines = 2 if rows >= TALL else 1
     header = "".join(
-        f"\x1b[{y + 1};1H{_drawn(header_line(content, 'devices', columns, lines, y))}" for y in range(lines)
+        f"\x1b[{y + 1};1H{_styled(header_line(content, 'devices', columns, lines, y))}" for y in range(lines)
     )
     keys = "".join(f" \x1b[1m{key}\x1b[22m {label} " for key, label in footer_keys("devices", "devices-pane", columns))
     return f"{header}\x1b[{lines + 2};2Hlooking for hardware ...\x1b[{rows};1H{keys}"
 
 
-def _drawn(pieces: Iterable[HeaderSegment]) -> str:
+def _styled(pieces: Iterable[HeaderSegment]) -> str:
     return "".join(
-        f"\x1b[{_LOOKS[each.kind]}m{each.text}\x1b[m" if each.kind in _LOOKS else each.text for each in pieces
+        f"\x1b[{_LOOKS[piece.kind]}m{piece.text}\x1b[m" if piece.kind in _LOOKS else piece.text for piece in pieces
     )
 
 

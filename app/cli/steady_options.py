@@ -40,26 +40,26 @@ def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Call
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def wrapped(*args: Any, **given: Any) -> Any:
-            until, end = given.pop("until_steady"), given.pop("end_when_steady", False)
-            cap, length = given.pop("steady_cap"), given.pop("steady_round")
+        def wrapped(*args: Any, **options: Any) -> Any:
+            until, end = options.pop("until_steady"), options.pop("end_when_steady", False)
+            cap, length = options.pop("steady_cap"), options.pop("steady_round")
             if cap is not None and not until:
                 raise click.UsageError("--steady-cap is about --until-steady.")
             wanted = until or end or length is not None
             plan = steady_plan(current().load_config(), cap=cap, round_s=length, until=until, end_early=end)
-            return command(*args, steady=plan.checked() if wanted else None, **given)
+            return command(*args, steady=plan.checked() if wanted else None, **options)
 
-        found: Callable[..., Any] = _ROUND(wrapped)
-        found = _EARLY(found) if early else found
-        return _UNTIL(_CAP(found))
+        decorated: Callable[..., Any] = _ROUND(wrapped)
+        decorated = _EARLY(decorated) if early else decorated
+        return _UNTIL(_CAP(decorated))
 
     return decorate
 
 
 def precondition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds those of them that preconditioning has, as `steady_cap` and `steady_round`."""
-    found: Callable[..., Any] = _CAP(_ROUND(command))
-    return found
+    decorated: Callable[..., Any] = _CAP(_ROUND(command))
+    return decorated
 
 
 def steady_plan(

@@ -9,7 +9,7 @@ import click
 
 from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE, FAILED
-from app.cli.output import ask_within, can_ask, lines, print_json, say, say_all
+from app.cli.output import ask_with_timeout, can_ask, lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench
 from app.core.presentation import change as view
 from app.core.presentation.trials import trial_lines
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from backends.change import Change
 
 
-async def decide(bench: Workbench, seconds: float) -> bool:
-    """Ask whether the values on trial may stay; without a terminal or an answer they are taken back.
+async def decide_trial(bench: Workbench, seconds: float) -> bool:
+    """Ask whether to keep the values on trial; without a terminal or an answer they are reverted.
 
     Returns whether the values are by now what was decided. Raises StorageError: then they are taken back.
     """
@@ -31,12 +31,12 @@ async def decide(bench: Workbench, seconds: float) -> bool:
         say(f"On trial: the old values come back in {seconds:.0f} s unless `raidbench keep` is run before.")
         return True
     say(f"On trial: without an answer the old values come back in {seconds:.0f} s by themselves.")
-    answer = await asyncio.to_thread(ask_within, "Keep? [y/N]", seconds)
+    answer = await asyncio.to_thread(ask_with_timeout, "Keep? [y/N]", seconds)
     if answer.lower() in ("y", "yes"):
         kept = await bench.changes.keep_trials()
         if kept:
-            output = ", ".join(view.kept_setting_text(trial.change, ended) for trial, ended in kept)
-            say(f"Kept: {clean(output, 1000)}.")
+            texts = ", ".join(view.kept_setting_text(trial.change, ended) for trial, ended in kept)
+            say(f"Kept: {clean(texts, 1000)}.")
             return not any(ended.message for _, ended in kept)
         back = await bench.changes.record_ended_trials()
         say(f"Too late: {view.trial_end_text(back)}.")
@@ -53,14 +53,14 @@ def keep_command(as_json: bool) -> int:
 
 
 async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
-    undecideds = bench.changes.undecided.refresh_now()
-    if not undecideds:
+    trials = bench.changes.undecided.refresh_now()
+    if not trials:
         raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
-    chosen = [undecided for undecided in undecideds if undecided.is_decidable]
-    others = trial_lines([undecided for undecided in undecideds if not undecided.is_decidable])
+    chosen = [trial for trial in trials if trial.is_decidable]
+    others = trial_lines([trial for trial in trials if not trial.is_decidable])
     if not chosen:
         raise RefusedError(" ".join(others), hint="Nothing was kept.")
-    say_all(others)
+    say_lines(others)
     kept = await bench.changes.keep_trials(chosen)
     if as_json:
         print_json(kept=[_shown(trial.change, ended) for trial, ended in kept])
@@ -69,7 +69,7 @@ async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
             f"kept  {trial.change.target} {trial.change.key}: {clean(view.end_text(trial.change, ended), 1000)}"
             for trial, ended in kept
         )
-    still_there = {(undecided.trial.session, undecided.trial.id) for undecided in bench.changes.undecided.refresh_now()}
+    still_there = {(trial.trial.session, trial.trial.id) for trial in bench.changes.undecided.refresh_now()}
     failed = any(ended.message or (trial.session, trial.id) in still_there for trial, ended in kept)
     return FAILED if failed else DONE
 

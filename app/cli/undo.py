@@ -10,12 +10,12 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
-from app.cli.confirm import above_lines, confirm_harmless, moved_lines, steps
+from app.cli.confirm import confirm_harmless, dependent_lines, moved_lines, step_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
-from app.cli.output import lines, print_json, report_error, say, say_all
-from app.cli.render import marked, table_lines
-from app.cli.session_context import begin, on_workbench, session_with_changes
+from app.cli.output import lines, print_json, report_error, say, say_lines
+from app.cli.render import table_lines, with_sign
+from app.cli.session_context import on_workbench, open_session, session_with_changes
 from app.core.presentation import change as view
 from app.core.presentation import json_schema
 from app.core.presentation.risk_text import outcome_cell
@@ -69,17 +69,17 @@ def undo_command(options: _UndoOptions) -> int:
         return DONE
     folder, records = pair
     if options.listing and as_json:
-        print_json(session=str(folder), in_force=[json_schema.change_record(each) for each in records])
+        print_json(session=str(folder), in_force=[json_schema.change_record(record) for record in records])
         return DONE
     if options.listing:
         say(f"Session {folder.name}, newest first:")
         lines(table_lines(view.undoable_table(records)))
         return DONE
-    chosen = _chosen(records, options)
+    chosen = _select_changes(records, options)
     return on_workbench(_undo, folder, chosen, options, changes=True, dry=options.dry_run, rights=True)
 
 
-def _chosen(records: tuple[ChangeRecord, ...], options: _UndoOptions) -> list[ChangeRecord]:
+def _select_changes(records: tuple[ChangeRecord, ...], options: _UndoOptions) -> list[ChangeRecord]:
     change = options.change
     if options.everything:
         return list(records)
@@ -87,44 +87,44 @@ def _chosen(records: tuple[ChangeRecord, ...], options: _UndoOptions) -> list[Ch
         return [records[0]]
     named = [record for record in records if record.id == change]
     if not named:
-        known = ", ".join(record.id for record in records)
-        raise NotFoundError(f"There is no change {clean(change, 40)} in force.", hint=f"In force: {known}.")
+        ids = ", ".join(record.id for record in records)
+        raise NotFoundError(f"There is no change {clean(change, 40)} in force.", hint=f"In force: {ids}.")
     return named
 
 
 async def _undo(
     bench: Workbench, interruption: Interruption, folder: Path, chosen: list[ChangeRecord], options: _UndoOptions
 ) -> int:
-    say_all((*table_lines(view.undoable_table(chosen)), *above_lines([record.change for record in chosen])))
+    say_lines((*table_lines(view.undoable_table(chosen)), *dependent_lines([record.change for record in chosen])))
     say()
-    await begin(bench, folder)
-    plans = await _plans(bench, chosen)
+    await open_session(bench, folder)
+    plans = await _plan_undos(bench, chosen)
     say("What is run:")
-    say_all([line for plan in plans.values() for line in steps(plan.writes)])
-    say_all(view.unknown_value_texts(plans.values()))
+    say_lines([line for plan in plans.values() for line in step_lines(plan.writes)])
+    say_lines(view.unknown_value_texts(plans.values()))
     say()
     if options.dry_run:
         if options.as_json:
-            print_json(dry_run=True, changes=[_shown(each, plans.get(each.id)) for each in chosen])
+            print_json(dry_run=True, changes=[_undo_json(record, plans.get(record.id)) for record in chosen])
         say("Dry run: nothing was changed.")
         return DONE
     if len(chosen) > 1 or all(plan.risk is not Risk.DESTROYS_DATA for plan in plans.values()):
         confirm_harmless("Undo", yes=options.yes)
-    told: list[dict[str, Any]] = []
+    outcomes: list[dict[str, Any]] = []
     try:
-        return await _take_back(bench, interruption, chosen, plans, options, told)
+        return await _undo_in_turn(bench, interruption, chosen, plans, options, outcomes)
     finally:
-        if options.as_json and told:
-            print_json(dry_run=False, changes=told, session=str(folder))
+        if options.as_json and outcomes:
+            print_json(dry_run=False, changes=outcomes, session=str(folder))
 
 
-async def _take_back(
+async def _undo_in_turn(
     bench: Workbench,
     interruption: Interruption,
     chosen: list[ChangeRecord],
     plans: Mapping[str, Change],
     options: _UndoOptions,
-    told: list[dict[str, Any]],
+    outcomes: list[dict[str, Any]],
 ) -> int:
     """One after the other; what came of each is put into `told`. Raises RaidbenchError where there is only one."""
     failed: RaidbenchError | None = None
@@ -132,7 +132,7 @@ async def _take_back(
         for at, record in enumerate(chosen):
             plan = plans.get(record.id)
             try:
-                word = None if plan is None else await _named(bench, record, plan, options.typed)
+                word = None if plan is None else await _confirm_token(bench, record, plan, options.typed)
                 ended = await bench.changes.undo(record.id, confirm=word, shown=plan)
             except RaidbenchError as error:
                 if len(chosen) == 1:
@@ -140,35 +140,35 @@ async def _take_back(
                 say(f"{record.id}, {view.subject_text(record.change)}:")
                 report_error(error)
                 failed = error
-                told.append({**_shown(record, plan), "outcome": None, "error": error.message})
+                outcomes.append({**_undo_json(record, plan), "outcome": None, "error": error.message})
                 continue
-            told.append({**_shown(record, plan), "outcome": json_schema.change_end(ended), "error": None})
+            outcomes.append({**_undo_json(record, plan), "outcome": json_schema.change_end(ended), "error": None})
             if not options.as_json:
                 text = clean(view.end_text(record.change, ended), 1000)
-                sign = marked(outcome_cell(ended.result))
+                sign = with_sign(outcome_cell(ended.result))
                 head = f"{sign}  {record.id}  {record.change.target} {record.change.key}: {text}"
                 lines([head, *moved_lines(record.change, ended)])
             if not ended.is_reverted:
                 return FAILED
-            if interruption.asked() and at + 1 < len(chosen):
+            if interruption.is_requested() and at + 1 < len(chosen):
                 return INTERRUPTED
     return FAILED if failed is not None else DONE
 
 
-def _shown(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
+def _undo_json(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
     """What is taken back, and how as things are now; the latter None where that cannot be said yet."""
     return {"takes_back": record.id, "change": None if plan is None else json_schema.change(plan)}
 
 
-async def _plans(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
-    """How each is taken back as things are now, by its id; without those of which that cannot be said yet.
+async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
+    """Return the plan that reverts each change, by its id; without changes that cannot be planned yet.
 
     Raises RaidbenchError for the only one.
     """
-    matches: dict[str, Change] = {}
+    plans: dict[str, Change] = {}
     for record in chosen:
         try:
-            matches[record.id] = await bench.changes.plan_undo(record.id)
+            plans[record.id] = await bench.changes.plan_undo(record.id)
         except UnknownSettingError:
             if len(chosen) == 1:
                 raise
@@ -177,10 +177,10 @@ async def _plans(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Chan
         except RaidbenchError:
             if len(chosen) == 1:
                 raise
-    return matches
+    return plans
 
 
-async def _named(bench: Workbench, record: ChangeRecord, plan: Change, typed: str | None) -> str | None:
+async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, typed: str | None) -> str | None:
     """The word that somebody gives for a change whose undo destroys data; None for any other.
 
     Raises RefusedError when nobody does.
@@ -189,4 +189,6 @@ async def _named(bench: Workbench, record: ChangeRecord, plan: Change, typed: st
         return None
     await bench.hardware.probe()  # the session may be older than what is there now
     plate = await bench.hardware.device_label(record.change.target)
-    return confirm.confirmed(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, what=f"Take {record.id} back")
+    return confirm.require_confirmation(
+        Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, action=f"Take {record.id} back"
+    )

@@ -12,7 +12,7 @@ from backends.did_you_mean import suggested
 from backends.version import program_version
 
 
-def tell_version(as_json: bool) -> None:
+def print_version(as_json: bool) -> None:
     """Print it; as JSON with Python, the form this program was started from and the formats it writes."""
     if not as_json:
         data(f"raidbench {program_version()}")
@@ -29,7 +29,7 @@ def tell_version(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON, with Python, form and file formats.")
 def version_command(as_json: bool) -> int:
     """The version."""
-    tell_version(as_json)
+    print_version(as_json)
     return DONE
 
 
@@ -44,8 +44,8 @@ def help_command(ctx: click.Context, args: tuple[str, ...]) -> int:
         group = at.command
         command = group.get_command(at, word) if isinstance(group, click.Group) else None
         if command is None:
-            known = group.list_commands(at) if isinstance(group, click.Group) else ()
-            raise click.UsageError(f"No such command {word!r}. {suggested(word, known)}".rstrip(), at)
+            names = group.list_commands(at) if isinstance(group, click.Group) else ()
+            raise click.UsageError(f"No such command {word!r}. {suggested(word, names)}".rstrip(), at)
         at = click.Context(command, info_name=word, parent=at, **command.context_settings)
     data(at.get_help())
     return DONE

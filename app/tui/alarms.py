@@ -16,9 +16,9 @@ class RunAlerts:
     """Hears of the running job as it goes on, and tells what is new."""
 
     def __init__(self) -> None:
-        self._begin(None)
+        self._reset(None)
 
-    def _begin(self, run: str | None) -> None:
+    def _reset(self, run: str | None) -> None:
         self._run = run
         self._taken = self._happened = 0
         self._still = IoStallDetector()
@@ -27,13 +27,13 @@ class RunAlerts:
         """Sentences on what goes on: the next one, or the end of the run, takes their place."""
         self._roles: dict[str, str] = {}
 
-    def hear(self, active: ActiveRun | None) -> tuple[str, ...]:
+    def update(self, active: ActiveRun | None) -> tuple[str, ...]:
         """Sentences on what happened since the last time."""
         if active is None:
             return ()
         if active.start.id != self._run or len(active.samples) < self._taken:
-            self._begin(active.start.id)
-        return (*self._stalls(active), *self._members(active), *self._happenings(active))
+            self._reset(active.start.id)
+        return (*self._stalls(active), *self._members(active), *self._event_sentences(active))
 
     def _stalls(self, active: ActiveRun) -> Iterator[str]:
         text = silence_text(active)
@@ -51,7 +51,7 @@ class RunAlerts:
             self.lasting = self.lasting | {text} if now else frozenset()
             yield text
 
-    def _happenings(self, active: ActiveRun) -> Iterator[str]:
+    def _event_sentences(self, active: ActiveRun) -> Iterator[str]:
         yield from (f"{event_text(event)}." for event in active.happened[self._happened :])
         self._happened = len(active.happened)
 

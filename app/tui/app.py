@@ -28,15 +28,15 @@ from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
 from app.tui.commands import HOSTS, SCREENS
+from app.tui.feature_hooks import CheckTracker, DriftWatch
 from app.tui.header_text import RunBadge
 from app.tui.notices import Notice, Notices, commands_in, sentences
 from app.tui.options import ScreenOptions
 from app.tui.session_updates import SessionApp
 from app.tui.stylesheet import NarrowedStylesheet
-from app.tui.suspension import why_not_suspended
+from app.tui.suspension import suspend_refusal
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
-from app.tui.watched import CheckTracker, DriftWatch
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.text import clean, clean_lines
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from app.core.fio.job import Job
     from app.core.workbench import Workbench
     from app.tui.app_interface import AppInterface
-    from app.tui.background import BackgroundWork
+    from app.tui.feature_hooks import BackgroundWork
     from backends.change import Change
 
 STOP_SECONDS = 40.0
@@ -60,10 +60,10 @@ _CORE = {name: f"app.tui.{name}.screen:{name.title()}Screen" for name in ("devic
 def _screens() -> dict[str, str | Callable[[], Screen[Any]]]:
     """Return what makes each screen; its class is imported when it is first shown."""
     paths = _CORE | {name: path for door in doors().values() for name, path in door.screens.items()}
-    return {name: partial(_made, paths[name]) for name in (HOSTS, *SCREENS) if name in paths}
+    return {name: partial(_make_screen, paths[name]) for name in (HOSTS, *SCREENS) if name in paths}
 
 
-def _made(path: str) -> WorkbenchScreen:
+def _make_screen(path: str) -> WorkbenchScreen:
     screen: WorkbenchScreen = imported(path)()
     return screen
 
@@ -104,7 +104,7 @@ class WorkbenchApp(SessionApp):
         self.waiting = RunBadge()
         """Where something runs or has ended."""
         super().__init__(workbench, self.options.fps)
-        self.set_reactive(WorkbenchApp.theme, self._registered(self.options.theme))
+        self.set_reactive(WorkbenchApp.theme, self._register_theme(self.options.theme))
         self.stylesheet = NarrowedStylesheet(variables=self.get_css_variables())
         self._refresh_truecolor_filter(self.ansi_theme)  # made for the theme of before
         self.ascii = self.options.ascii
@@ -147,24 +147,24 @@ class WorkbenchApp(SessionApp):
         if self.options.keymap:
             self.set_keymap(dict(self.options.keymap))
         self._catch_signals()
-        self.call_after_refresh(self._begin_later)
+        self.call_after_refresh(self._start_later)
         self.set_interval(1.0, self._every_second)
 
-    def _begin_later(self) -> None:
-        self.run_worker(self._begin(), group="session", exit_on_error=True)
+    def _start_later(self) -> None:
+        self.run_worker(self._start(), group="session", exit_on_error=True)
 
-    async def _begin(self) -> None:
+    async def _start(self) -> None:
         try:
             await self.workbench.open(self.options.session)
         except StorageError as error:
             self.workbench.storage_problem = error
-            self.tell(error, title="Nothing can be recorded")
+            self.show_error(error, title="Nothing can be recorded")
         self.opened = True
         self._recording = self.workbench.recording
         self.session = self.workbench.session
         await self.trials.follow()
         if self.workbench.changes.trials():  # of this session, which an earlier raidbench began
-            self.run_worker(self.trials.watch(), group="trial", exit_on_error=True)
+            self.run_worker(self.trials.wait_until_decided(), group="trial", exit_on_error=True)
         await self.look_for_hardware()
         from app.tui.exit_dialogs import ExitDialogs
 
@@ -180,14 +180,14 @@ class WorkbenchApp(SessionApp):
         try:
             await self.workbench.hardware.probe()
         except RaidbenchError as error:
-            self.tell(error)
+            self.show_error(error)
 
     async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
         """As `look_for_hardware`, of what these changes may have moved."""
         try:
             await self.workbench.hardware.rescan_after_change(changes)
         except RaidbenchError as error:
-            self.tell(error)
+            self.show_error(error)
 
     def check_anew(self) -> None:
         """Find anew what wants a look; until that is known, what was found before stands."""
@@ -195,16 +195,16 @@ class WorkbenchApp(SessionApp):
 
     async def _check(self) -> None:
         before = self.findings.state, self.drifted.drifts
-        await self.findings.look()
-        for trouble in await self.drifted.look():
-            self.tell(trouble, title="Held against the state file")
+        await self.findings.update()
+        for trouble in await self.drifted.update():
+            self.show_error(trouble, title="Held against the state file")
         if (self.findings.state, self.drifted.drifts) != before:
             self.show_header()
             self.refresh_screen()
 
     def _every_second(self) -> None:
         """What is not told by the session: the time that a trial has left, and whether it is still written."""
-        if (left := self.trials.left()) is not None or self._counting:
+        if (left := self.trials.seconds_left()) is not None or self._counting:
             self._counting = left is not None
             self.show_header()
         if self.opened:
@@ -218,7 +218,7 @@ class WorkbenchApp(SessionApp):
         self._recording = self.workbench.recording
         problem = self.workbench.storage_problem
         if problem is not None:
-            self.tell(problem, title="Nothing is recorded any more, so nothing can be changed")
+            self.show_error(problem, title="Nothing is recorded any more, so nothing can be changed")
         self.refresh_screen()
 
     def watch_staged_count(self) -> None:
@@ -227,9 +227,9 @@ class WorkbenchApp(SessionApp):
 
     def choose_theme(self, name: str) -> None:
         """Draw in the colours of one of `THEMES`."""
-        self.theme = self._registered(name)
+        self.theme = self._register_theme(name)
 
-    def _registered(self, name: str) -> str:
+    def _register_theme(self, name: str) -> str:
         theme = theme_of(name, os.environ, self.console.color_system)
         self.register_theme(theme)
         return theme.name
@@ -313,25 +313,24 @@ class WorkbenchApp(SessionApp):
         markup: bool = False,
     ) -> None:
         """A notice above the footer. Tools and devices speak in it: it is never markup and steers no terminal."""
-        text = clean_lines(message, 12)
-        self.notices.add(Notice(message=text, title=clean(title), severity=severity, at=time.time()))
-        self.show_notices()
+        self._add_notice(message, title=clean(title), severity=severity)
 
     def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """A notice that is worth no line of the log, and goes when the next one comes."""
-        notice = Notice(message=clean_lines(message, 12), severity=severity, at=time.time(), passing=True)
-        self.notices.add(notice)
-        self.show_notices()
+        self._add_notice(message, severity=severity, passing=True)
 
     def clear_transient_notice(self) -> None:
         """Take away the notice of what goes on no longer."""
         self.notices.clear_transient_notice()
         self.show_notices()
 
-    def notify_copyable(self, message: str, place: str) -> None:
+    def notify_copyable(self, message: str, path: str) -> None:
         """A notice with something worth copying: the path that it names, say."""
-        text = clean_lines(message, 12)
-        self.notices.add(Notice(message=text, at=time.time(), copied=clean_lines(place, 12)))
+        self._add_notice(message, copied=clean_lines(path, 12))
+
+    def _add_notice(self, message: str, **parts: Any) -> None:
+        """Show a notice; `parts`: the other fields of it."""
+        self.notices.add(Notice(message=clean_lines(message, 12), at=time.time(), **parts))
         self.show_notices()
 
     def action_copy(self) -> None:
@@ -361,7 +360,7 @@ class WorkbenchApp(SessionApp):
     async def on_event(self, event: events.Event) -> None:
         """Whoever presses a key has read what stood above the footer."""
         if isinstance(event, events.Key) and self.notices.standing:
-            self.notices.key_pressed()
+            self.notices.drop_read()
             self.show_notices()
         await super().on_event(event)
 
@@ -371,18 +370,10 @@ class WorkbenchApp(SessionApp):
         if not await self._check_bindings(event.key) and (screen := self.front) is not None:
             screen.dead_key(event)
 
-    def tell(self, error: RaidbenchError, *, title: str = "") -> None:
+    def show_error(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error: what happened, what it means, what to do next."""
-        text = sentences(error.message, error.hint)
-        notice = Notice(
-            message=clean_lines(text, 12),
-            title=clean(title),
-            severity="error",
-            at=time.time(),
-            copied=commands_in(clean_lines(error.hint or "", 12)),
-        )
-        self.notices.add(notice)
-        self.show_notices()
+        copied = commands_in(clean_lines(error.hint or "", 12))
+        self._add_notice(sentences(error.message, error.hint), title=clean(title), severity="error", copied=copied)
         self.show_session(self.workbench.session)
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
@@ -390,7 +381,7 @@ class WorkbenchApp(SessionApp):
         try:
             function = needed_action(name)
         except NotFoundError as error:
-            self.tell(error)
+            self.show_error(error)
             return None
         return function(self, *arguments, **named)
 
@@ -439,7 +430,7 @@ class WorkbenchApp(SessionApp):
 
     def action_suspend(self) -> None:
         """Go back to the shell, unless something would stand still meanwhile that must not."""
-        reason = why_not_suspended(self.workbench, self.workers)
+        reason = suspend_refusal(self.workbench, self.workers)
         if reason:
             self.notify_transient(f"Not suspended: {reason}")
         elif self._driver is None or not self._driver.can_suspend or os.getsid(0) == os.getpid():
@@ -452,13 +443,10 @@ class WorkbenchApp(SessionApp):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self._signalled, number)
+                loop.add_signal_handler(number, self.end_by_signal, number)
 
-    def hang_up(self) -> None:
-        """The terminal is gone: end in good order."""
-        self._signalled(signal.SIGHUP)
-
-    def _signalled(self, number: int) -> None:
+    def end_by_signal(self, number: int) -> None:
+        """End in good order, as the signal asks."""
         self.end_reason = signal.Signals(number).name
         self.run_worker(self.stop_and_exit(128 + number), group="signalled", exclusive=True)
 

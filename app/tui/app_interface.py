@@ -18,41 +18,15 @@ if TYPE_CHECKING:
     from app.core.fio.job import Job
     from app.core.session.state import Session
     from app.core.workbench import Workbench
-    from app.tui.background import BackgroundWork
+    from app.tui.feature_hooks import BackgroundWork, CheckTracker, DriftWatch
     from app.tui.header_text import RunBadge
     from app.tui.notices import Notices
     from app.tui.options import ScreenOptions
-    from app.tui.watched import CheckTracker, DriftWatch
+    from app.tui.trials import Trials
     from backends.change import Change
     from backends.errors import RaidbenchError
 
 T = TypeVar("T")
-
-
-class TrialControl(Protocol):
-    """The changes that come back by themselves unless somebody keeps them."""
-
-    def words(self) -> str:
-        """What is on trial and for how long still; "" where nothing is."""
-
-    def left(self) -> float | None:
-        """Return the seconds until the next of it is restored; None where nothing is on trial."""
-
-    @property
-    def decidable(self) -> bool:
-        """Whether this user may decide any of it."""
-
-    def keep(self) -> None:
-        """Let the values on trial stand."""
-
-    def take_back(self) -> None:
-        """Bring the old values back now."""
-
-    async def kept(self) -> bool:
-        """Let them stand. False where that could not be put on disk, or one of them did not stay."""
-
-    async def watch(self) -> None:
-        """Wait until it is decided, one way or the other."""
 
 
 class AppInterface(Protocol):
@@ -84,12 +58,10 @@ class AppInterface(Protocol):
     """Address and node of the device that the Bench screen is to measure."""
     background: dict[str, BackgroundWork]
     """What goes on behind the screens, by the screen that shows it."""
+    trials: Trials
+    """Changes that come back by themselves unless somebody keeps them."""
     job_choice: tuple[Job, str | None] | None
     """The job of the Bench screen and the name of its workload; None before it was shown."""
-
-    @property
-    def trials(self) -> TrialControl:
-        """What is on trial."""
 
     @property
     def measuring(self) -> bool:
@@ -116,7 +88,7 @@ class AppInterface(Protocol):
     def ask_export_of(self, session: Session, folder: Path) -> None:
         """The same of a session that lies in `folder`."""
 
-    def tell(self, error: RaidbenchError, *, title: str = "") -> None:
+    def show_error(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error: what happened, what it means, what to do next."""
 
     def notify(
@@ -133,7 +105,7 @@ class AppInterface(Protocol):
     def notify_transient(self, message: str) -> None:
         """A notice that is worth no line of the log."""
 
-    def notify_copyable(self, message: str, place: str) -> None:
+    def notify_copyable(self, message: str, path: str) -> None:
         """A notice with something worth copying: the path that it names, say."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:

@@ -45,9 +45,9 @@ def ascii_of(char: str) -> str:
     """One ASCII character as wide as `char`'s cell; box drawing becomes + - |, the unknown becomes ?."""
     if char < "\x80":
         return char
-    known = _LIGHT.get(char)
-    if known is not None:
-        return known
+    replacement = _LIGHT.get(char)
+    if replacement is not None:
+        return replacement
     if "\u2500" <= char <= "\u257f":
         return "+"
     if "\u2580" <= char <= "\u259f" or "\u2800" <= char <= "\u28ff":

@@ -41,13 +41,13 @@ TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
 _SHOWN = {"escape": "esc", "question_mark": "?"}
 
 
-def keys_of(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
-    """Keys and labels of a dialog that are shown of it, those that do something now: each label once."""
-    matches: dict[str, str] = {}
+def dialog_keys(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
+    """Return the keys and labels that a dialog shows and that do something now, each label once."""
+    key_of: dict[str, str] = {}
     for key, active in dialog.active_bindings.items():
         if active.node is dialog and active.enabled and active.binding.show and active.binding.description:
-            matches.setdefault(active.binding.description, _SHOWN.get(key, key))
-    pairs = [(key.replace("ctrl+", "^"), label) for label, key in matches.items()]
+            key_of.setdefault(active.binding.description, _SHOWN.get(key, key))
+    pairs = [(key.replace("ctrl+", "^"), label) for label, key in key_of.items()]
     return tuple(sorted(pairs, key=lambda pair: pair[0] == "esc"))
 
 
@@ -102,7 +102,7 @@ class WorkbenchScreen(SparseScreen[None]):
     def on_screen_suspend(self) -> None:
         """The footer is that of the dialog that lies upon the screen from now on."""
         if self.there and self.app.screen_stack and isinstance(self.app.screen, ModalScreen):
-            self.query_one(KeyLine).over = keys_of(self.app.screen)
+            self.query_one(KeyLine).over = dialog_keys(self.app.screen)
 
     def on_screen_resume(self) -> None:
         """Shows what happened while another screen was in front."""
@@ -143,7 +143,7 @@ class WorkbenchScreen(SparseScreen[None]):
         self.query_one(HeaderLines).show(session, self.workbench_app)
         line, trials = self.query_one(TrialLine), self.workbench_app.trials
         line.decidable = trials.decidable
-        line.text = trials.words()
+        line.text = trials.text()
         self.show_notices()
 
     def show_notices(self) -> None:
@@ -182,6 +182,14 @@ class WorkbenchScreen(SparseScreen[None]):
     def action_back(self) -> None:
         """One step back; a screen that nothing was opened on has none."""
         self.say("There is nothing to go back to: 1 to 5 show the screens.")
+
+    def action_export(self) -> None:
+        """Write the report of this session."""
+        self.workbench_app.ask_export()
+
+    def action_ab(self) -> None:
+        """Measure the staged value against the one in force."""
+        self.workbench_app.do("ab.measure_staged", self.say)
 
     def action_take_back(self) -> None:
         """Bring the old values back that are on trial."""

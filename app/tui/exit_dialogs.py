@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.core.benchmark.scratch_descriptor import remove_scratch
-from app.core.benchmark.stale_scratch import StaleScratchFile, leftover_scratch
+from app.core.benchmark.stale_scratch import leftover_scratch
 from app.core.changes.revert import still_running_text
 from app.core.interrupted_experiments import InterruptedExperiment, find_interrupted, restore_settings
 from app.core.presentation import change as view
@@ -28,6 +28,11 @@ _OVER = "over"
 """The answer that nobody gave: the job has ended."""
 
 
+_STAY = KeyedAnswer(key="escape", label="Stay", value="stay")
+_KEEP_AS_IS = KeyedAnswer(key="k", label="Keep as it is", value="keep")
+_LATER = KeyedAnswer(key="escape", label="Ask again later", value="later")
+
+
 class ExitDialogs:
     """Asks before it is too late. Every question has an answer that changes nothing."""
 
@@ -40,10 +45,7 @@ class ExitDialogs:
         if self._workbench.jobs.running:
             question = QuestionDialog(
                 "A job is running.",
-                (
-                    KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
-                    KeyedAnswer(key="escape", label="Stay", value="stay"),
-                ),
+                (KeyedAnswer(key="s", label="Stop it and leave", value="stop"), _STAY),
                 "Its figures so far are kept in the session.",
             )
             self._app.run_worker(self._withdraw(question), group="withdraw", exclusive=True)
@@ -61,6 +63,10 @@ class ExitDialogs:
             return
         await self._app.stop_and_exit(0)
 
+    async def _ask(self, question: str, answers: tuple[KeyedAnswer, ...], text: str) -> str | None:
+        """Return the value of the answer that the person chooses."""
+        return await self._app.push_screen_wait(QuestionDialog(question, answers, text))
+
     async def _withdraw(self, question: QuestionDialog) -> None:
         """Take back the question about a job that has ended by itself: it would swallow the keys for nothing."""
         await self._workbench.jobs.wait_idle()
@@ -70,26 +76,24 @@ class ExitDialogs:
     async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
         """Whether to go on leaving."""
         listed = "\n".join(f"{record.id}  {view.change_text(record.change)}" for record in changes)
-        answer = await self._app.push_screen_wait(
-            QuestionDialog(
-                f"{units.plural(len(changes), 'changed setting')} of this session in force.",
-                (
-                    KeyedAnswer(key="k", label="Keep", value="keep"),
-                    KeyedAnswer(key="r", label="Restore all", value="restore"),
-                    KeyedAnswer(key="escape", label="Stay", value="stay"),
-                ),
-                listed,
-            )
+        answer = await self._ask(
+            f"{units.plural(len(changes), 'changed setting')} of this session in force.",
+            (
+                KeyedAnswer(key="k", label="Keep", value="keep"),
+                KeyedAnswer(key="r", label="Restore all", value="restore"),
+                _STAY,
+            ),
+            listed,
         )
         if answer == "keep":
-            return await self._app.trials.kept()
+            return await self._app.trials.keep_values()
         if answer != "restore":
             return False
         for record in changes:
             try:
                 ended = await self._workbench.changes.undo(record.id)
             except RaidbenchError as error:
-                self._app.tell(error, title=f"{record.id} was not restored")
+                self._app.show_error(error, title=f"{record.id} was not restored")
                 return False
             if not ended.is_reverted:
                 self._app.notify(f"{record.id}: {ended.message}", title="Not restored", severity="error", markup=False)
@@ -99,22 +103,16 @@ class ExitDialogs:
     async def offer_recovery(self) -> None:
         """Say what a crash left in the middle, and offer to restore it."""
         if (unknown := self._workbench.changes.journal.newer_error()) is not None:
-            self._app.tell(unknown, title="Nothing can be changed")
+            self._app.show_error(unknown, title="Nothing can be changed")
         for intent in self._workbench.changes.journal.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
-            answer = await self._app.push_screen_wait(
-                QuestionDialog(
-                    "raidbench ended in the middle of a change.",
-                    (
-                        KeyedAnswer(key="r", label="Restore", value="restore"),
-                        KeyedAnswer(key="k", label="Keep as it is", value="keep"),
-                        KeyedAnswer(key="escape", label="Ask again later", value="later"),
-                    ),
-                    f"{when}: {view.subject_text(change)} was being set from {view.old_text(change)} to "
-                    f"{view.new_text(change)}."
-                    + "".join(f"\n{sentence}" for sentence in (still_running_text(intent),) if sentence),
-                )
+            answer = await self._ask(
+                "raidbench ended in the middle of a change.",
+                (KeyedAnswer(key="r", label="Restore", value="restore"), _KEEP_AS_IS, _LATER),
+                f"{when}: {view.subject_text(change)} was being set from {view.old_text(change)} to "
+                f"{view.new_text(change)}."
+                + "".join(f"\n{sentence}" for sentence in (still_running_text(intent),) if sentence),
             )
             try:
                 if answer == "restore":
@@ -128,23 +126,17 @@ class ExitDialogs:
                 elif answer == "keep":
                     self._workbench.changes.keep(intent)
             except RaidbenchError as error:
-                self._app.tell(error, title="Not restored")
+                self._app.show_error(error, title="Not restored")
 
     async def offer_experiments(self) -> None:
         """Name the experiments whose process ended in the middle, and offer to put their value back."""
         bench = self._workbench
         look = partial(find_interrupted, bench.paths, own=bench.folder)
         for left in await asyncio.to_thread(look):
-            answer = await self._app.push_screen_wait(
-                QuestionDialog(
-                    "raidbench ended in the middle of an A/B.",
-                    (
-                        KeyedAnswer(key="r", label="Put its value back", value="restore"),
-                        KeyedAnswer(key="k", label="Keep as it is", value="keep"),
-                        KeyedAnswer(key="escape", label="Ask again later", value="later"),
-                    ),
-                    clean(f"{left.sentence}.", 400),
-                )
+            answer = await self._ask(
+                "raidbench ended in the middle of an A/B.",
+                (KeyedAnswer(key="r", label="Put its value back", value="restore"), _KEEP_AS_IS, _LATER),
+                clean(f"{left.sentence}.", 400),
             )
             try:
                 if answer == "restore":
@@ -152,7 +144,7 @@ class ExitDialogs:
                 elif answer == "keep":
                     EXPERIMENT.remove(left.folder)
             except RaidbenchError as error:
-                self._app.tell(error, title="Not put back")
+                self._app.show_error(error, title="Not put back")
 
     async def _put_back(self, left: InterruptedExperiment) -> None:
         """In a session of its own, unless it is the one that is open. Raises RaidbenchError."""
@@ -175,15 +167,13 @@ class ExitDialogs:
         if await self._workbench.host.writable("/sys") is WriteDenied.READ_ONLY:
             return
         for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths):
-            answer = await self._app.push_screen_wait(
-                QuestionDialog(
-                    "raidbench ended in the middle of a run and left a scratch file.",
-                    (
-                        KeyedAnswer(key="r", label="Remove it", value="remove"),
-                        KeyedAnswer(key="escape", label="Leave it there", value="leave"),
-                    ),
-                    _file_text(left),
-                )
+            answer = await self._ask(
+                "raidbench ended in the middle of a run and left a scratch file.",
+                (
+                    KeyedAnswer(key="r", label="Remove it", value="remove"),
+                    KeyedAnswer(key="escape", label="Leave it there", value="leave"),
+                ),
+                f"{clean(str(left.path), 300)}\n{size_words(left.size)}, of run {left.run} in session {left.session}",
             )
             if answer == "remove":
                 refusal = await remove_scratch(left.path)
@@ -192,7 +182,3 @@ class ExitDialogs:
                 if refusal is not None:
                     text = f"{refusal.message} {refusal.hint}"
                 self._app.notify(clean(text, 600), severity="warning" if refusal else "information", markup=False)
-
-
-def _file_text(left: StaleScratchFile) -> str:
-    return f"{clean(str(left.path), 300)}\n{size_words(left.size)}, of run {left.run} in session {left.session}"

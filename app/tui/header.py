@@ -32,21 +32,14 @@ def short_cpu(name: str) -> str:
     return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
 
 
+_KINDS = ("bar", "good", "host", "name", "present", "quiet", "run", "staged", "trouble", "warning")
+"""Kinds of segments that have a style of their own."""
+
+
 class HeaderLines(StyleCachedWidget):
     """Machine and state over the bar of screens; both in one line where the terminal is short."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "header--bar",
-        "header--good",
-        "header--host",
-        "header--name",
-        "header--present",
-        "header--quiet",
-        "header--run",
-        "header--staged",
-        "header--trouble",
-        "header--warning",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"header--{kind}" for kind in _KINDS}
     DEFAULT_CSS = """
     HeaderLines {
         height: 1; dock: top; background: $panel; color: $foreground;
@@ -91,7 +84,7 @@ class HeaderLines(StyleCachedWidget):
         at_work = next(filter(None, progress.values()), "")
         self.told = HeaderContent(
             machine=tuple(_machine(session, app) if self.of_host is None else _other_host(self.of_host)),
-            state=tuple(_state(session, app, at_work) if self.of_host is None else _of_other(session, at_work)),
+            state=tuple(_state(session, app, at_work) if self.of_host is None else _other_host_state(session, at_work)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
             troubles=0 if self.of_host is not None else len(app.findings.troubles(session.inventory)),
             hosts=app.options.fleet is not None,
@@ -144,7 +137,7 @@ def _other_host(name: str) -> Iterator[HeaderSegment]:
     yield HeaderSegment(clean(name, 64), "host")
 
 
-def _of_other(session: Session, at_work: str) -> Iterator[HeaderSegment]:
+def _other_host_state(session: Session, at_work: str) -> Iterator[HeaderSegment]:
     """Of a host that is shown from here: what this machine has staged, or who one is here, is not about it."""
     yield HeaderSegment("read-only", "warning")
     if session.simulated:
@@ -157,7 +150,7 @@ def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[Header
     """Whose answers these are, what goes on, who one is here, and what is kept of it."""
     if session.simulated:
         yield HeaderSegment("recorded" if app.options.recorded else "SIMULATED", "warning")
-    left = app.trials.left()
+    left = app.trials.seconds_left()
     if left is not None:
         yield HeaderSegment(f"trial {ceil(left)} s", "warning", 1)
     if at_work:

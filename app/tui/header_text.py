@@ -60,31 +60,31 @@ class HeaderContent:
 def header_line(content: HeaderContent, present: str, width: int, lines: int, y: int) -> tuple[HeaderSegment, ...]:
     """A line of the header, filled to the width. `present`: the screen in front; `lines`: one or two."""
     if lines == 1:
-        return _in_one(content, present, width)
+        return _single_line(content, present, width)
     if y == 1:
-        return _across(_tabs(content, present, lines), _trouble(content), width, "bar")
+        return _fill_line(_tabs(content, present, lines), _trouble(content), width, "bar")
     room = width - 2 - len(_BETWEEN)
-    state = _fitted(content.state, room - min(_MOST_HOST, _width(_host(content), "")), _BETWEEN)
-    machine = _fitted(content.machine, room - _width(state, _BETWEEN), _DOT)
-    return _across(_joined(machine, _DOT), _joined(state, _BETWEEN), width, "")
+    state = _fit(content.state, room - min(_MOST_HOST, _width(_host(content), "")), _BETWEEN)
+    machine = _fit(content.machine, room - _width(state, _BETWEEN), _DOT)
+    return _fill_line(_join(machine, _DOT), _join(state, _BETWEEN), width, "")
 
 
-def _in_one(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
+def _single_line(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
     """Host, screens and state: before any of these goes, the screens that are not in front lose their names."""
     room = width - 2 - 2 * len(_BETWEEN)
-    host = _fitted(_host(content), _MOST_HOST, "")
+    host = _fit(_host(content), _MOST_HOST, "")
     room -= _width(host, "")
-    rest = _width([piece for piece in content.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
+    wanted_width = _width([piece for piece in content.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
     tabs = _tabs(content, present, 1)
-    if _width(tabs, "") + rest > room:  # a space between them is enough where it saves their names
+    if _width(tabs, "") + wanted_width > room:  # a space between them is enough where it saves their names
         tabs = [piece if piece.kind == "present" else replace(piece, text=piece.text[1:]) for piece in tabs]
-    if _width(tabs, "") + rest > room:
+    if _width(tabs, "") + wanted_width > room:
         tabs = _tabs(content, present, 1, named=False)
-    state = _fitted(content.state, room - _width(tabs, ""), _BETWEEN)
-    return _across([*_joined(host, ""), HeaderSegment(_BETWEEN), *tabs], _joined(state, _BETWEEN), width, "")
+    state = _fit(content.state, room - _width(tabs, ""), _BETWEEN)
+    return _fill_line([*_join(host, ""), HeaderSegment(_BETWEEN), *tabs], _join(state, _BETWEEN), width, "")
 
 
-def _across(
+def _fill_line(
     left: Sequence[HeaderSegment], right: Sequence[HeaderSegment], width: int, kind: str
 ) -> tuple[HeaderSegment, ...]:
     edge = HeaderSegment(" ", kind)
@@ -92,7 +92,7 @@ def _across(
     return (edge, *left, space, *right, edge)
 
 
-def _joined(pieces: Iterable[HeaderSegment], joint: str) -> list[HeaderSegment]:
+def _join(pieces: Iterable[HeaderSegment], joint: str) -> list[HeaderSegment]:
     joined: list[HeaderSegment] = []
     for piece in pieces:
         if joined:
@@ -134,7 +134,7 @@ def _width(pieces: Sequence[HeaderSegment], joint: str) -> int:
     return sum(width_of(piece.text) for piece in pieces) + len(joint) * max(0, len(pieces) - 1)
 
 
-def _fitted(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[HeaderSegment, ...]:
+def _fit(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[HeaderSegment, ...]:
     """The pieces that have room; of what stays in any case the last is cut where even that is too much."""
     kept = list(pieces)
     while kept and _width(kept, joint) > room:

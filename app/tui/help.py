@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Static
 
 from app.core.presentation.glossary import terms_of
 from app.tui.commands import MOVING, SCREENS, SHEETS, commands_of
@@ -20,32 +19,25 @@ class HelpScreen(OverlayScreen):
     """Keys and words of a screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "dismiss", show=False, id="help.close")]
+    TITLE = "Keys (esc closes)"
 
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._screen = screen
 
-    def compose(self) -> ComposeResult:
-        """A sheet of keys."""
+    def body(self) -> ComposeResult:
+        """Return the lists of keys and words."""
         own = commands_of(self._screen, shared=False)
         shared = tuple(command for command in commands_of(self._screen) if command not in own)
-        groups = (
-            FactGroup(
-                heading=(SCREENS | SHEETS)[self._screen],
-                facts=tuple(Detail(label=command.shown_keys, value=command.help) for command in own),
-            ),
-            FactGroup(
-                heading="Everywhere",
-                facts=tuple(Detail(label=command.shown_keys, value=command.help) for command in shared),
-            ),
-            FactGroup(heading="Moving", facts=tuple(Detail(label=keys, value=help) for keys, help in MOVING)),
-            FactGroup(heading="Signs", facts=tuple(Detail(label=each.char, value=each.meaning) for each in SIGNS)),
-            FactGroup(
-                heading="Words",
-                facts=tuple(Detail(label=term.word, value=term.meaning) for term in terms_of(self._screen)),
-            ),
+        lists: tuple[tuple[str, Iterable[tuple[str, str]]], ...] = (
+            ((SCREENS | SHEETS)[self._screen], [(command.shown_keys, command.help) for command in own]),
+            ("Everywhere", [(command.shown_keys, command.help) for command in shared]),
+            ("Moving", MOVING),
+            ("Signs", [(sign.char, sign.meaning) for sign in SIGNS]),
+            ("Words", [(term.word, term.meaning) for term in terms_of(self._screen)]),
         )
-        with Vertical(classes="sheet"):
-            yield Static("Keys (esc closes)", classes="sheet-title", markup=False)
-            with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(groups)
+        groups = tuple(
+            FactGroup(heading=heading, facts=tuple(Detail(label=label, value=text) for label, text in rows))
+            for heading, rows in lists
+        )
+        yield Details(groups)

@@ -56,7 +56,7 @@ class Notices:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._standing: list[tuple[float, Notice]] = []
-        self.said: list[Notice] = []
+        self.messages: list[Notice] = []
         """All of it that is worth a line of the log, in its order."""
 
     @property
@@ -67,30 +67,27 @@ class Notices:
     def add(self, notice: Notice) -> None:
         """Say it, beside what is too young to have been read."""
         if not notice.passing:
-            self.said.append(notice)
-        self._pass_over()
-        self._standing = [(since, one) for since, one in self._standing if one != notice and not one.passing]
+            self.messages.append(notice)
+        self.drop_read()
+        self._standing = [(since, shown) for since, shown in self._standing if shown != notice and not shown.passing]
         self._standing.append((self._clock(), notice))
 
     @property
     def copyable_text(self) -> str:
         """A path, a command or an advice of the newest notice that has one; "" where none has."""
-        return next((notice.copied for notice in reversed(self.said) if notice.copied), "")
+        return next((notice.copied for notice in reversed(self.messages) if notice.copied), "")
 
     def clear_transient_notice(self) -> None:
         """What goes on no longer, or is done."""
         self._standing = [(since, notice) for since, notice in self._standing if not notice.passing]
 
-    def key_pressed(self) -> None:
-        """Whoever types has read what stood long enough."""
-        self._pass_over()
-
     def clear(self) -> None:
         """Nothing stands any more, and nothing was said."""
         self._standing.clear()
-        self.said.clear()
+        self.messages.clear()
 
-    def _pass_over(self) -> None:
+    def drop_read(self) -> None:
+        """Drop what stood long enough: whoever types has read it."""
         now = self._clock()
         self._standing = [(since, notice) for since, notice in self._standing if now - since < STAYS[notice.severity]]
 

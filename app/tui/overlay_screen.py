@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
+from textual.widgets import Static
 
 from widgets.sparse_screen import BufferedScreen
 
 
 class OverlayScreen(ModalScreen[None], BufferedScreen[None]):
-    """A sheet with something that scrolls. Subclasses compose it, and leave `BESIDE` lines to the rest."""
+    """A sheet: a title, what scrolls below it, and a last line that stays. Subclasses compose what scrolls."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,h,q,enter", "dismiss", "Close", id="sheet.close"),
@@ -25,12 +27,25 @@ class OverlayScreen(ModalScreen[None], BufferedScreen[None]):
     ]
     DEFAULT_CSS = "OverlayScreen { align: center middle; }"
 
-    BESIDE: ClassVar[int] = 5
-    """Lines of border, title and whatever else does not scroll."""
+    LAST_LINE: ClassVar[str] = ""
+    """Below what scrolls; "" for none."""
+
+    def compose(self) -> ComposeResult:
+        """Title, what scrolls, last line."""
+        with Vertical(classes="sheet"):
+            yield Static(self.title or "", classes="sheet-title", markup=False)
+            with VerticalScroll(classes="sheet-scroll", can_focus=False):
+                yield from self.body()
+            if self.LAST_LINE:
+                yield Static(self.LAST_LINE, markup=False)
+
+    def body(self) -> ComposeResult:
+        """Return the widgets that scroll."""
+        raise NotImplementedError
 
     def on_resize(self) -> None:
-        """Leaves room for what does not scroll."""
-        self.query_one(VerticalScroll).styles.max_height = max(3, self.size.height - self.BESIDE)
+        """Leave room for the border, the title and the last line."""
+        self.query_one(VerticalScroll).styles.max_height = max(3, self.size.height - 5 - bool(self.LAST_LINE))
 
     def action_scroll(self, lines: int) -> None:
         """Move the sheet."""

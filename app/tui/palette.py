@@ -62,9 +62,11 @@ def fit(letters: str, text: str, named_at: int = 0) -> Fit:
         longer: _Paths = {}
         for at in _places(folded, letter):
             before = [(last, *paths[last]) for last in paths if last < at]
-            ways = [(had + _worth(folded, at, last, named_at), path) for last, had, path in before]
-            if ways:
-                worth, path = max(ways)
+            longer_paths = [
+                (worth_before + _worth(folded, at, last, named_at), path) for last, worth_before, path in before
+            ]
+            if longer_paths:
+                worth, path = max(longer_paths)
                 longer[at] = worth, (*path, at)
         paths = longer
     if not paths:
@@ -75,7 +77,7 @@ def fit(letters: str, text: str, named_at: int = 0) -> Fit:
 
 
 def _places(text: str, letter: str) -> list[int]:
-    return [at for at, each in enumerate(text) if each == letter]
+    return [at for at, character in enumerate(text) if character == letter]
 
 
 def _begins(text: str, at: int) -> bool:
@@ -132,9 +134,9 @@ class CommandsProvider(Provider):
     async def search(self, query: str) -> Hits:
         """Those that match, the nearest first."""
         for entry in self._entries():
-            found = found_in(query, entry)
-            if found.nearness > 0:
-                yield Hit(found.nearness, self._line(entry, found.places), entry.run, text=entry.title)
+            match = match_entry(query, entry)
+            if match.nearness > 0:
+                yield Hit(match.nearness, self._line(entry, match.places), entry.run, text=entry.title)
 
     def _line(self, entry: PaletteEntry, places: tuple[int, ...] = ()) -> Content:
         """One line: what it is called, its key, and as much of what it does as there is room for."""
@@ -142,20 +144,22 @@ class CommandsProvider(Provider):
         for at in places:
             title = title.stylize(self.match_style or "$text-accent underline", at, at + 1)
         shown = f"{entry.title}  ({entry.keys})" if entry.keys else entry.title
-        rest = f"{shown:<{_TITLE}}"[len(entry.title) :]
-        return Content.assemble(title, rest, (f" {plain(entry.help)}", "$text-muted not bold"))
+        padding = f"{shown:<{_TITLE}}"[len(entry.title) :]
+        return Content.assemble(title, padding, (f" {plain(entry.help)}", "$text-muted not bold"))
 
     def _entries(self) -> list[PaletteEntry]:
-        here = getattr(self.screen, "NAME", "")
-        reached = {"all", here, *SCREENS}
-        commands = [each for each in COMMANDS if each.id not in _SKIPPED and reached.intersection(each.screens)]
-        ordered = sorted(commands, key=lambda command: here not in command.screens)
+        screen_name = getattr(self.screen, "NAME", "")
+        reached = {"all", screen_name, *SCREENS}
+        commands = [
+            command for command in COMMANDS if command.id not in _SKIPPED and reached.intersection(command.screens)
+        ]
+        ordered = sorted(commands, key=lambda command: screen_name not in command.screens)
         return [*map(self._command, ordered), *self._settings()]
 
     def _command(self, command: CommandSpec) -> PaletteEntry:
-        place = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MOST_SCREENS])
-        place = "" if len(command.screens) > _MOST_SCREENS else place
-        return PaletteEntry(place, command.label, command.shown_keys, command.help, partial(self._run, command))
+        screens = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MOST_SCREENS])
+        screens = "" if len(command.screens) > _MOST_SCREENS else screens
+        return PaletteEntry(screens, command.label, command.shown_keys, command.help, partial(self._run, command))
 
     def _settings(self) -> Iterator[PaletteEntry]:
         """What may be set of the device that is selected in the list."""
@@ -174,11 +178,11 @@ class CommandsProvider(Provider):
 
     async def _run(self, command: CommandSpec) -> None:
         app = self.app
-        here = getattr(self.screen, "NAME", "")
+        screen_name = getattr(self.screen, "NAME", "")
         if "all" in command.screens:
             await app.run_action(command.action, app)
             return
-        if here not in command.screens:
+        if screen_name not in command.screens:
             await app.switch_mode(command.screens[0])
         await app.run_action(command.action, app.screen)
 
@@ -190,13 +194,13 @@ _MOST_SCREENS = 2
 """Screens that a line names; what more have is of all."""
 
 
-def found_in(query: str, entry: PaletteEntry) -> Fit:
-    """How well an entry fits what was typed: its name by letters, else what it does by beginnings of words."""
+def match_entry(query: str, entry: PaletteEntry) -> Fit:
+    """Return how well an entry matches the query: its name by letters, else its help by beginnings of words."""
     named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
         return replace(named, nearness=named.nearness - len(entry.title) / 10_000)  # of the same, the shorter one
-    told = re.findall(r"[^\W_]+", entry.help.casefold())
+    help_words = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()
-    if wanted and all(any(word.startswith(each) for word in told) for each in wanted):
+    if wanted and all(any(word.startswith(beginning) for word in help_words) for beginning in wanted):
         return Fit(_TOLD)
     return NONE

@@ -21,9 +21,9 @@ class PlotWorker(StaticPlotView):
         """Show what `picture` makes in a thread, unless `state` says that it is the same as before."""
         if state != self._state:
             self._state = state
-            self.run_worker(partial(self._made, picture, state), thread=True, group="make", exclusive=True)
+            self.run_worker(partial(self._make_in_thread, picture, state), thread=True, group="make", exclusive=True)
 
-    def _made(self, picture: Callable[[], StaticPlot | None], state: object) -> None:
+    def _make_in_thread(self, picture: Callable[[], StaticPlot | None], state: object) -> None:
         self.app.call_from_thread(self._take, picture(), state)
 
     def _take(self, picture: StaticPlot | None, state: object) -> None:

@@ -59,7 +59,7 @@ def rows(shown: view.Table) -> tuple[TableRow, ...]:
 
 def cells(shown: Iterable[str | view.Cell]) -> tuple[str | TableCell, ...]:
     """Several cells; most of ten thousand rows are only text."""
-    return tuple([one if isinstance(one, str) else cell(one) for one in shown])
+    return tuple([item if isinstance(item, str) else cell(item) for item in shown])
 
 
 def cell(shown: str | view.Cell) -> str | TableCell:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import select
+import signal
 import sys
 import termios
 import time
@@ -55,8 +56,8 @@ class _Patient:
 class _Attached(EscapeParser):
     """Notices the end of the terminal, which Textual (8.2) takes for a key that has not come yet, for ever."""
 
-    def __init__(self, terminal: int, *given: bool, **words: Any) -> None:
-        super().__init__(*given, **words)
+    def __init__(self, terminal: int, *options: bool, **settings: Any) -> None:
+        super().__init__(*options, **settings)
         self._poll = select.poll()
         self._poll.register(terminal, 0)  # a hang-up is told whatever was asked for
 
@@ -89,7 +90,7 @@ class SteadyDriver(LinuxDriver):
             super().run_input_thread()
         except OSError:
             with contextlib.suppress(RuntimeError):  # the loop is over: so is the rest, soon
-                self._loop.call_soon_threadsafe(app.hang_up)
+                self._loop.call_soon_threadsafe(app.end_by_signal, signal.SIGHUP)
 
     def stop_application_mode(self) -> None:
         """Give the terminal back, if it is still there."""

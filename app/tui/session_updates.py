@@ -52,11 +52,11 @@ class RedrawThrottle:
         """Whether the terminal has ever answered."""
         return self._answers
 
-    def asked(self) -> None:
+    def question_sent(self) -> None:
         """The question was sent behind a drawing."""
         self._asked = self._clock()
 
-    def answered(self) -> None:
+    def answer_received(self) -> None:
         """The answer has come."""
         self._answers = True
         if self._asked is not None:
@@ -108,14 +108,14 @@ class SessionApp(App[int]):
         self.workbench = workbench
         """The engine."""
         self._fps = fps
-        self._forget = workbench.subscribe(self._heard)
+        self._forget = workbench.subscribe(self._handle_event)
         self._drawn = 0.0
         self._pace = RedrawThrottle(time.monotonic)
         self._waiting: Session | None = None
         self._alarms: RunAlerts | None = None
         self.set_reactive(SessionApp.session, workbench.session)
 
-    def _heard(self, session: Session, event: AnyEvent) -> None:
+    def _handle_event(self, session: Session, event: AnyEvent) -> None:
         at_once = not (isinstance(event, LiveEvent) and isinstance(event.progress, CpuSampled))
         if not at_once and time.monotonic() - self._drawn < _SOON:
             return  # the next sample is about to be shown, and this with it
@@ -143,12 +143,12 @@ class SessionApp(App[int]):
     def _ask_terminal(self) -> None:
         """Behind what was drawn: the answer tells when that has arrived."""
         if self._driver is not None:
-            self._pace.asked()
+            self._pace.question_sent()
             self._driver.write(QUESTION)
 
     def on_terminal_supports_synchronized_output(self) -> None:
         """The terminal has got all that was sent before."""
-        self._pace.answered()
+        self._pace.answer_received()
 
     def show_session(self, session: Session) -> None:
         """Show this state now, and say what it brings."""
@@ -172,7 +172,7 @@ class SessionApp(App[int]):
             from app.tui.alarms import RunAlerts
 
             self._alarms = RunAlerts()
-        for text in self._alarms.hear(session.active):
+        for text in self._alarms.update(session.active):
             if text in self._alarms.lasting:  # until it is over, or the run is: then it is told how long it was
                 self.notify_transient(text, severity="error")
             else:

@@ -38,18 +38,20 @@ class TrialLine(StyleCachedWidget):
 
     def render_line(self, y: int) -> Strip:
         """The keys whole, the words as far as there is room."""
-        words, key = self.style_of("trial-line--words"), self.style_of("trial-line--key")
+        text_style, key = self.style_of("trial-line--words"), self.style_of("trial-line--key")
         keymap = getattr(self.app, "custom_keys", {})
         keys = [
             (keymap.get(spec.id, spec.shown_keys), spec.label)
             for spec in COMMANDS
             if self.decidable and spec.id in _DECIDING
         ]
-        right = [Segment(text, style) for shown, label in keys for text, style in ((f" {shown} ", key), (label, words))]
+        right = [
+            Segment(text, style) for shown, label in keys for text, style in ((f" {shown} ", key), (label, text_style))
+        ]
         room = self.size.width - sum(segment.cell_length for segment in right) - 3
-        said = shorten(self.text, max(1, room))
-        line = [Segment(f" {said}{' ' * max(0, room - width_of(said))} ", words), *right]
-        return Strip(line).adjust_cell_length(self.size.width, words)
+        text = shorten(self.text, max(1, room))
+        line = [Segment(f" {text}{' ' * max(0, room - width_of(text))} ", text_style), *right]
+        return Strip(line).adjust_cell_length(self.size.width, text_style)
 
 
 _DECIDING = ("app.keep-trial", "app.take-back")

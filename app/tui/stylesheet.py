@@ -12,10 +12,10 @@ from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.widget import Widget
 
-Asked = tuple[frozenset[str], frozenset[str]]
+SelectorParts = tuple[frozenset[str], frozenset[str]]
 """Names of types, ids and classes, and pseudo-classes."""
 
-Seen = list[object]
+MatchedParts = list[object]
 """What was found of that."""
 
 _SOURCES = 512
@@ -39,11 +39,11 @@ class NarrowedStylesheet(Stylesheet):
         self._all: list[RuleSet] = []
         self._order: dict[RuleSet, int] = {}
         self._narrowed: dict[frozenset[str], list[RuleSet]] = {}
-        self._parts: dict[str, DOMNode] = {}
-        self._asked: dict[frozenset[str], Asked] = {}
-        self._asked_by_parts: dict[frozenset[str], Asked] = {}
-        self._seen: WeakKeyDictionary[DOMNode, Seen] = WeakKeyDictionary()
-        self._seen_by_parts: WeakKeyDictionary[DOMNode, Seen] = WeakKeyDictionary()
+        self._component_nodes: dict[str, DOMNode] = {}
+        self._parts_by_names: dict[frozenset[str], SelectorParts] = {}
+        self._parts_by_components: dict[frozenset[str], SelectorParts] = {}
+        self._matched: WeakKeyDictionary[DOMNode, MatchedParts] = WeakKeyDictionary()
+        self._matched_components: WeakKeyDictionary[DOMNode, MatchedParts] = WeakKeyDictionary()
 
     def set_variables(self, variables: dict[str, str]) -> None:
         """As Textual does; with the same ones all that was parsed stands."""
@@ -64,16 +64,22 @@ class NarrowedStylesheet(Stylesheet):
         if self.rules is not self._all:
             self._all = self.rules
             self._order = {rule: at for at, rule in enumerate(self._all)}
-            for known in (self._narrowed, self._asked, self._asked_by_parts, self._seen, self._seen_by_parts):
-                known.clear()
+            for cache_of_old_rules in (
+                self._narrowed,
+                self._parts_by_names,
+                self._parts_by_components,
+                self._matched,
+                self._matched_components,
+            ):
+                cache_of_old_rules.clear()
         if isinstance(node, (App, Widget)):  # and no component class, which is a node of its own each time
             if not isinstance(node.css_path_nodes[0], App):
                 return  # it stands nowhere yet: where it comes to stand it is styled
-            seen = _seen(node, self._asked_by(self._names(node)))
-            if self._seen.get(node) == seen and self._seen_by_parts.get(node) == self._seen_of_parts(node):
+            state = _matched_names(node, self._selector_parts(self._names(node)))
+            if self._matched.get(node) == state and self._matched_components.get(node) == self._match_components(node):
                 return
-            self._seen[node] = seen
-        self._rules = self._that_name(self._names(node))
+            self._matched[node] = state
+        self._rules = self._rules_naming(self._names(node))
         try:
             super().apply(node, animate=animate, cache=cache)
         finally:
@@ -81,27 +87,32 @@ class NarrowedStylesheet(Stylesheet):
 
     def _process_component_classes(self, node: DOMNode) -> None:
         self._rules = self._all
-        seen = self._seen_of_parts(node)
-        if self._seen_by_parts.get(node) != seen:
+        state = self._match_components(node)
+        if self._matched_components.get(node) != state:
             super()._process_component_classes(node)
-            self._seen_by_parts[node] = seen
+            self._matched_components[node] = state
 
-    def _seen_of_parts(self, node: DOMNode) -> Seen:
+    def _match_components(self, node: DOMNode) -> MatchedParts:
         """What the rules of its component classes ask of the node and of all above it."""
         if not (components := node._get_component_classes()):
             return []
-        if (asked := self._asked_by_parts.get(components)) is None:
-            parts = [self._asked_by(self._names(self._part(component))) for component in components]
-            named, pseudo_classes = zip(*parts, strict=True)
-            asked = self._asked_by_parts[components] = frozenset().union(*named), frozenset().union(*pseudo_classes)
-        return _seen(node, asked)
+        if (parts := self._parts_by_components.get(components)) is None:
+            component_parts = [
+                self._selector_parts(self._names(self._component_node(component))) for component in components
+            ]
+            named, pseudo_classes = zip(*component_parts, strict=True)
+            parts = self._parts_by_components[components] = (
+                frozenset().union(*named),
+                frozenset().union(*pseudo_classes),
+            )
+        return _matched_names(node, parts)
 
-    def _asked_by(self, names: frozenset[str]) -> Asked:
+    def _selector_parts(self, names: frozenset[str]) -> SelectorParts:
         """What the rules with one of these names ask for: names, and pseudo-classes."""
-        if (asked := self._asked.get(names)) is None:
+        if (parts := self._parts_by_names.get(names)) is None:
             selectors = [
                 selector
-                for rule in self._that_name(names)
+                for rule in self._rules_naming(names)
                 for selector_set in rule.selector_set
                 for selector in selector_set.selectors
             ]
@@ -109,28 +120,31 @@ class NarrowedStylesheet(Stylesheet):
             named = frozenset(
                 (".-textual-system", *(signs.get(selector.type, "") + selector.name for selector in selectors))
             )
-            asked = self._asked[names] = named, frozenset().union(*(selector.pseudo_classes for selector in selectors))
-        return asked
+            parts = self._parts_by_names[names] = (
+                named,
+                frozenset().union(*(selector.pseudo_classes for selector in selectors)),
+            )
+        return parts
 
-    def _part(self, component: str) -> DOMNode:
-        if (part := self._parts.get(component)) is None:
-            part = self._parts[component] = DOMNode(classes=component)
-        return part
+    def _component_node(self, component: str) -> DOMNode:
+        if (node := self._component_nodes.get(component)) is None:
+            node = self._component_nodes[component] = DOMNode(classes=component)
+        return node
 
     def _names(self, node: DOMNode) -> frozenset[str]:
         """Its type, id and classes, as far as rules name them."""
         return frozenset(self.rules_map.keys() & node._selector_names)
 
-    def _that_name(self, names: frozenset[str]) -> list[RuleSet]:
+    def _rules_naming(self, names: frozenset[str]) -> list[RuleSet]:
         if (rules := self._narrowed.get(names)) is None:
             rule_sets = {rule for name in names for rule in self.rules_map[name]}
             rules = self._narrowed[names] = sorted(rule_sets, key=self._order.__getitem__)
         return rules
 
 
-def _seen(node: DOMNode, asked: Asked) -> Seen:
+def _matched_names(node: DOMNode, parts: SelectorParts) -> MatchedParts:
     """Of the node and of all above it the names that are asked for, and the pseudo-classes that it has of these."""
-    names, pseudo_classes = asked
+    names, pseudo_classes = parts
     return [
         (
             names & css_path_node._selector_names,

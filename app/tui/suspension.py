@@ -15,8 +15,8 @@ JOINT = "joint"
 """The group of the worker of a run on many hosts."""
 
 
-def why_not_suspended(workbench: Workbench, workers: Iterable[Worker[object]]) -> str:
-    """A sentence where something would be spoilt by standing still; "" where nothing would.
+def suspend_refusal(workbench: Workbench, workers: Iterable[Worker[object]]) -> str:
+    """Return why the workbench cannot be suspended now, as a sentence; "" where it can.
 
     A sweep and the watchdog of a trial have processes of their own, which go on.
     """

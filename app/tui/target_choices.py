@@ -13,16 +13,16 @@ _NAME, _KIND, _USE = 24, 10, 16
 """Cells that a name, a kind and a use take at most; the dialog has 72."""
 
 
-def things(inventory: Inventory) -> tuple[Array | Drive, ...]:
-    """All that has a block device, each once: arrays, those of a card first, then drives."""
+def measurable_devices(inventory: Inventory) -> tuple[Array | Drive, ...]:
+    """Return the devices with a block device, each once: arrays, those of a card first, then drives."""
     arrays = sorted(inventory.arrays, key=lambda array: array.controller is None)
     listed: tuple[Array | Drive, ...] = (*arrays, *inventory.drives)
     return tuple(device for device in listed if device.device is not None and device.target not in inventory.twins)
 
 
-def choices(inventory: Inventory) -> tuple[ChoiceItem, ...]:
-    """A row for each of them."""
-    devices = things(inventory)
+def target_items(inventory: Inventory) -> tuple[ChoiceItem, ...]:
+    """Return a row of the dialog for each of them."""
+    devices = measurable_devices(inventory)
     longest = min(_NAME, max((len(name_of(device)) for device in devices), default=0))
     return tuple(_choice(device, longest) for device in devices)
 

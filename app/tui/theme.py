@@ -13,6 +13,10 @@ OWN: Final = "raidbench-"
 """Stands before the names of the themes, which Textual keeps among its own."""
 
 
+_VARIABLES: Final = ("dim", "good", "attention", "bad", "staged", "read", "write", "baseline", "frame")
+"""Colours that a style may use by these names."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThemeColours:
     """What is written, and what it is written on. Every text has a contrast of 4.5:1 at least on every ground."""
@@ -56,15 +60,7 @@ class ThemeColours:
     def variables(self) -> dict[str, str]:
         """The names that a style may use beside Textual's own: `$staged` and the others."""
         return {
-            "dim": self.dim,
-            "good": self.good,
-            "attention": self.attention,
-            "bad": self.bad,
-            "staged": self.staged,
-            "read": self.read,
-            "write": self.write,
-            "baseline": self.baseline,
-            "frame": self.frame,
+            **{name: getattr(self, name) for name in _VARIABLES},
             # What widgets that know nothing of this program, and Textual's own, call the same things.
             "text-muted": self.dim,
             "text-disabled": self.dim,

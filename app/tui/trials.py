@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from app.tui.app_interface import AppInterface
     from backends.change import Change
-    from widgets.guarded_dialog import Clock
 
 AFTER = 5.0
 """Seconds beyond the deadline in which the watchdog is given time to finish."""
@@ -38,7 +37,7 @@ class _Shown:
     """Its session, "" for the own one, and its deadline by the boot clock."""
     left: float
     """Seconds until it is restored."""
-    words: str
+    text: str
     """What is on trial."""
     who: str = ""
     """Who decides it, where this user may not."""
@@ -47,16 +46,16 @@ class _Shown:
 class Trials:
     """What is on trial on this machine, whichever session began it, and how it is decided."""
 
-    def __init__(self, app: AppInterface, *, clock: Clock = time.monotonic) -> None:
+    def __init__(self, app: AppInterface) -> None:
         self._app = app
         self._workbench = app.workbench
-        self._clock = clock
+        self._clock = time.monotonic
         self._since: dict[tuple[str, float], float] = {}
         self._deciding = False
         self._following: Worker[None] | None = None
         self._others: dict[tuple[str, float], tuple[Undecided, ...]] = {}
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Return the seconds until the next set is restored; None where nothing is on trial."""
         return min((shown.left for shown in self._shown()), default=None)
 
@@ -65,37 +64,34 @@ class Trials:
         """Whether this user may decide any of it."""
         return any(not shown.who for shown in self._shown())
 
-    def words(self) -> str:
+    def text(self) -> str:
         """What is on trial and for how long still; "" where nothing is. The keys count half a second after that."""
         shown = self._shown()
         now = self._clock()
-        self._since = {other_shown.key: self._since.get(other_shown.key, now) for other_shown in shown}
+        self._since = {trial.key: self._since.get(trial.key, now) for trial in shown}
         if not shown:
             return ""
         seconds = f"{max(0, ceil(shown[0].left))} s left"
         if len(shown) > 1:
-            text = "; ".join(
-                f"{other_shown.words} ({other_shown.who})" if other_shown.who else other_shown.words
-                for other_shown in shown
-            )
+            text = "; ".join(f"{trial.text} ({trial.who})" if trial.who else trial.text for trial in shown)
             return f"{len(shown)} trials, {seconds}: {text}"
-        one = shown[0]
-        return f"Trial, {seconds}: {one.words}{f'; {one.who}' if one.who else ''}"
+        trial = shown[0]
+        return f"Trial, {seconds}: {trial.text}{f'; {trial.who}' if trial.who else ''}"
 
     def _shown(self) -> list[_Shown]:
         """All sets, the next to end first; those that this user may decide come before the others."""
-        showns = [
-            _Shown(("", until), left, _set_words(changes))
+        pending = [
+            _Shown(("", until), left, _set_text(changes))
             for until, left, changes in self._workbench.changes.trial_sets()
         ]
         for key, trials in self._others.items():
             undecided = trials[0]
             if undecided.seconds_left > -OVERDUE:
-                text = _set_words([other.trial.change for other in trials])
-                showns.append(
+                text = _set_text([other.trial.change for other in trials])
+                pending.append(
                     _Shown(key, undecided.seconds_left, text, "" if undecided.is_decidable else decider_text(undecided))
                 )
-        return sorted(showns, key=lambda shown: (bool(shown.who), shown.left))
+        return sorted(pending, key=lambda shown: (bool(shown.who), shown.left))
 
     def keep(self) -> None:
         """Let the values on trial stand."""
@@ -112,14 +108,14 @@ class Trials:
         """
         from widgets.guarded_dialog import GRACE
 
-        self.words()
+        self.text()
         all_shown = self._shown()
         if not all_shown:
             self._app.notify("Nothing is on trial.", severity="warning")
             return
         own = [shown for shown in all_shown if not shown.who]
         if not own:
-            self._app.notify(f"{all_shown[0].words}: {all_shown[0].who}.", severity="warning", markup=False)
+            self._app.notify(f"{all_shown[0].text}: {all_shown[0].who}.", severity="warning", markup=False)
             return
         now = self._clock()
         sure = [shown for shown in own if now - self._since.get(shown.key, now) >= GRACE]
@@ -136,7 +132,7 @@ class Trials:
         from widgets.choice_list import ChoiceDialog, ChoiceItem
 
         items = [
-            ChoiceItem(value=str(at), label=shown.words, help=f"{max(0, ceil(shown.left))} s left")
+            ChoiceItem(value=str(at), label=shown.text, help=f"{max(0, ceil(shown.left))} s left")
             for at, shown in enumerate(trial_sets)
         ]
         every = ChoiceItem(value="all", label="All of them", help="")
@@ -149,8 +145,7 @@ class Trials:
         self._app.push_screen(dialog, answered)
 
     async def _keep(self, chosen: Sequence[_Shown]) -> None:
-        trials = [trial for shown in chosen for trial in self._trials_of(shown)]
-        await self._kept(trials)
+        await self.keep_values([trial for shown in chosen for trial in self._trials_of(shown)])
         await self._forget(chosen)
 
     async def _forget(self, chosen: Sequence[_Shown]) -> None:
@@ -164,23 +159,19 @@ class Trials:
         session, until = shown.key
         return self._others.get(shown.key, ()) if session else self._workbench.changes.trials_of_set(until)
 
-    async def kept(self) -> bool:
-        """Let the values on trial of this session stand; see `_kept`."""
-        return await self._kept(None)
-
-    async def _kept(self, chosen: Sequence[Undecided] | None) -> bool:
-        """Let them stand. False where that could not be put on disk, or one of them did not stay."""
+    async def keep_values(self, chosen: Sequence[Undecided] | None = None) -> bool:
+        """Let values on trial stand, None for those of this session; return whether all stayed and that is on disk."""
         self._deciding = True
         try:
             kept = await self._workbench.changes.keep_trials(chosen)
         except RaidbenchError as error:
-            self._app.tell(error, title="What is on trial will be taken back")
+            self._app.show_error(error, title="What is on trial will be taken back")
             return False
         finally:
             self._deciding = False
         well = not any(ended.message for _, ended in kept)
         if kept:
-            self._tell(
+            self._report(
                 f"Kept: {', '.join(view.kept_setting_text(trial.change, ended) for trial, ended in kept)}.", well=well
             )
         return well
@@ -205,12 +196,12 @@ class Trials:
                         if not ended.is_reverted
                     ]
                 if failed:
-                    self._tell(f"{failed[0]}.", well=False)
+                    self._report(f"{failed[0]}.", well=False)
                     return
         except RaidbenchError as error:
-            self._app.tell(error, title="Not taken back")
+            self._app.show_error(error, title="Not taken back")
             return
-        self._tell("The old values are back.", well=True)
+        self._report("The old values are back.", well=True)
         await self._forget(chosen)
 
     def follow_later(self) -> None:
@@ -226,11 +217,11 @@ class Trials:
         before, now = self._others, {trials[0].trial_set: tuple(trials) for trials in others}
         self._others = now
         for key in before.keys() - now.keys():
-            await self._say_how_it_ended(before[key])
+            await self._report_outcome(before[key])
         if before.keys() != now.keys():
             self._app.show_header()
 
-    async def _say_how_it_ended(self, trials: Sequence[Undecided]) -> None:
+    async def _report_outcome(self, trials: Sequence[Undecided]) -> None:
         """By what is read now: whoever decided it may be another program."""
         lines: list[str] = []
         for undecided in trials:
@@ -248,10 +239,10 @@ class Trials:
             lines.append(
                 f"{view.subject_text(change)}: {state.get(pending_state(change, now), 'it has another value now')}"
             )
-        self._tell(f"The trial is over. {'; '.join(lines)}.", well=True)
+        self._report(f"The trial is over. {'; '.join(lines)}.", well=True)
         await self._app.rescan_after_change(tuple(trial.trial.change for trial in trials))
 
-    async def watch(self) -> None:
+    async def wait_until_decided(self) -> None:
         """Wait until the trial is decided, one way or the other; the session knows how it ended then."""
         trials = self._workbench.changes.trials()
         while self._deciding or (self._workbench.changes.trials() and self._left(trials) > -AFTER):
@@ -261,11 +252,11 @@ class Trials:
         try:
             back = await self._workbench.changes.record_ended_trials()
         except RaidbenchError as error:
-            self._app.tell(error, title="The trial")
+            self._app.show_error(error, title="The trial")
             return
-        self._tell(f"The trial is over: {view.trial_end_text(back)}.", well=back)
+        self._report(f"The trial is over: {view.trial_end_text(back)}.", well=back)
 
-    def _tell(self, message: str, *, well: bool) -> None:
+    def _report(self, message: str, *, well: bool) -> None:
         self._app.notify(message, severity="information" if well else "error")
         self._app.show_header()
 
@@ -273,5 +264,5 @@ class Trials:
         return max((trial.until or 0.0) - boot_clock() for trial in trials)
 
 
-def _set_words(changes: Sequence[Change]) -> str:
+def _set_text(changes: Sequence[Change]) -> str:
     return view.change_text(changes[0]) if len(changes) == 1 else units.plural(len(changes), "change")

@@ -15,7 +15,7 @@ import pytest
 
 from app.cli import completion
 from app.cli.command_index import COMMANDS
-from app.cli.completion import FRONT, POSITIONAL, SHELLS, VALUES, offered
+from app.cli.completion import FRONT, POSITIONAL, SHELLS, VALUES, complete_line
 from app.cli.completion_scripts import script
 from app.cli.main import cli as group
 from app.core.fio.profile_names import TITLES
@@ -48,7 +48,7 @@ main()
 
 def values(*words: str) -> list[str]:
     """What is offered in the place of the last word."""
-    return [item.value for item in offered(list(words))]
+    return [item.value for item in complete_line(list(words))]
 
 
 def tab(line: str, program: str = ASK) -> subprocess.CompletedProcess[str]:

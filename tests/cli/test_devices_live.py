@@ -8,7 +8,7 @@ import pytest
 
 from app.cli import devices_progress
 from app.cli.devices_progress import DevicesProgress, WaitingStatusLine, tunings
-from app.cli.devices_text import devices_head, devices_table
+from app.cli.devices_text import list_heading, print_device_list
 from app.cli.output import BrokenPipeOutputError
 from backends.host import Host
 from backends.model import Array, Controller, Inventory, Scope, State, Target
@@ -105,7 +105,7 @@ async def until(words: str, capsys: pytest.CaptureFixture[str]) -> str:
 async def test_what_is_settled_is_out_while_a_cards_answer_is_held_back(
     host: FakeHost, gate: asyncio.Event, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    looking = asyncio.create_task(live(host, vendor(gate)).look())
+    looking = asyncio.create_task(live(host, vendor(gate)).run())
     first = await until("block:vda", capsys)
     assert ("acme:/c0/v0" in first, "sdb" in first, "c1" in first) == (True, False, False)
     gate.set()
@@ -118,7 +118,7 @@ async def test_what_is_settled_is_out_while_a_cards_answer_is_held_back(
 async def test_how_much_there_is_is_said_when_it_is_true(
     host: FakeHost, gate: asyncio.Event, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    looking = asyncio.create_task(live(host, vendor(gate)).look())
+    looking = asyncio.create_task(live(host, vendor(gate)).run())
     async with asyncio.timeout(120):
         while not (before := capsys.readouterr()).out:
             await asyncio.sleep(0)
@@ -132,9 +132,9 @@ async def test_where_nobody_is_waited_for_the_list_is_as_ever(
 ) -> None:
     gate.set()
     here = MachineBackends(host, [BLOCK, vendor(gate)])
-    found = await DevicesProgress(here, (), wide=True, simulated=True, at_once_s=1e9).look()
+    found = await DevicesProgress(here, (), wide=True, simulated=True, at_once_s=1e9).run()
     printed = capsys.readouterr()
-    devices_table(found, devices_head(host.name, simulated=True), await tunings(here, found), wide=True)
+    print_device_list(found, list_heading(host.name, simulated=True), await tunings(here, found), wide=True)
     assert printed == capsys.readouterr()
 
 
@@ -144,7 +144,7 @@ async def test_a_disk_is_not_told_while_somebody_may_have_it_as_his_array(
     opened = asyncio.Event()
     opened.set()
     anybody = Vendor(name="late", backend=lambda _host: Late(gate))
-    looking = asyncio.create_task(live(host, vendor(opened), anybody).look())
+    looking = asyncio.create_task(live(host, vendor(opened), anybody).run())
     first = await until("acme:/c1/v0", capsys)
     gate.set()
     await looking
@@ -163,7 +163,7 @@ async def test_nothing_is_told_before_the_kernel_has_answered(
         simulated=False,
         at_once_s=0.0,
     )
-    looking = asyncio.create_task(look.look())
+    looking = asyncio.create_task(look.run())
     for _ in range(200):
         await asyncio.sleep(0)
     before = capsys.readouterr().out
@@ -180,7 +180,7 @@ async def test_a_reader_that_has_enough_ends_it(
 
     monkeypatch.setattr(devices_progress, "lines", gone)
     with pytest.raises(BrokenPipeOutputError):
-        await asyncio.wait_for(live(host, vendor(gate)).look(), 120)
+        await asyncio.wait_for(live(host, vendor(gate)).run(), 120)
     assert not gate.is_set()
 
 
@@ -190,7 +190,7 @@ async def test_who_is_waited_for_is_said_on_a_terminal(
     monkeypatch.setattr(devices_progress, "is_terminal", lambda _stream: True)
     monkeypatch.setattr(devices_progress, "WAITING_S", 0.0)
     monkeypatch.setenv("TERM", "xterm")
-    looking = asyncio.create_task(live(host, vendor(gate)).look())
+    looking = asyncio.create_task(live(host, vendor(gate)).run())
     said = ""
     async with asyncio.timeout(120):
         while "waiting for c1 ..." not in said:
@@ -209,7 +209,7 @@ def test_where_nothing_can_be_erased_it_is_said_once(
     line = WaitingStatusLine()
     for names in (["acme"], ["c1"], []):
         line.show(names)
-    line.take_away()
+    line.clear()
     assert capsys.readouterr().err == "waiting for acme ...\n"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.cli import exit_status as status
 from app.cli.error_exit import exit_status
-from app.cli.exit_status import MEANINGS, rows, sentence
+from app.cli.exit_status import MEANINGS, summary_sentence, table_rows
 from backends.errors import (
     AnotherDeviceError,
     DeviceGoneError,
@@ -40,7 +40,7 @@ def test_an_error_ends_with_the_status_of_its_kind(error: type[RaidbenchError], 
 
 def test_the_page_has_the_table_that_the_program_goes_by() -> None:
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
-    assert "\n".join(["", *rows(), ""]) in page
+    assert "\n".join(["", *table_rows(), ""]) in page
 
 
 def test_every_status_that_the_program_has_is_in_the_table() -> None:
@@ -49,4 +49,4 @@ def test_every_status_that_the_program_has_is_in_the_table() -> None:
 
 def test_the_help_tells_them() -> None:
     told = " ".join(run_here("--help").out.split())
-    assert sentence() in told
+    assert summary_sentence() in told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.cli import options, output
-from app.cli.render import LineLayout, fact_lines, marked, table_lines
+from app.cli.render import LineLayout, fact_lines, table_lines, with_sign
 from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, StatusSymbol, Table, Tone
 
 STATES = Table(
@@ -45,11 +45,11 @@ def test_values_of_facts_stand_below_each_other() -> None:
 
 
 def test_a_sign_stands_before_its_word() -> None:
-    assert marked(Cell("degraded", Tone.ATTENTION, StatusSymbol.ATTENTION)) == "▲ degraded"
+    assert with_sign(Cell("degraded", Tone.ATTENTION, StatusSymbol.ATTENTION)) == "▲ degraded"
 
 
 def test_no_two_signs_look_alike_even_in_ascii() -> None:
-    signs = [marked(Cell("", mark=mark)).strip().translate(output._ASCII) for mark in StatusSymbol]
+    signs = [with_sign(Cell("", mark=mark)).strip().translate(output._ASCII) for mark in StatusSymbol]
     assert len(set(signs)) == len(StatusSymbol)
 
 

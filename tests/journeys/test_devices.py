@@ -243,4 +243,4 @@ async def test_a_key_that_follows_the_enter_of_the_filter_in_one_go_moves_the_cu
             pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
         devices = app_of(pilot).screen.query_one(DeviceList)
         await until(pilot, lambda: devices.has_focus and devices.cursor == devices.rows[1].key)
-        assert devices.words == "da"
+        assert devices.filter_text == "da"

@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
-from app.tui.base import WorkbenchScreen, keys_of
+from app.tui.base import WorkbenchScreen, dialog_keys
 from app.tui.commands import COMMANDS, footer_keys
 from app.tui.status_lines import KeyLine
 from tests.journeys.bench_walk import start
@@ -122,7 +122,7 @@ async def test_a_footer_beneath_a_dialog_names_the_keys_of_the_dialog(table: Tab
         assert isinstance(front, ModalScreen)
         beneath = app_of(pilot).screen_stack[-2]
         shown = beneath.query_one(KeyLine).over
-        assert shown == keys_of(front)
+        assert shown == dialog_keys(front)
         assert shown
         assert [key for key, _ in shown if not bound(pilot, key_of(key))] == []
 

@@ -107,7 +107,7 @@ async def test_the_report_is_written_from_the_log(log: Pilot[int], tmp_path: Pat
 
 
 async def test_what_was_said_and_is_gone_from_the_footer_stands_in_the_log_at_its_time(log: Pilot[int]) -> None:
-    app_of(log).tell(RaidbenchError("This went wrong.", hint="Do this next."), title="Run r1")
+    app_of(log).show_error(RaidbenchError("This went wrong.", hint="Do this next."), title="Run r1")
     await log.pause()
     entry = log.app.screen.query_one(LogView).entries[-1]
     assert (entry.head.partition("  ")[2], entry.body) == ("Run r1: This went wrong. Do this next.", ())

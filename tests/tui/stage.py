@@ -420,7 +420,7 @@ def text_in(pilot: Pilot[int], selector: str) -> str:
 
 def notices(pilot: Pilot[int]) -> str:
     """What was said above the footer."""
-    return "\n".join(notice.text for notice in app_of(pilot).notices.said)
+    return "\n".join(notice.text for notice in app_of(pilot).notices.messages)
 
 
 @dataclass(frozen=True)

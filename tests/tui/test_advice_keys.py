@@ -9,7 +9,7 @@ from app.core.fio.preflight import identify_fio
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
 from app.features.advice.rules import KEYS
-from app.tui.bench.advice_keys import FOLLOWED, with_keys
+from app.tui.bench.advice import FOLLOWED, advice_with_keys
 from app.tui.bench.live_view import advice_line
 from app.tui.commands import COMMANDS
 from app.tui.notices import sentences
@@ -26,7 +26,7 @@ def test_only_advice_that_there_is_is_followed_by_commands_of_bench() -> None:
 
 
 def test_advice_names_the_key_that_follows_it() -> None:
-    (told,) = with_keys((UNWRITTEN,))
+    (told,) = advice_with_keys((UNWRITTEN,))
     assert told.do == "Write the whole area once. P does it (Precondition)."
 
 

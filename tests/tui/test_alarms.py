@@ -10,8 +10,7 @@ from app.core.fio.run_phases import RunPhases, read_samples
 from app.core.session.results import DirectionSample, MemberStats, Phase, Sample
 from app.core.session.state import ActiveRun
 from app.tui.alarms import RunAlerts
-from app.tui.bench.curves import Curves
-from app.tui.bench.run_marks import marks_of
+from app.tui.bench.curves import Curves, marks_of
 from tests.core.fio.record import STREAMS
 from tests.tui.test_bench_view import active
 
@@ -28,7 +27,7 @@ def flowing(*ios: int) -> ActiveRun:
 
 def heard(*moments: ActiveRun) -> list[tuple[str, ...]]:
     alarms = RunAlerts()
-    return [alarms.hear(moment) for moment in moments]
+    return [alarms.update(moment) for moment in moments]
 
 
 def test_a_stall_is_told_within_a_second_and_once() -> None:
@@ -59,7 +58,7 @@ def test_a_member_that_had_failed_before_is_no_news() -> None:
 
 
 def test_nothing_is_told_while_nothing_is_measured() -> None:
-    assert RunAlerts().hear(None) == ()
+    assert RunAlerts().update(None) == ()
 
 
 def held() -> tuple[Sample, ...]:

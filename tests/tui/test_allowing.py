@@ -10,7 +10,7 @@ import pytest
 from app.core.fio.job import Job
 from app.core.session.state import Session
 from app.tui.app_interface import AppInterface
-from app.tui.bench.write_confirmation import _overwriting
+from app.tui.bench.write_confirmation import _overwrite_confirmation
 from tests.core.benchmark.test_wear import ready
 from widgets.confirmation import Confirmation
 
@@ -18,7 +18,7 @@ APP = cast("AppInterface", SimpleNamespace(session=Session()))
 
 
 def asked(rw: str) -> Confirmation:
-    return _overwriting(APP, ready(Job.from_fields({"rw": rw, "size": "1G"})))
+    return _overwrite_confirmation(APP, ready(Job.from_fields({"rw": rw, "size": "1G"})))
 
 
 @pytest.mark.parametrize("rw", ["trim", "randtrim", "trimwrite", "randtrimwrite"])

@@ -13,7 +13,7 @@ from app.core.session.event_types import SteadyPlan
 from app.core.session.events import ChangeEnded, ChangeIntended, ExperimentMark, ExperimentStarted, RunEnded, RunStarted
 from app.core.session.results import Advice, DirectionSample, Phase, RunResult, RunStatus, Sample, SteadyStateResult
 from app.core.session.state import ActiveRun, ChangeRecord, ExperimentRecord, RunRecord, Session
-from app.tui.bench.curves import CurveFigures, Curves
+from app.tui.bench.curves import CurveFigures, Curves, change_marks, marks_of
 from app.tui.bench.large_figures import ended_figures, running_figures
 from app.tui.bench.live_view import (
     advice_line,
@@ -26,7 +26,6 @@ from app.tui.bench.live_view import (
     short_progress,
     throughput_chart,
 )
-from app.tui.bench.run_marks import change_marks, marks_of
 from backends.change import Change
 from backends.model import Target
 from tests.tui.stage import figures

@@ -205,7 +205,7 @@ async def test_a_key_that_does_nothing_is_no_event_of_the_session(table: Table) 
         await pilot.press("F")
         await until(pilot, lambda: "F does nothing on Devices" in text_of(pilot))
         await pilot.press("5", "f", "f", "f")
-        assert "does nothing" not in "".join(one.text for one in app_of(pilot).notices.said)
+        assert "does nothing" not in "".join(one.text for one in app_of(pilot).notices.messages)
 
 
 @pytest.mark.parametrize("keys", ["1", "5"])

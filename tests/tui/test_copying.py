@@ -60,7 +60,7 @@ async def test_the_path_of_a_report_is_copied(table: Table, tmp_path: Path) -> N
 
 async def test_what_to_do_about_an_error_is_copied(table: Table) -> None:
     async with opened(table) as pilot:
-        app_of(pilot).tell(RaidbenchError("fio is missing.", hint="`apt-get install fio` installs it."))
+        app_of(pilot).show_error(RaidbenchError("fio is missing.", hint="`apt-get install fio` installs it."))
         await pilot.press("Y")
         assert pilot.app.clipboard == "apt-get install fio"
 

@@ -38,7 +38,7 @@ async def test_a_notice_stands_above_the_footer(pilot: Pilot[int]) -> None:
 async def test_a_long_one_takes_the_lines_that_it_needs_from_the_body_and_no_more(pilot: Pilot[int]) -> None:
     body, line = pilot.app.screen.query_one("#body"), pilot.app.screen.query_one(NoticeLine)
     both = body.size.height + line.size.height
-    app_of(pilot).tell(RaidbenchError("This went wrong. " * 6, hint="Do this next."))
+    app_of(pilot).show_error(RaidbenchError("This went wrong. " * 6, hint="Do this next."))
     await pilot.pause()
     assert (line.size.height, body.size.height, "Do this next." in text_of(pilot)) == (2, both - 2, True)
 
@@ -126,4 +126,4 @@ def test_said_is_all_of_it() -> None:
     one, two = Notice(message="One."), Notice(message="Two.", title="T")
     said.add(one)
     said.add(two)
-    assert [notice.text for notice in said.said] == ["One.", "T: Two."]
+    assert [notice.text for notice in said.messages] == ["One.", "T: Two."]

@@ -18,9 +18,9 @@ def paced(took: float) -> tuple[RedrawThrottle, Clock]:
     """After a drawing that took so long to arrive."""
     clock = Clock()
     pace = RedrawThrottle(clock)
-    pace.asked()
+    pace.question_sent()
     clock.now += took
-    pace.answered()
+    pace.answer_received()
     return pace, clock
 
 
@@ -42,13 +42,13 @@ def test_then_it_is_drawn_to_again() -> None:
 
 def test_until_it_has_answered_nothing_is_drawn() -> None:
     pace, clock = paced(0.1)
-    pace.asked()
+    pace.question_sent()
     clock.now += LOST_S - 1
     assert pace.wait() > 0
 
 
 def test_an_answer_that_was_lost_is_not_waited_for_for_ever() -> None:
     pace, clock = paced(0.1)
-    pace.asked()
+    pace.question_sent()
     clock.now += LOST_S
     assert pace.wait() == 0.0

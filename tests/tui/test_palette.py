@@ -11,7 +11,7 @@ from textual.command import CommandList
 from textual.content import Content
 from textual.pilot import Pilot
 
-from app.tui.palette import PaletteEntry, fit, found_in
+from app.tui.palette import PaletteEntry, fit, match_entry
 from tests.tui.stage import Table, opened, text_of, until
 from widgets.guarded_dialog import GuardedDialog
 
@@ -90,7 +90,7 @@ def test_beginnings_of_words_and_the_name_itself_count_most(query: str, nearer: 
 
 def nearness(query: str, title: str) -> float:
     place, _, name = title.partition(": ")
-    return found_in(query, PaletteEntry(place, name, "", "", nothing)).nearness
+    return match_entry(query, PaletteEntry(place, name, "", "", nothing)).nearness
 
 
 async def nothing() -> None:
@@ -98,7 +98,7 @@ async def nothing() -> None:
 
 
 def test_what_a_command_only_says_is_found_after_every_name() -> None:
-    said = found_in("exact", PaletteEntry("Devices", "Apply", "a", "Review the exact commands.", nothing)).nearness
+    said = match_entry("exact", PaletteEntry("Devices", "Apply", "a", "Review the exact commands.", nothing)).nearness
     assert 0 < said < nearness("exct", "Exact")
 
 

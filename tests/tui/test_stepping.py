@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.fio.fields import FIELDS
-from app.tui.bench.number_step import stepped, steps
+from app.tui.bench.job_form import step_value, steps
 from tests.case_loop import loop_over
 
 FIELD = {field.key: field for field in FIELDS}
@@ -30,7 +30,7 @@ FIELD = {field.key: field for field in FIELDS}
     ],
 )
 def test_a_number_goes_to_the_next_round_one(key: str, text: str, more: str, less: str) -> None:
-    assert (stepped(FIELD[key], text, up=True), stepped(FIELD[key], text, up=False)) == (more, less)
+    assert (step_value(FIELD[key], text, up=True), step_value(FIELD[key], text, up=False)) == (more, less)
 
 
 @pytest.mark.parametrize(("key", "does"), [("iodepth", True), ("bs", True), ("ramp", True), ("bssplit", False)])

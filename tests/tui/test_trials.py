@@ -159,7 +159,7 @@ async def test_without_a_trial_the_key_says_so(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("K")
         await pilot.pause()
-        assert [notice.message for notice in app_of(pilot).notices.said] == ["Nothing is on trial."]
+        assert [notice.message for notice in app_of(pilot).notices.messages] == ["Nothing is on trial."]
 
 
 @pytest.mark.long
@@ -173,8 +173,8 @@ async def test_what_is_being_kept_is_not_told_to_be_over(table: Table, monkeypat
             return await read(target)
 
         monkeypatch.setattr(app.workbench.hardware, "read", slowly)
-        watching = asyncio.create_task(app.trials.watch())
-        keeping = asyncio.create_task(app.trials.kept())
+        watching = asyncio.create_task(app.trials.wait_until_decided())
+        keeping = asyncio.create_task(app.trials.keep_values())
         await until(pilot, lambda: not app.workbench.changes.trials())
         await pilot.pause()
         may_read.set()
@@ -189,6 +189,6 @@ async def test_when_its_time_is_over_that_is_told(table: Table) -> None:
         (trial,) = app.workbench.changes.trials()
         await app.workbench.host.write("/sys/block/sda/queue/read_ahead_kb", trial.change.before or "")
         app.workbench.changes.journal.write_outcome(trial.id, app.workbench.require_recording(), "restored")
-        await app.trials.watch()
+        await app.trials.wait_until_decided()
         await pilot.pause()
-        assert [notice.message for notice in app.notices.said] == ["The trial is over: the old values are back."]
+        assert [notice.message for notice in app.notices.messages] == ["The trial is over: the old values are back."]

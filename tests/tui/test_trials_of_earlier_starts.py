@@ -125,7 +125,7 @@ async def test_u_leaves_alone_what_somebody_set_since(table: Table) -> None:
     async with opened(table) as pilot:
         await followed(pilot)
         await pilot.press("u")
-        await until(pilot, lambda: any("not taken back" in one.text for one in app_of(pilot).notices.said))
+        await until(pilot, lambda: any("not taken back" in one.text for one in app_of(pilot).notices.messages))
         assert await value(table) == "64"
 
 
@@ -142,7 +142,7 @@ async def test_the_header_follows_what_is_decided_elsewhere(table: Table, result
         table.bench.changes.journal.write_outcome("c1", session, result)
         app_of(pilot)._every_second()
         await until(pilot, lambda: not line(pilot))
-        assert any(told in one.message for one in app_of(pilot).notices.said)
+        assert any(told in one.message for one in app_of(pilot).notices.messages)
 
 
 async def test_one_that_begins_elsewhere_meanwhile_comes_into_the_header(table: Table) -> None:
@@ -179,7 +179,7 @@ async def test_anothers_is_shown_with_who_decides_it_and_without_keys(
         assert ("user 4321 or root decides it" in said, "Keep trial" in said) == (True, False)
         await pilot.press("K")
         await pilot.pause()
-        assert "user 4321 or root decides it" in app_of(pilot).notices.said[-1].message
+        assert "user 4321 or root decides it" in app_of(pilot).notices.messages[-1].message
         assert table.bench.changes.journal.trials()
 
 

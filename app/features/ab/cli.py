@@ -9,18 +9,17 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
-from app.cli.bench import allowed, not_read_only, scratch_size, wear_lines
+from app.cli.bench import confirm_run, require_permitted_job, scratch_size, wear_lines
 from app.cli.bench_job import AskedJob, JobOptions, job_of, job_options
 from app.cli.bench_progress import RunProgressPrinter
-from app.cli.bench_target import resolve
-from app.cli.confirm import steps
+from app.cli.bench_target import resolve_target
+from app.cli.confirm import step_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.help_groups import GroupedCommand
-from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, current, gather_options
-from app.cli.output import lines, paint, print_json, say, say_all
+from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, GroupedCommand, current, gather_options
+from app.cli.output import lines, paint, print_json, say, say_lines
 from app.cli.render import table_lines
-from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only
-from app.cli.set_command import pairs as pairs_of_words
+from app.cli.session_context import loaded_session, on_workbench, open_checked_session, refuse_read_only
+from app.cli.set_command import parse_assignments
 from app.cli.steady_options import steady_options
 from app.core.analysis.pair_design import STANDARD, UNTIL, one_look
 from app.core.analysis.stats import THRESHOLD_PERCENT
@@ -139,7 +138,7 @@ def ab_command(options: _AbOptions) -> int:
     if not options.dry_run:
         refuse_read_only()
     asked = job_of(options.job, current().load_config(), alone="An A/B judges one job")
-    setting = None if options.setting is None else pairs_of_words((options.setting,))[0]
+    setting = None if options.setting is None else parse_assignments((options.setting,))[0]
     looks = _looks(options)
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
@@ -150,13 +149,13 @@ def ab_command(options: _AbOptions) -> int:
 
 
 async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, options: _AbOptions) -> int:
-    say_all(_review(plan))
+    say_lines(_review(plan))
     for row in await wear_lines(bench, plan.ready, times=2 * plan.pairs):
         say(f"{row}.")
     say()
     typed = _ask(plan, await bench.hardware.device_label(plan.change.target), options)
-    await begin_measuring(bench)
-    if interruption.asked():
+    await open_checked_session(bench)
+    if interruption.is_requested():
         return INTERRUPTED
 
     with closing(_Teller(bench)) as teller, interruption.stop_on_signal(bench.jobs.stop):
@@ -165,7 +164,7 @@ async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, option
         finally:
             teller.end()
     _tell(bench, record, as_json=options.as_json)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     whole = record.end is not None and record.end.status.value == "ok" and record.end.restored
     return DONE if whole else FAILED
@@ -202,12 +201,12 @@ async def _plan(
 ) -> AbPlan:
     target = (await bench.hardware.find(options.target)).target
     change = None if setting is None else await bench.hardware.plan(target, *setting)
-    where, shown = await resolve(bench, options.on or str(target))
+    where, shown = await resolve_target(bench, options.on or str(target))
     job = scratch_size(asked.job, [where], current().load_config(), given="size" in options.job.texts)
     request = BenchmarkRequest(
         where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, length_agreed=True
     )
-    not_read_only(request)
+    require_permitted_job(request)
     ready = await bench.jobs.prepare(request)
     least = REST_SECONDS if options.rest is None else options.rest
     rest, noise = least if bench.host.capabilities.live else None, known_noise(bench, ready)
@@ -241,9 +240,9 @@ def _review(plan: AbPlan) -> Iterator[str]:
     )
     yield from _measured(plan)
     yield f"The setting is changed {plan.switches} times; at the end it is {view.old_text(change)} again:"
-    yield from steps(change.writes)
+    yield from step_lines(change.writes)
     yield "and back, also after Ctrl-C or a failure:"
-    yield from steps(change.undo)
+    yield from step_lines(change.undo)
     if change.risk_text:
         yield f"While it is B: {clean(change.risk_text, 400)}"
 
@@ -277,8 +276,8 @@ def _ask(plan: AbPlan, plate: DeviceLabel, options: _AbOptions) -> str | None:
     ready = plan.ready
     both = options.typed is not None and options.typed == ready.confirm_text  # who means the device means its settings
     typed = plate.word if both else options.typed
-    confirm.confirmed(plan.change.risk, (plate,), yes=options.yes, typed=typed, what="Begin")
-    return allowed(ready, options.typed if ready.destructive else None)
+    confirm.require_confirmation(plan.change.risk, (plate,), yes=options.yes, typed=typed, action="Begin")
+    return confirm_run(ready, options.typed if ready.destructive else None)
 
 
 class _Teller:
@@ -295,7 +294,7 @@ class _Teller:
             case RunStarted(mark=mark) if mark is not None:
                 record = session.experiment(mark.experiment)
                 of = 0 if record is None else record.start.pairs
-                self._follower.begin_as(f"pair {mark.pair} of {of}, {mark.letter}: ")
+                self._follower.begin(f"pair {mark.pair} of {of}, {mark.letter}: ")
                 self._last = mark.pair == of
             case RunEnded():
                 self._follower.end()

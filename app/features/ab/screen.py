@@ -27,7 +27,7 @@ from app.features.ab.experiment import run_experiment
 from app.features.ab.plan import REST_SECONDS, AbPlan, continued, known_noise, plan_ab
 from app.features.ab.presentation import order_text, plan_noise_text, threshold_text
 from app.tui.bench.summary import ended_line
-from app.tui.bench.write_confirmation import allowed
+from app.tui.bench.write_confirmation import confirm_run
 from app.tui.devices.staged_changes import confirmation
 from backends.change import Change
 from backends.device_label import DeviceLabel
@@ -164,14 +164,14 @@ class ExperimentController:
             if plan is not None:
                 await self._ask(plan)
         except RaidbenchError as error:
-            self._app.tell(error, title="No A/B")
+            self._app.show_error(error, title="No A/B")
 
     async def go_on(self, experiment: str) -> bool:
         """The same with the pairs that an experiment's plan has left; whether they are measured."""
         try:
             return await self._ask(await self._left(experiment))
         except RaidbenchError as error:
-            self._app.tell(error, title="No more pairs")
+            self._app.show_error(error, title="No more pairs")
             return False
 
     async def _ask(self, plan: AbPlan) -> bool:
@@ -179,7 +179,7 @@ class ExperimentController:
         plate = await self._app.workbench.hardware.device_label(plan.change.target)
         if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
             return False
-        if not await allowed(self._app, plan.ready):
+        if not await confirm_run(self._app, plan.ready):
             return False
         device = plan.ready.request
         self._app.measure_device(device.name, device.where)
@@ -241,7 +241,7 @@ class ExperimentController:
         try:
             record = await run_experiment(self._app.workbench, plan, confirm=plan.ready.confirm_text)
         except RaidbenchError as error:
-            self._app.tell(error, title="The A/B ended")
+            self._app.show_error(error, title="The A/B ended")
             return
         good = record.end is not None and record.end.restored
         self._app.notify(

@@ -10,14 +10,14 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
-from app.cli.confirm import review
+from app.cli.confirm import review_lines
 from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED
 from app.cli.options import gather_options
-from app.cli.output import lines, print_json, report_error, say, say_all
+from app.cli.output import lines, print_json, report_error, say, say_lines
 from app.cli.persist import rule_rows
-from app.cli.render import marked
-from app.cli.session_context import begin, on_workbench, refuse_read_only
-from app.cli.trial import decide
+from app.cli.render import with_sign
+from app.cli.session_context import on_workbench, open_session, refuse_read_only
+from app.cli.trial import decide_trial
 from app.core.presentation.risk_text import outcome_cell
 from backends.device_label import confirm_token
 from backends.errors import RefusedError
@@ -83,16 +83,16 @@ async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFi
     if plan.empty or options.dry_run:
         return _tell_plan(plan, state, others, options)
     _ask(plan, others, options)
-    await begin(bench)
+    await open_session(bench)
     return await _make(bench, interruption, plan, others, wanted, options)
 
 
 def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
     """Show what would be done, and return if it may be. Raises RefusedError, EOFError."""
-    say_all(_review(plan, others))
+    say_lines(_review(plan, others))
     say()
     typed = confirm_token(plan.plates) if plan.plates else None
-    confirm.confirmed(plan.risk, plan.plates, yes=options.yes, typed=typed, what="Apply")
+    confirm.require_confirmation(plan.risk, plan.plates, yes=options.yes, typed=typed, action="Apply")
 
 
 def _tell_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
@@ -125,7 +125,7 @@ def _tell_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...]
 def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
     from app.features.apply import presentation
 
-    rows = review(plan.changes) if plan.changes else []
+    rows = review_lines(plan.changes) if plan.changes else []
     for keep in plan.keeps:
         rows += ["", *rule_rows(keep.rule)]
     if others:
@@ -168,14 +168,14 @@ async def _make(
             plan,
             trial=wanted.trial,
             keep_going=options.keep_going,
-            asked_to_stop=interruption.asked,
+            asked_to_stop=interruption.is_requested,
             plan_more=plan_more if wanted.trial is None and _may_follow(others) else None,
         )
     _tell_outcome(bench, outcome, others, options)
     if not outcome.well:
-        stopped = interruption.asked() and all(step.ended.result == "verified" for step in outcome.steps)
+        stopped = interruption.is_requested() and all(step.ended.result == "verified" for step in outcome.steps)
         return INTERRUPTED if stopped and outcome.trouble is None else FAILED
-    if wanted.trial is not None and bench.changes.trials() and not await decide(bench, wanted.trial):
+    if wanted.trial is not None and bench.changes.trials() and not await decide_trial(bench, wanted.trial):
         return FAILED
     return FOUND if others else DONE
 
@@ -192,7 +192,7 @@ def _tell_outcome(bench: Workbench, outcome: ApplyResult, others: tuple[Drift, .
         return
     for step in outcome.steps:
         lines(_step_rows(step))
-    confirm.tell_not_done(outcome.left)
+    confirm.report_not_done(outcome.left)
     for ref in outcome.kept:
         lines([f"Written: {ref.rule.path}"])
     for target, why in outcome.unkept.items():
@@ -207,7 +207,7 @@ def _step_rows(step: StepOutcome) -> list[str]:
         return rows
     head = f"{step.ended.id}  {step.change.target} {step.change.key}"
     if step.back is not None and not step.stuck:
-        rows.append(f"{marked(outcome_cell(step.back.result))}  {head}: taken back")
+        rows.append(f"{with_sign(outcome_cell(step.back.result))}  {head}: taken back")
     if step.stuck:
-        rows.append(f"{marked(outcome_cell('failed'))}  {head}: not taken back: {clean(step.stuck, 400)}")
+        rows.append(f"{with_sign(outcome_cell('failed'))}  {head}: not taken back: {clean(step.stuck, 400)}")
     return rows

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from app.tui.watched import DriftWatch, FileDifference
+from app.tui.feature_hooks import DriftWatch, FileDifference
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
 
@@ -41,7 +41,7 @@ class SettingsDrift(DriftWatch):
         """What differs of a target, by key."""
         return self._by_target.get(target, _NOTHING)
 
-    async def look(self) -> tuple[RaidbenchError, ...]:
+    async def update(self) -> tuple[RaidbenchError, ...]:
         """Compare anew; what is wrong with the file or has nothing to compare with, each said once while it is so."""
         if self.file is None:
             return ()

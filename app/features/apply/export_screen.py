@@ -103,4 +103,4 @@ class SettingsExport:
             self._app.call_from_thread(self._app.notify_copyable, f"The settings are in {path}.", str(path))
 
     def _failed(self, error: RaidbenchError) -> None:
-        self._app.tell(error, title="No settings were written")
+        self._app.show_error(error, title="No settings were written")

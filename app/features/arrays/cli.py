@@ -9,12 +9,12 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
-from app.cli.confirm import steps
+from app.cli.confirm import step_lines
 from app.cli.exit_status import DONE, FAILED, REFUSED
 from app.cli.options import gather_options, policies_of
 from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
-from app.cli.session_context import begin, on_workbench
+from app.cli.session_context import on_workbench, open_session
 from app.core.fio.sizes import parse_size
 from app.core.presentation.table import without_empty_columns
 from app.features.arrays import presentation as view
@@ -150,7 +150,7 @@ async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options
         print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
     else:
         show = say if options.as_json else lambda row: lines([row])
-        for row in (*fact_lines(view.plan_facts(plan)), "", "What makes it:", *steps(plan.steps)):
+        for row in (*fact_lines(view.plan_facts(plan)), "", "What makes it:", *step_lines(plan.steps)):
             show(row)
         for sentence in view.plan_sentences(plan):
             say(clean(sentence, 1000))
@@ -165,8 +165,10 @@ async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options
         return DONE
     await bench.arrays.require_array_support(plan.wish.drives[0].controller)
     bench.arrays.require_new_name(plan.wish.name)
-    word = confirm.confirmed(Risk.DESTROYS_DATA, (array_label(plan),), yes=False, typed=options.typed, what="Make it")
-    await begin(bench)
+    word = confirm.require_confirmation(
+        Risk.DESTROYS_DATA, (array_label(plan),), yes=False, typed=options.typed, action="Make it"
+    )
+    await open_session(bench)
     made = await bench.arrays.create(plan, assume_clean=options.assume_clean, typed=word)
     if options.as_json:
         array = {**view.plan(plan), "address": str(made.target), "device": made.device, "differs": dict(made.differs)}
@@ -198,13 +200,13 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
     await bench.hardware.probe()
     entry, match = await bench.arrays.deletable(name, note=not dry_run)
     show = say if as_json else lambda row: lines([row])
-    for row in (clean(match.words, 400), "", "What deletes it:", *steps(match.remove)):
+    for row in (clean(match.words, 400), "", "What deletes it:", *step_lines(match.remove)):
         show(row)
     if not dry_run:
-        word = confirm.confirmed(
-            Risk.DESTROYS_DATA, (created_array_label(entry),), yes=False, typed=typed, what="Delete it"
+        word = confirm.require_confirmation(
+            Risk.DESTROYS_DATA, (created_array_label(entry),), yes=False, typed=typed, action="Delete it"
         )
-        await begin(bench)
+        await open_session(bench)
         match = await bench.arrays.delete(name, typed=word)
     if as_json:
         fields = {"name": name, "address": str(match.target), "device": match.device}

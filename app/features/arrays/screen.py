@@ -99,7 +99,7 @@ class NewArrayScreen(WorkbenchScreen):
             with bench.hardware.machine.using_last_scan():
                 drives, problems = await candidates_of(bench.hardware.machine, bench.session.inventory)
         except RaidbenchError as error:
-            self._app.tell(error, title="The drives were not looked at")
+            self._app.show_error(error, title="The drives were not looked at")
             drives, problems = (), ()
         for problem in problems:
             self._app.notify(f"{problem.where}: {problem.message}", severity="warning", markup=False)
@@ -237,7 +237,7 @@ class NewArrayScreen(WorkbenchScreen):
                 raise RefusedError(plan.by_hand, hint=clean(lines, 1500))
             await bench.arrays.require_array_support(plan.wish.drives[0].controller)
         except RaidbenchError as error:
-            self._app.tell(error, title="Cannot be made")
+            self._app.show_error(error, title="Cannot be made")
             return
         asked = _asked_of(plan)
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
@@ -248,7 +248,7 @@ class NewArrayScreen(WorkbenchScreen):
         try:
             made = await self._app.workbench.arrays.create(plan, assume_clean=False, typed=typed)
         except RaidbenchError as error:
-            self._app.tell(error, title=f"{plan.wish.name} was not made")
+            self._app.show_error(error, title=f"{plan.wish.name} was not made")
         else:
             self._ticked = ()
             self._app.notify(
@@ -263,7 +263,7 @@ class NewArrayScreen(WorkbenchScreen):
         try:
             entry, match = await self._app.workbench.arrays.deletable(entry.array.name, note=True)
         except RaidbenchError as error:
-            self._app.tell(error, title=f"{entry.array.name} is not deleted")
+            self._app.show_error(error, title=f"{entry.array.name} is not deleted")
             return
         asked = _asked_to_delete(entry, match)
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
@@ -275,7 +275,7 @@ class NewArrayScreen(WorkbenchScreen):
         try:
             await self._app.workbench.arrays.delete(name, typed=name)
         except RaidbenchError as error:
-            self._app.tell(error, title=f"{name} was not deleted")
+            self._app.show_error(error, title=f"{name} was not deleted")
         else:
             self._app.notify_transient(f"{name} is deleted.")
         await self._look_again()

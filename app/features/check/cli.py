@@ -9,8 +9,8 @@ import click
 from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE, FOUND, NAGIOS
 from app.cli.options import over_hosts
-from app.cli.output import goes_on, lines, paint, print_json, say, say_all, terminal_width
-from app.cli.render import folded
+from app.cli.output import lines, paint, print_json, say, say_lines, terminal_width, text_wanted
+from app.cli.render import wrap_text
 from app.cli.session_context import on_workbench
 from backends.errors import RaidbenchError
 from backends.text import clean
@@ -81,7 +81,7 @@ def _tell(checked: CheckResult, severity: str, *, nagios: bool, as_json: bool) -
         return NAGIOS[word]
     if as_json:
         print_json(**view.findings_json(checked))
-        if not goes_on():
+        if not text_wanted():
             return status
     width = terminal_width() or WIDTH
     lines(row for finding in checked.findings for row in _rows(finding, width))
@@ -95,7 +95,7 @@ def _tell(checked: CheckResult, severity: str, *, nagios: bool, as_json: bool) -
 
 
 def _say(text: str, width: int) -> None:
-    say_all(folded(text, width))
+    say_lines(wrap_text(text, width))
 
 
 def _rows(rule_result: RuleResult, width: int) -> list[str]:
@@ -104,7 +104,7 @@ def _rows(rule_result: RuleResult, width: int) -> list[str]:
 
     severity = rule_result.rule.severity.value
     head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {rule_result.rule.id}  {clean(rule_result.said.where, 200)}"
-    rows = [head, *folded(clean(view.message(rule_result), 500), width, first=" " * 7)]
+    rows = [head, *wrap_text(clean(view.message(rule_result), 500), width, first=" " * 7)]
     command = (
         rule_result.said.staged.command
         if isinstance(rule_result.said, Finding) and rule_result.said.staged is not None
@@ -112,5 +112,5 @@ def _rows(rule_result: RuleResult, width: int) -> list[str]:
     )
     for label, text in view.finding_lines(rule_result):
         first = f"       {label:<6} "
-        rows += [f"{first}{text}"] if text == command else folded(clean(text, 500), width, first=first)
+        rows += [f"{first}{text}"] if text == command else wrap_text(clean(text, 500), width, first=first)
     return [row.rstrip() for row in rows]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.presentation.attention_list import AttentionItem
-from app.tui.watched import CheckTracker
+from app.tui.feature_hooks import CheckTracker
 from backends.model import Inventory
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class CheckFindings(CheckTracker):
         """Equal as long as nothing else was found."""
         return self.checked
 
-    async def look(self) -> None:
+    async def update(self) -> None:
         """Judge the last look at the devices and what was read of them by now; files are read once for each look."""
         from app.features.check.collector import gather
         from app.features.check.runner import judged, record

@@ -7,7 +7,7 @@ import click
 from app.cli.async_runner import run
 from app.cli.exit_status import DONE, FOUND
 from app.cli.options import current, over_hosts
-from app.cli.output import goes_on, lines, paint, print_json, say
+from app.cli.output import lines, paint, print_json, say, text_wanted
 from app.cli.session_context import workbench
 from app.features.doctor.engine import READS_IN_USE, DoctorItem, DoctorStatus, examine
 from backends.host import Host
@@ -30,7 +30,7 @@ def doctor_command(as_json: bool) -> int:
             for each in doctor_items
         ]
         print_json(findings=listed, program=program_version())
-        if not goes_on():
+        if not text_wanted():
             return status
     colours = {DoctorStatus.OK: "green", DoctorStatus.WARN: "yellow", DoctorStatus.MISSING: "red"}
     wide = max(len(finding.what) for finding in doctor_items)

@@ -7,15 +7,15 @@ from contextlib import closing
 import click
 
 from app.cli.async_runner import Interruption
-from app.cli.bench import measured
+from app.cli.bench import measure_runs
 from app.cli.bench_progress import RunProgressPrinter
-from app.cli.bench_target import resolve
+from app.cli.bench_target import resolve_target
 from app.cli.error_exit import exit_status
 from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED, UNDECIDED
 from app.cli.options import CONFIRM_HELP, PERCENT, current, gather_options
 from app.cli.output import document, lines, print_json, report_error, say, terminal_width
 from app.cli.render import table_lines
-from app.cli.runs import found_run
+from app.cli.runs import find_run
 from app.cli.session_context import loaded_session, on_workbench
 from app.core.analysis.past_runs.earlier_runs import device_id_of_run, node_of
 from app.core.analysis.past_runs.index import load_past_runs
@@ -163,8 +163,8 @@ async def _check(bench: Workbench, interruption: Interruption, baseline: Baselin
     )
     repeats = options.repeats or len(baseline.runs)
     with closing(RunProgressPrinter(bench, stream=False)) as follower:
-        records, _ = await measured(bench, interruption, request, repeats, options.typed, follower, fresh=True)
-    if interruption.asked():
+        records, _ = await measure_runs(bench, interruption, request, repeats, options.typed, follower, fresh=True)
+    if interruption.is_requested():
         return INTERRUPTED
     _same_thing(bench, baseline, records)
     found = check(baseline, records, load_past_runs(bench.paths).runs, threshold=options.threshold)
@@ -179,7 +179,7 @@ async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
     """Where its device is now, whatever it is called, and what to call it. Raises NotFoundError."""
     start = baseline.start
     if start.scratch is not None or (start.target.startswith("/") and start.target != start.device):
-        return await resolve(bench, start.target)
+        return await resolve_target(bench, start.target)
     inventory = await bench.hardware.probe()
     node = node_of(inventory, baseline.thing)
     if node is not None:
@@ -190,7 +190,7 @@ async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
             f"What the baseline {baseline.name} was measured on is not here: {clean(baseline.thing, 200)}.",
             hint="`raidbench devices` lists what is.",
         )
-    return await resolve(bench, start.target)
+    return await resolve_target(bench, start.target)
 
 
 def _same_thing(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
@@ -209,7 +209,7 @@ def _named(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]
     """The session and the runs that are meant. Raises NotFoundError, InvalidValueError."""
     if len({name.rpartition("/")[0] for name in names}) > 1:
         raise InvalidValueError("A baseline is of one session.", hint="Name runs of one session.")
-    pairs = [found_run(name) for name in names]
+    pairs = [find_run(name) for name in names]
     loaded = pairs[0][0] if pairs else loaded_session()
     records = [record for _, record in pairs]
     if not records:

@@ -13,7 +13,7 @@ from app.cli.exit_status import DONE
 from app.cli.options import REDACTED
 from app.cli.output import document, lines, say, terminal_width
 from app.cli.render import table_lines
-from app.cli.run_filters import all_runs, chosen
+from app.cli.run_filters import all_runs, select_runs
 from app.cli.session_context import loaded_session
 from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
 from app.core.analysis.past_runs.series import RunSeries, series_of
@@ -53,7 +53,7 @@ def history_command(
     """
     moment = None if since is None else moment_of(since)
     known, also = all_runs()
-    runs = chosen(known, target, workload=workload, since=moment)
+    runs = select_runs(known, target, workload=workload, since=moment)
     series = series_of(runs)
     status = status_of_history(run_series.chart.standing for run_series in series.values())
     redactor = _redactor(runs, also) if redact else None

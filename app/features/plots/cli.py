@@ -15,8 +15,8 @@ import click
 from app.cli.exit_status import DONE
 from app.cli.options import current, draws_signs, gather_options, is_terminal
 from app.cli.output import document, lines, say, terminal_width
-from app.cli.run_filters import all_runs, chosen
-from app.cli.runs import found_run
+from app.cli.run_filters import all_runs, select_runs
+from app.cli.runs import find_run
 from app.cli.session_context import loaded_session
 from app.core.session import folders
 from backends.errors import InvalidValueError, NotFoundError
@@ -211,7 +211,7 @@ def subject_of(names: Sequence[str]) -> PlotSelection:
             f"{clean(others[0], 60)} is no run.",
             hint="Runs stand over one another; an A/B, a sweep or a target stands alone.",
         )
-    pairs = [found_run(name) for name in dict.fromkeys(names)]
+    pairs = [find_run(name) for name in dict.fromkeys(names)]
     return of_runs([PlacedRun(run=run, folder=loaded.folder) for loaded, run in pairs])
 
 
@@ -242,11 +242,11 @@ def _one(name: str) -> PlotSelection:
 
 
 def _experiment(session: str | None, experiment_id: str) -> PlotSelection:
-    from app.cli.runs import found_experiment
+    from app.cli.runs import find_experiment
     from app.core.presentation.comparison import NO_PAIR
     from app.features.plots.selection import of_experiment
 
-    loaded, record = found_experiment(session, experiment_id)
+    loaded, record = find_experiment(session, experiment_id)
     subject = of_experiment(loaded.session, loaded.folder, record)
     if subject is None:
         raise InvalidValueError(f"{record.id}: {NO_PAIR}")
@@ -306,7 +306,7 @@ def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
 
 
 def _target(name: str) -> PlotSelection:
-    runs = chosen(all_runs()[0], name)
+    runs = select_runs(all_runs()[0], name)
     counting = [run for run in runs if run.counts] or [run for run in runs if run.status == "ok"] or list(runs)
     if not counting:
         raise NotFoundError(f"The history has no run on {clean(name, 100)}.", hint="`raidbench history` lists all.")

@@ -37,6 +37,6 @@ def _write(app: AppInterface, session: Session, file: Path, folder: Path) -> Non
     try:
         path = write_report(session, folder, file, form_of(file))[0].absolute()
     except RaidbenchError as error:
-        app.call_from_thread(app.tell, error, title="No report was written")
+        app.call_from_thread(app.show_error, error, title="No report was written")
     else:
         app.call_from_thread(app.notify_copyable, f"The report is in {path}.", str(path))

@@ -12,7 +12,7 @@ from app.cli.exit_status import DONE, FOUND, INTERRUPTED
 from app.cli.options import gather_options
 from app.cli.output import lines, print_json, say
 from app.cli.render import table_lines
-from app.cli.session_context import begin, on_workbench
+from app.cli.session_context import on_workbench, open_session
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ async def _slowest(bench: Workbench, interruption: Interruption, options: _Slowe
             lines(nodes)
         say("Dry run: nothing was read.")
         return DONE
-    await begin(bench)
+    await open_session(bench)
     reads = await _read(bench, interruption, plan, options.seed)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     comparisons = figures_of(plan, reads)
     hung = hung_members(reads)
@@ -87,13 +87,13 @@ async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, 
 
     reads: list[MemberRead] = []
     with interruption.stop_on_signal(bench.jobs.stop):
-        async with aclosing(member_reads(bench, plan, interruption.asked, seed)) as each:
+        async with aclosing(member_reads(bench, plan, interruption.is_requested, seed)) as each:
             async for read in each:
                 if reads and reads[-1].round < read.round:
                     say(f"Round {reads[-1].round} of {plan.rounds} is over.")
                 reads.append(read)
                 if read.latency_ns is None:
                     say(hung_text([read.device]))
-    if reads and not interruption.asked():
+    if reads and not interruption.is_requested():
         say(f"Round {reads[-1].round} of {plan.rounds} is over.")
     return reads

@@ -12,8 +12,8 @@ from app.core.analysis.slow_member import MemberComparison
 from app.core.session.state import Session
 from app.features.slowest.engine import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
 from app.features.slowest.presentation import plan_words, siblings_table, slowest_text
-from app.tui.background import BackgroundWork
 from app.tui.base import WorkbenchScreen
+from app.tui.feature_hooks import BackgroundWork
 from app.tui.render import columns, rows
 from backends.errors import RaidbenchError
 from backends.model import Target
@@ -47,7 +47,7 @@ def show_slowest(app: AppInterface, device: Thing) -> None:
         try:
             plan = plan_reading(app.workbench, device)
         except RaidbenchError as error:
-            app.tell(error)
+            app.show_error(error)
             return
         if reading is None or reading.plan != plan:
             reading = work.by_target[device.target] = SlowMemberTest(app, plan)
@@ -104,7 +104,7 @@ class SlowMemberTest:
                 self._app.notify(text, title=f"Members of {self.plan.target}")
         except RaidbenchError as error:
             self._told = "Not read to the end: nothing is judged."
-            self._app.tell(error, title=f"The members of {self.plan.target} were not read")
+            self._app.show_error(error, title=f"The members of {self.plan.target} were not read")
         finally:
             self.running = False
             self._app.refresh_screen()

@@ -1,37 +1,75 @@
-"""All that the advisor says of a job, each with what to do about it."""
+"""Advice on the Bench screen: the key that follows a piece of it, and the sheet that lists all of it."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Static
 
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
-from app.tui.bench.advice_keys import with_keys
+from app.tui.commands import COMMANDS, CommandSpec
 from app.tui.overlay_screen import OverlayScreen
 from app.tui.render import groups
 from widgets.details import Details
+
+_JOB: Final = (
+    "page-cache",
+    "sync-depth",
+    "too-short",
+    "same-seed",
+    "same-blocks",
+    "random-map",
+    "sector-misaligned",
+    "fio-cpu-bound",
+    "few-ios",
+    "depth-not-kept",
+    "rate-not-held",
+    "cache-larger-than-area",
+    "cache-not-full",
+    "stripe-read-modify-write",
+    "depth-beyond-device",
+)
+"""Advice that other fields of the job follow."""
+
+FOLLOWED: Final[Mapping[str, str]] = MappingProxyType(
+    {**dict.fromkeys(_JOB, "bench.edit"), "unwritten-flash": "bench.precondition", "not-steady": "bench.steady"}
+)
+"""Keys of docs/advice.md, and the command that follows each."""
+
+_COMMANDS: Final = {command.id: command for command in COMMANDS}
+
+
+def command_of(advice: Advice) -> CommandSpec | None:
+    """The command that follows it; None where that is done elsewhere."""
+    return _COMMANDS.get(FOLLOWED.get(advice.key, ""))
+
+
+def advice_with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
+    """The same, each saying in the end which key does it."""
+    return tuple(
+        advised
+        if (command := command_of(advised)) is None
+        else replace(advised, do=f"{advised.do} {command.shown_keys.split()[0]} does it ({command.label}).".strip())
+        for advised in advice
+    )
 
 
 class AdviceScreen(OverlayScreen):
     """A sheet of advice, the worst first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("i", "dismiss", show=False, id="advice.close")]
-    BESIDE: ClassVar[int] = 6
+    TITLE = "Advice (esc closes)"
+    LAST_LINE: ClassVar[str] = "docs/advice.md has the reason and source of each"
 
-    def __init__(self, title: str, advice: tuple[Advice, ...]) -> None:
+    def __init__(self, advice: tuple[Advice, ...]) -> None:
         super().__init__()
-        self._title = title
         self._advice = advice
 
-    def compose(self) -> ComposeResult:
-        """Title, advice, where the reasons stand."""
-        with Vertical(classes="sheet"):
-            yield Static(f"{self._title} (esc closes)", classes="sheet-title", markup=False)
-            with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(groups(advice_facts(with_keys(self._advice))))
-            yield Static("docs/advice.md has the reason and source of each", markup=False)
+    def body(self) -> ComposeResult:
+        """Return the pieces of advice."""
+        yield Details(groups(advice_facts(advice_with_keys(self._advice))))

@@ -15,12 +15,61 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
+from app.core.fio import job_values as values
 from app.core.fio.fields import COMMON, FIELDS, GROUPS, JobField
 from app.core.fio.job import Job, field_problems
-from app.tui.bench.number_step import stepped, steps
+from app.core.fio.sizes import format_size
+from backends.errors import InvalidValueError
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.guarded_dialog import Clock, GuardedDialog
 from widgets.text_field import TextField
+
+SECONDS = (0, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
+"""Times that a person would choose."""
+
+PERCENT_STEP = 5
+
+_PERCENTS = ("rwmixread", "percentage_random", "size_percent", "offset_percent")
+_NUMBERS = (values.parse_number, values.parse_seconds)
+
+
+def steps(field: JobField) -> bool:
+    """Whether + and - go to another value of it."""
+    return field.is_size or field.parse in _NUMBERS
+
+
+def step_value(field: JobField, text: str, *, up: bool) -> str:
+    """The text of the next value: twice or half of a size or count, the next round time, 5 % of a share.
+
+    What is no number yet begins at the least.
+    """
+    try:
+        now = field.parse(text) if text.strip() else 0
+    except InvalidValueError:
+        now = 0
+    number = now if isinstance(now, int) else 0
+    if field.key in _PERCENTS:
+        return str(min(100, max(0, number + (PERCENT_STEP if up else -PERCENT_STEP))))
+    if field.parse is values.parse_seconds:
+        others = (
+            [seconds for seconds in SECONDS if seconds > number]
+            if up
+            else [seconds for seconds in reversed(SECONDS) if seconds < number]
+        )
+        return str(next(iter(others), number))
+    number_after = _doubled(number) if up else _halved(number)
+    return format_size(number_after) if field.is_size else str(number_after)
+
+
+def _doubled(number: int) -> int:
+    """The power of two above it."""
+    return int(1 << number.bit_length())
+
+
+def _halved(number: int) -> int:
+    """The power of two below it, 1 at the least."""
+    return int(1 << max(0, (number - 1).bit_length() - 1)) if number > 1 else 1
+
 
 # -- fields of the job form: one of a few words, or a number that + and - change --------------------------------------
 
@@ -91,9 +140,7 @@ class ChoiceField(Widget, can_focus=True):
 
     def action_choose(self) -> None:
         """A list of the words."""
-        items = tuple(
-            ChoiceItem(value=_value, label=_value or DEFAULT, help=self.field.help) for _value in self._values
-        )
+        items = tuple(ChoiceItem(value=word, label=word or DEFAULT, help=self.field.help) for word in self._values)
 
         def chosen(value: str | None) -> None:
             if value is not None:
@@ -113,7 +160,7 @@ class StepInput(TextField):
         if event.character in ("+", "-") and steps(self.field):
             event.prevent_default()
             event.stop()
-            self.value = stepped(self.field, self.value, up=event.character == "+")
+            self.value = step_value(self.field, self.value, up=event.character == "+")
             self.cursor_position = len(self.value)
         else:
             await super()._on_key(event)
@@ -172,7 +219,7 @@ class JobForm(GuardedDialog[Job | None]):
     def __init__(self, job: Job, *, base: tuple[str, Job] | None = None, clock: Clock = time.monotonic) -> None:
         """`base`: name and job of the profile that it began as, None without one."""
         super().__init__(clock=clock)
-        self.told: set[str] = set()
+        self.changed_fields: set[str] = set()
         """Fields that were changed by hand, whatever they hold in the end."""
         self._texts = job.texts()
         self._rows: dict[str, FieldRow] = {}
@@ -253,7 +300,7 @@ class JobForm(GuardedDialog[Job | None]):
 
     def _take(self, key: str, text: str) -> None:
         if text != self._texts[key]:  # a field tells of itself when it appears, too
-            self.told.add(key)
+            self.changed_fields.add(key)
         self._texts[key] = text
         self._judge()
 
@@ -292,13 +339,6 @@ class JobForm(GuardedDialog[Job | None]):
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#accept")
-    def _accept(self) -> None:
-        self.action_accept()
-
-    @on(Button.Pressed, "#leave")
-    def _leave(self) -> None:
-        self.action_leave()
-
     def action_accept(self) -> None:
         """Return the job, or go to the first field that is wrong."""
         if not self.listening:
@@ -313,6 +353,7 @@ class JobForm(GuardedDialog[Job | None]):
             return
         self.dismiss(Job.from_fields(self._texts))
 
+    @on(Button.Pressed, "#leave")
     def action_leave(self) -> None:
         """Leave the job as it was."""
         self.dismiss(None)

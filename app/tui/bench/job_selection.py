@@ -36,7 +36,7 @@ class JobSelectionScreen(WorkbenchScreen):
         """The job to be run."""
         self.profile: str | None = "randread-4k"
         """Its name, None once a field was changed."""
-        self.told = False
+        self.runtime_named = False
         """Whether its run time was named, by hand or by a job file."""
         self.where = "."
         """Device node, or folder or file of a scratch file."""
@@ -88,7 +88,7 @@ class JobSelectionScreen(WorkbenchScreen):
             job=job,
             profile=self.profile,
             steady=self.steady,
-            length_agreed=self.told,
+            length_agreed=self.runtime_named,
         )
 
     @property
@@ -99,13 +99,18 @@ class JobSelectionScreen(WorkbenchScreen):
     def action_profile(self) -> None:
         """Choose a workload."""
         choices = tuple(
-            ChoiceItem(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
-            for known in PROFILES.values()
+            ChoiceItem(
+                value=workload.name,
+                label=workload.title,
+                help=workload.help,
+                risk="writes" if workload.job.writes else "",
+            )
+            for workload in PROFILES.values()
         )
 
         def chosen(name: str | None) -> None:
             if name is not None:
-                self.profile, self.job, self.told = name, profile(name).job, False
+                self.profile, self.job, self.runtime_named = name, profile(name).job, False
                 self.show_job()
 
         self.app.push_screen(ChoiceDialog("Workload", choices, self.profile), chosen)
@@ -121,7 +126,7 @@ class JobSelectionScreen(WorkbenchScreen):
             return
 
         def edited(job: Job | None) -> None:
-            self.told = self.told or (job is not None and "runtime" in form.told)
+            self.runtime_named = self.runtime_named or (job is not None and "runtime" in form.changed_fields)
             if job is not None and job != self.job:
                 self.job = job
                 self.profile = self._origin if base is not None and job == base[1] else None
@@ -146,9 +151,9 @@ class JobSelectionScreen(WorkbenchScreen):
     def action_open(self) -> None:
         """Take the job from a fio job file."""
         help = "Options are taken from an allow-list; what cannot be taken is named."
-        self.app.push_screen(TextDialog("fio job file", help=help), self._opened)
+        self.app.push_screen(TextDialog("fio job file", help=help), self._read_jobfile)
 
-    def _opened(self, name: str | None) -> None:
+    def _read_jobfile(self, name: str | None) -> None:
         if not name:
             return
         try:
@@ -170,7 +175,7 @@ class JobSelectionScreen(WorkbenchScreen):
         try:
             imported = import_jobfile(content, table)
         except RaidbenchError as error:
-            self.workbench_app.tell(error, title="Not a job for raidbench")
+            self.workbench_app.show_error(error, title="Not a job for raidbench")
             return
         if len(imported.jobs) == 1:
             self._take_job(imported, _ALL_SECTIONS)
@@ -187,9 +192,9 @@ class JobSelectionScreen(WorkbenchScreen):
         try:
             taken = imported.whole if chosen == _ALL_SECTIONS else imported.section(chosen)
         except RaidbenchError as error:
-            self.workbench_app.tell(error, title="Not a job for raidbench")
+            self.workbench_app.show_error(error, title="Not a job for raidbench")
             return
-        self.job, self.profile, self._origin, self.names_runtime = taken.job, None, None, taken.names_runtime
+        self.job, self.profile, self._origin, self.runtime_named = taken.job, None, None, taken.names_runtime
         for note in (*imported.notes, *taken.notes):
             self.say(note, severity="warning")
         self.show_job()
@@ -197,9 +202,9 @@ class JobSelectionScreen(WorkbenchScreen):
     def action_target(self) -> None:
         """Choose a scratch file, a device, or several devices."""
         session = self.workbench_app.session
-        choices = (_SCRATCH, *target_choices.choices(session.inventory))
-        now = {each.name for each in self.request().targets} if self.beside else set()
-        dialog = MarkDialog("What to measure", choices, self.target_name or "", marked=now, alone=_SCRATCH.value)
+        choices = (_SCRATCH, *target_choices.target_items(session.inventory))
+        marked = {target.name for target in self.request().targets} if self.beside else set()
+        dialog = MarkDialog("What to measure", choices, self.target_name or "", marked=marked, alone=_SCRATCH.value)
 
         def chosen(address: str | None) -> None:
             if address is None:
@@ -215,9 +220,9 @@ class JobSelectionScreen(WorkbenchScreen):
         self.app.push_screen(dialog, chosen)
 
     def _ask_scratch(self) -> None:
-        def named(place: str | None) -> None:
-            if place:
-                self.target_name, self.where, self.beside, self._chosen = None, place, (), True
+        def named(path: str | None) -> None:
+            if path:
+                self.target_name, self.where, self.beside, self._chosen = None, path, (), True
                 self.show_job()
 
         start = self.where if self.target_name is None else self.workbench_app.options.scratch

@@ -43,26 +43,26 @@ def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
 
     `most`: rows of targets that there is room for.
     """
-    whole = [(name, _of_curves(curves, name)) for name in directions_of(curves)]
-    each = [
-        (part, name, _of_interval(side))
+    whole = [(name, _curve_cells(curves, name)) for name in directions_of(curves)]
+    parts = [
+        (part, name, _interval_cells(side))
         for part, sample in curves.parts
         for name in DIRECTIONS
         if (side := sample.side(name)) is not None
     ]
-    return _sum_first(whole, each, most)
+    return _sum_first(whole, parts, most)
 
 
 def ended_figures(figures: RunResult, most: int = _ALL) -> tuple[tuple[str, ...], tuple[FigureRow, ...]]:
     """The directions of a finished run, and a row for each, then for each of several targets: fio's own totals."""
-    whole = [(name, _of_run(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
-    each = [
-        (part, name, _of_run(side))
+    whole = [(name, _run_cells(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
+    parts = [
+        (part, name, _run_cells(side))
         for part, own in parts_of_run(figures)
         for name in DIRECTIONS
         if (side := own.side(name)) is not None
     ]
-    return tuple(name for name, _ in whole), _sum_first(whole, each, most)
+    return tuple(name for name, _ in whole), _sum_first(whole, parts, most)
 
 
 def parts_of_run(figures: RunResult) -> tuple[tuple[str, PartFigures], ...]:
@@ -72,27 +72,28 @@ def parts_of_run(figures: RunResult) -> tuple[tuple[str, PartFigures], ...]:
 
 
 def _sum_first(
-    whole: Sequence[tuple[str, Cells]], each: Sequence[tuple[str, str, Cells]], most: int
+    whole: Sequence[tuple[str, Cells]], parts: Sequence[tuple[str, str, Cells]], most: int
 ) -> tuple[FigureRow, ...]:
     """The figures of all together, then as many of the others as there is room for."""
-    rows = [("all" if each else "", direction, cells) for direction, cells in whole]
-    shown = each if len(each) <= most else each[: most - 1]
+    rows = [("all" if parts else "", direction, cells) for direction, cells in whole]
+    shown = parts if len(parts) <= most else parts[: most - 1]
     rows += [(shorten(clean(target), _NAME), direction, cells) for target, direction, cells in shown]
     figure_rows = [
-        FigureRow(name=name if len(whole) == 1 else f"{name} {way}".strip(), cells=cells) for name, way, cells in rows
+        FigureRow(name=name if len(whole) == 1 else f"{name} {direction}".strip(), cells=cells)
+        for name, direction, cells in rows
     ]
-    if len(shown) < len(each):
-        figure_rows.append(FigureRow(name=f"+{len(each) - len(shown)} more", cells=_BLANK))
+    if len(shown) < len(parts):
+        figure_rows.append(FigureRow(name=f"+{len(parts) - len(shown)} more", cells=_BLANK))
     return tuple(figure_rows)
 
 
-def _of_interval(part: DirectionSample) -> Cells:
+def _interval_cells(part: DirectionSample) -> Cells:
     times = (part.p50_ns, part.p99_ns, part.p99_9_ns, part.max_ns)
     shown = (units.iops(part.iops), units.mib_per_s(part.bytes_per_second), *map(units.latency, times))
     return tuple((text, "") for text in shown)
 
 
-def _of_curves(curves: Curves, name: str) -> Cells:
+def _curve_cells(curves: Curves, name: str) -> Cells:
     def of(key: str) -> CurveFigures:
         return curves.spreads.get(f"{name} {key}", _NOTHING)
 
@@ -105,7 +106,7 @@ def _of_curves(curves: Curves, name: str) -> Cells:
     )
 
 
-def _of_run(side: DirectionStats) -> Cells:
+def _run_cells(side: DirectionStats) -> Cells:
     times = side.latency_ns
     return (
         (units.iops(side.iops), ""),

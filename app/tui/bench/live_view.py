@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.core.presentation.comparison import ab_progress
+from app.core.presentation.device import target_texts, telling_settings
 from app.core.presentation.run import cpu_line, steady_text
 from app.core.session.event_types import SteadyPlan
+from app.core.session.events import RunTarget
 from app.core.session.results import DIRECTIONS, Advice, Phase, SteadyStateResult
 from app.core.session.state import ActiveRun, RunRecord, Session
-from app.tui.bench.advice_keys import command_of
+from app.tui.bench.advice import command_of
 from app.tui.bench.curves import Curves
+from backends.model import Inventory
 from widgets.bars import Progress
 from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark
 from widgets.choice_list import ChoiceItem
@@ -49,8 +53,8 @@ def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
 
 def steady_way(plan: SteadyPlan | None) -> str:
     """The choice that a plan is."""
-    asked = (False, False) if plan is None else (plan.until, plan.end_early)
-    return next(value for value, way in _WAYS.items() if way == asked)
+    flags = (False, False) if plan is None else (plan.until, plan.end_early)
+    return next(value for value, choice_flags in _WAYS.items() if choice_flags == flags)
 
 
 def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:
@@ -84,15 +88,25 @@ def throughput_chart(
         for name, color in colors.items()
         if f"{name} {unit}" in curves.series
     )
-    return ChartData(
+    return replace(
+        _chart(curves, total, marks, waiting, over=over),
         series=series,
         references=references,
-        marks=marks,
-        shaded_until=curves.measured_from if total is not None else 0.0,
         shaded_words="ramp",
-        x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
         close=close,
+    )
+
+
+def _chart(
+    curves: Curves, total: float | None, marks: tuple[TimeMark, ...], waiting: str, *, over: bool = False
+) -> ChartData:
+    """Return what all graphs of a job have in common."""
+    return ChartData(
+        marks=marks,
+        shaded_until=curves.measured_from if total is not None else 0.0,
+        x_max=total,
+        y_format=units.latency,
         ends=True,
         over=over,
         waiting=waiting,
@@ -117,15 +131,7 @@ def heat_chart(
     curves: Curves, *, total: float | None, marks: tuple[TimeMark, ...] = (), waiting: str = WAITING
 ) -> ChartData:
     """The lower graph the other way: how the latencies of each interval are spread."""
-    return ChartData(
-        heat=tuple(curves.heat),
-        marks=marks,
-        shaded_until=curves.measured_from if total is not None else 0.0,
-        x_max=total,
-        y_format=units.latency,
-        ends=True,
-        waiting=waiting,
-    )
+    return replace(_chart(curves, total, marks, waiting), heat=tuple(curves.heat))
 
 
 def latency_chart(
@@ -140,18 +146,9 @@ def latency_chart(
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
     lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
     most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
-    return ChartData(
-        series=(most, *lines),  # the lines over the points
-        marks=marks,
-        shaded_until=curves.measured_from if total is not None else 0.0,
-        shaded_words="ramp",
-        x_max=total,
-        y_format=units.latency,
-        ends=True,
-        over=over,
-        bands=True,
-        waiting=_AFTER_THE_RAMP if curves.taken and not curves.measured else waiting,
-    )
+    text = _AFTER_THE_RAMP if curves.taken and not curves.measured else waiting
+    series = (most, *lines)  # the lines over the points
+    return replace(_chart(curves, total, marks, text, over=over), series=series, shaded_words="ramp", bands=True)
 
 
 def progress(active: ActiveRun, now: float) -> Progress:
@@ -221,3 +218,24 @@ def short_progress(session: Session, active: ActiveRun, now: float) -> str:
     if state.fraction is None:
         return f"{name}: {state.phase}"
     return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"
+
+
+_JOIN = " · "
+
+
+def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapping[str, str], *, wide: bool) -> str:
+    """`ssd · raid5 · sdb · through · none · 64K`; where it is `wide` the settings are named.
+
+    Of several, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
+    """
+    parts = [target_texts(inventory, target.device, target.target) for target in targets]
+    if len(parts) > 1:
+        parts = [(f"{len(parts)} targets", ", ".join(own for own, *_ in parts))]
+    return _JOIN.join((*parts[0], *telling_settings(values, named=wide)))
+
+
+def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:
+    """The workload's name, the job, and what is done about the steady state."""
+    named = f"{profile}: {title}" if profile else title
+    text = "" if plan is None else plan.describe()
+    return _JOIN.join(filter(None, (named, text)))

@@ -117,8 +117,8 @@ def iops(member: MemberStats) -> float | None:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    counted = [value for value in values if value is not None]
+    return sum(counted) if len(counted) == len(values) else None
 
 
 def _depths(members: Sequence[MemberStats]) -> set[int]:
@@ -146,18 +146,18 @@ def _summary(disks: Sequence[MemberStats], face: _Face) -> tuple[TableRow, ...]:
         together = MemberStats(
             device=name,
             depth=disks[0].depth,
-            read_iops=_of(disks, lambda disk: disk.read_iops, of),
-            write_iops=_of(disks, lambda disk: disk.write_iops, of),
-            read_bytes_per_second=_of(disks, bytes_per_second_moved, of),
+            read_iops=_statistic(disks, lambda disk: disk.read_iops, of),
+            write_iops=_statistic(disks, lambda disk: disk.write_iops, of),
+            read_bytes_per_second=_statistic(disks, bytes_per_second_moved, of),
             write_bytes_per_second=0.0,
-            utilisation=_of(disks, lambda disk: disk.utilisation, of),
-            queue=_of(disks, lambda disk: disk.queue, of),
+            utilisation=_statistic(disks, lambda disk: disk.utilisation, of),
+            queue=_statistic(disks, lambda disk: disk.queue, of),
         )
         rows.append(face.row(together, name))
     return (*rows, face.row(outlier(disks)))
 
 
-def _of(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[float]], float]) -> float | None:
+def _statistic(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[float]], float]) -> float | None:
     values = [value for disk in disks if (value := figure(disk)) is not None]
     return of(values) if values else None
 
@@ -184,7 +184,7 @@ def outlier(disks: Sequence[MemberStats]) -> MemberStats:
 
 def _oddness(disk: MemberStats, disks: Sequence[MemberStats]) -> float:
     """How unlike the median of all its load is, in the figure that differs most."""
-    return max(_distance(figure(disk), _of(disks, figure, statistics.median)) for figure in _LOAD)
+    return max(_distance(figure(disk), _statistic(disks, figure, statistics.median)) for figure in _LOAD)
 
 
 def _distance(value: float | None, middle: float | None) -> float:

@@ -13,10 +13,9 @@ from textual.widgets import Static
 from app.core.presentation.device import settings_in_force
 from app.core.session.state import RunRecord, Session
 from app.tui.base import WorkbenchScreen
-from app.tui.bench.live_view import advice_line
+from app.tui.bench.live_view import advice_line, job_line, target_line
 from app.tui.bench.run_graphs import GRAPH_COMMANDS, GraphKeys, RunGraphs
 from app.tui.bench.summary import summary_lines
-from app.tui.bench.target_line import job_line, target_line
 from app.tui.commands import COMMANDS
 from backends.text import clean_lines
 from widgets.sparse_screen import BufferedScreen
@@ -79,9 +78,9 @@ class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
         target = target_line(self._session.inventory, start.all_targets, settings_in_force(start), wide=width >= 96)
         self.query_one("#run-title", Static).update(clean_lines(f"{self._run.id} · {target}"))
         self.query_one("#run-job", Static).update(clean_lines(job_line(start.profile, start.title, start.steady)))
-        said = advice_line(self._run.figures.advice, width, ascii=bool(getattr(self.app, "ascii", False)))
-        self.query_one("#run-advice", Static).update(clean_lines(said))
-        self.query_one("#run-advice").display = bool(said)
+        text = advice_line(self._run.figures.advice, width, ascii=bool(getattr(self.app, "ascii", False)))
+        self.query_one("#run-advice", Static).update(clean_lines(text))
+        self.query_one("#run-advice").display = bool(text)
 
     def say(self, message: str) -> None:
         """A short notice."""

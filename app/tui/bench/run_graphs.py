@@ -16,10 +16,9 @@ from app.core.presentation.run import measured_directions
 from app.core.session.results import RunResult, RunStatus, Sample
 from app.core.session.state import RunRecord, Session
 from app.doors import action
-from app.tui.bench.curves import Curves, ramp_of
+from app.tui.bench.curves import Curves, change_marks, event_marks, marks_of, ramp_of
 from app.tui.bench.large_figures import directions_of, ended_figures, figure_columns, parts_of_run, running_figures
 from app.tui.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
-from app.tui.bench.run_marks import change_marks, event_marks, marks_of
 from app.tui.plot_worker import PlotWorker
 from widgets.chart import LineChart, TimeMark
 from widgets.figure_rows import FigureRows
@@ -69,8 +68,8 @@ class RunGraphs(Vertical):
     }
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._curves = Curves()
         self._total: float | None = None
         self._baseline: RunRecord | None = None
@@ -103,10 +102,8 @@ class RunGraphs(Vertical):
     def on_mount(self) -> None:
         """Draws as the app does."""
         # Asking for widgets by name costs more than drawing a sample does.
-        self._throughput, self._latency = (
-            self.query_one("#throughput", LineChart),
-            self.query_one("#latency", LineChart),
-        )
+        self._throughput = self.query_one("#throughput", LineChart)
+        self._latency = self.query_one("#latency", LineChart)
         self._heat = self.query_one(HeatChart)
         self._figure_rows = self.query_one(FigureRows)
         for chart in self.charts:
@@ -162,8 +159,8 @@ class RunGraphs(Vertical):
     @property
     def parts(self) -> tuple[str, ...]:
         """The targets or sections of the job that have figures of their own; empty for one."""
-        known = self._whole.parts if self._figures is None else parts_of_run(self._figures)
-        return tuple(name for name, _ in known)
+        parts = self._whole.parts if self._figures is None else parts_of_run(self._figures)
+        return tuple(name for name, _ in parts)
 
     @property
     def part(self) -> str:
@@ -206,7 +203,7 @@ class RunGraphs(Vertical):
                 self.run_worker(partial(self._read_beneath, baseline, folder), thread=True, group="beneath")
 
     def _read_beneath(self, run: RunRecord, folder: Path) -> None:
-        self.app.call_from_thread(self._take_beneath, run, _read(run, folder))
+        self.app.call_from_thread(self._take_beneath, run, read_curves(run, folder))
 
     def _take_beneath(self, run: RunRecord, curves: Curves) -> None:
         if run is self._baseline and self.is_mounted:
@@ -219,15 +216,17 @@ class RunGraphs(Vertical):
         if self._wanted is not None and self._wanted[:2] == wanted[:2]:
             return
         self._part = ""
-        known = self._known.get(wanted)
-        shown = known or Curves()
-        waiting = _READING if known is None else _NOTHING
+        curves = self._known.get(wanted)
+        shown = curves or Curves()
+        waiting = _READING if curves is None else _NOTHING
         baseline = None if session.baseline in (None, run.id) else session.run(session.baseline or "")
         self.compare_with(baseline, folder)
-        happened = happened_in(run, session, shown, ascii=self._ascii)
-        self.draw(shown, total=length_of(run, shown), run=run, folder=folder, happened=happened, waiting=waiting)
+        happened = past_run_marks(run, session, shown, ascii=self._ascii)
+        self.draw(
+            shown, total=time_axis_seconds(run, shown), run=run, folder=folder, happened=happened, waiting=waiting
+        )
         self._wanted = wanted
-        if known is None:
+        if curves is None:
             self._begin_to_read(wanted, run, session)
 
     def _begin_to_read(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
@@ -237,7 +236,7 @@ class RunGraphs(Vertical):
 
     def _read_run(self, wanted: _Recorded, run: RunRecord, session: Session | None) -> None:
         folder, _, part = wanted
-        self.app.call_from_thread(self._take_run, wanted, run, session, _read(run, folder, part))
+        self.app.call_from_thread(self._take_run, wanted, run, session, read_curves(run, folder, part))
 
     def _take_run(self, wanted: _Recorded, run: RunRecord, session: Session | None, curves: Curves) -> None:
         while len(self._known) >= _KEPT:
@@ -246,8 +245,8 @@ class RunGraphs(Vertical):
         if self._wanted is None or self._wanted[:2] != wanted[:2] or not self.is_mounted:
             return
         if session is not None:  # the whole run, which its parts share the time axis with
-            self._whole, self._total = curves, length_of(run, curves)
-            self._happened = happened_in(run, session, curves, ascii=self._ascii)
+            self._whole, self._total = curves, time_axis_seconds(run, curves)
+            self._happened = past_run_marks(run, session, curves, ascii=self._ascii)
         if self._wanted == wanted:
             self._curves, self._waiting = curves, _NOTHING
         self._redraw()
@@ -283,13 +282,13 @@ class RunGraphs(Vertical):
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
         run = self._run if over is not None else None
         if run is not None and self._part:
-            run = _run_of(run, self._part)
+            run = _run_with_part(run, self._part)
         drawn = run is not None and any(side.bins for _, side in measured_directions(run.figures))
         self.set_class(drawn, "-over")
         if run is not None and drawn:
             below = None if self._part else self._baseline
             state = (run.id, run.start.at, self._part, None if below is None else below.id)
-            self.query_one(PlotWorker).make(partial(_latencies, run, below), state)
+            self.query_one(PlotWorker).make(partial(_latency_plot, run, below), state)
         else:
             self.remove_class("-percentiles")
 
@@ -367,13 +366,13 @@ _NOTHING = "no sample was kept of this run"
 """Of a run whose raw output is gone, or that was over before its first interval."""
 
 
-def _latencies(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | None:
+def _latency_plot(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | None:
     """All latencies of a run by percentile, over those of the baseline."""
     draw = action("plots.run")
     return None if draw is None else draw(run, baseline)
 
 
-def _run_of(run: RunRecord, part: str) -> RunRecord:
+def _run_with_part(run: RunRecord, part: str) -> RunRecord:
     """Return the run with the figures of one of its parts in place of all."""
     own = dict(parts_of_run(run.figures)).get(part)
     if run.end is None or own is None:
@@ -382,14 +381,14 @@ def _run_of(run: RunRecord, part: str) -> RunRecord:
     return replace(run, end=replace(run.end, figures=figures))
 
 
-def _read(run: RunRecord, folder: Path, part: str = "") -> Curves:
+def read_curves(run: RunRecord, folder: Path, part: str = "") -> Curves:
     """Return the curves of a run, or of one of its parts, from what fio wrote."""
     curves = Curves(part=part)
     curves.take(intervals(run, folder), ramp_of(run.start))
     return curves
 
 
-def happened_in(run: RunRecord, session: Session, curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
+def past_run_marks(run: RunRecord, session: Session, curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
     """What happened beside a run that is over."""
     if run.end is None:
         return ()
@@ -397,7 +396,7 @@ def happened_in(run: RunRecord, session: Session, curves: Curves, *, ascii: bool
     return (*changed, *event_marks(run.figures.happened, ascii=ascii))
 
 
-def length_of(run: RunRecord, curves: Curves) -> float | None:
+def time_axis_seconds(run: RunRecord, curves: Curves) -> float | None:
     """Seconds of a finished run's time axis: all that was planned, or what there is of one that ended before."""
     if run.figures.status is not RunStatus.OK:
         return curves.until or None
@@ -436,8 +435,8 @@ class GraphKeys:
 
     def action_zoom(self: _Showing, step: int) -> None:
         """Show less or more time."""
-        if said := self.graphs.zoom(step):
-            self.say(said)
+        if message := self.graphs.zoom(step):
+            self.say(message)
 
     def action_fit(self: _Showing) -> None:
         """Show the time that there is, or all that the job takes."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -11,23 +13,33 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from app.core.benchmark.conditions.facts import join_texts
+from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
+from app.core.benchmark.runner import BenchmarkRequest
+from app.core.fio.profiles import profile
 from app.core.presentation.device import settings_in_force, values_in_force
 from app.core.presentation.members import cache_line
-from app.core.presentation.run import cpu_line, silence_text, stall_text
+from app.core.presentation.run import cpu_line, result_line, silence_text, stall_text
 from app.core.session.events import RunTarget
-from app.core.session.results import Advice, MemberStats, Phase
+from app.core.session.results import Advice, MemberStats, Phase, RunStatus
 from app.core.session.state import ActiveRun, RunRecord, Session
 from app.tui.bench.advice import AdviceScreen
-from app.tui.bench.curves import Curves, ramp_of
-from app.tui.bench.live_view import advice_line, chart_seconds, machine_line, progress
+from app.tui.bench.curves import Curves, change_marks, event_marks, ramp_of
+from app.tui.bench.job_selection import JobSelectionScreen
+from app.tui.bench.live_view import advice_line, chart_seconds, job_line, machine_line, progress, target_line
 from app.tui.bench.members import NARROW_BAR, WIDE_BAR, member_table
-from app.tui.bench.run_control import RunControlScreen
-from app.tui.bench.run_graphs import GraphKeys, RunGraphs, happened_in, length_of
-from app.tui.bench.run_marks import change_marks, event_marks
-from app.tui.bench.summary import ended_line, next_text, progress_line, running, summary_lines
-from app.tui.bench.target_line import job_line, target_line
+from app.tui.bench.run_graphs import GraphKeys, RunGraphs, past_run_marks, time_axis_seconds
+from app.tui.bench.summary import (
+    comparison_run,
+    ended_line,
+    next_step_text,
+    progress_line,
+    running_experiment,
+    summary_lines,
+)
+from app.tui.bench.write_confirmation import confirm_run
 from app.tui.header_text import TALL
 from app.tui.notices import sentences
+from backends.errors import RaidbenchError
 from backends.sizes import size_words
 from backends.text import clean
 from widgets.bars import ProgressLine
@@ -53,13 +65,23 @@ _PARTS_HINT = "] shows the graphs of each section or target alone, [ goes back."
 _IDLE = "r runs the job; p chooses another, T the target."
 
 
-class BenchScreen(GraphKeys, RunControlScreen):
-    """The job, its figures and graphs, progress and what the run says."""
+_SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
+"""How the end of a run is told on another screen."""
+
+
+class BenchScreen(GraphKeys, JobSelectionScreen):
+    """The job, its figures and graphs, progress and what the run says. A run goes on whichever screen is in front."""
 
     NAME: ClassVar[str] = "bench"
 
     def __init__(self) -> None:
         super().__init__()
+        self.pending = False
+        """Whether a job was asked for and is not over."""
+        self.not_run = ""
+        """Whether the job as it stands was asked for and did not begin, in words."""
+        self.shown: str | None = None
+        """The run whose figures are shown."""
         self._curves = Curves()
         self._values: dict[str, str] = {}
         self._members_at = -1.0
@@ -124,7 +146,7 @@ class BenchScreen(GraphKeys, RunControlScreen):
         if record is None:
             return
         last = session.run(self.shown) if self.shown is not None else None
-        if running(session) is not None and self.workbench_app.workbench.jobs.running:
+        if running_experiment(session) is not None and self.workbench_app.workbench.jobs.running:
             if session.active is None or not session.active.message:
                 left = 0.0 if session.active is None else progress(session.active, time.time()).eta or 0.0
                 self.show_message(progress_line(session, record, left))
@@ -156,11 +178,11 @@ class BenchScreen(GraphKeys, RunControlScreen):
         """What would be measured, as a run has it."""
         if self.target_name is None:
             return (RunTarget(target=self._scratch_text()),)
-        return tuple(RunTarget(target=each.name, device=each.where) for each in self.request().targets)
+        return tuple(RunTarget(target=target.name, device=target.where) for target in self.request().targets)
 
     def _scratch_text(self) -> str:
-        place = os.path.abspath(os.path.expanduser(self.where))
-        return f"a scratch file of {size_words(self.scratch_size)} in {clean(place, 200)}"
+        path = os.path.abspath(os.path.expanduser(self.where))
+        return f"a scratch file of {size_words(self.scratch_size)} in {clean(path, 200)}"
 
     def _baseline(self, session: Session) -> RunRecord | None:
         run = session.run(session.baseline) if session.baseline else None
@@ -208,12 +230,8 @@ class BenchScreen(GraphKeys, RunControlScreen):
         """The advisor's line; no line where nothing is to be said."""
         self._advice = advice
         self.query_one("#advice").set_class(bool(advice), "-said")
-        self.put("#advice", advice_line(advice, self._advice_room, ascii=self.workbench_app.ascii))
-
-    @property
-    def _advice_room(self) -> int:
-        """Columns of all lines that it may have: where there are rows for it, it is not cut."""
-        return (self.size.width - 2) * (ADVICE_LINES if self.size.height >= TALL else 1)
+        room = (self.size.width - 2) * (ADVICE_LINES if self.size.height >= TALL else 1)
+        self.put("#advice", advice_line(advice, room, ascii=self.workbench_app.ascii))
 
     def _foresee(self, session: Session) -> None:
         """Read the settings of the target and ask the advisor about the job as it stands, once for each job, target
@@ -228,15 +246,15 @@ class BenchScreen(GraphKeys, RunControlScreen):
     async def _ask_advice(self, wanted: object) -> None:
         bench = self.workbench_app.workbench
         self._values = join_texts(
-            [values_in_force(await bench.hardware.readings_of(each.device)) for each in self._targets()]
+            [values_in_force(await bench.hardware.readings_of(target.device)) for target in self._targets()]
         )
-        said = await bench.jobs.preview_advice(self.request())
+        advice = await bench.jobs.preview_advice(self.request())
         missing = await bench.jobs.why_not()
         self._why_not = "" if missing is None else f"r cannot run it: {sentences(missing.message, missing.hint)}"
         if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
             self.show_message(self._why_not)
         if self._foreseen == wanted and bench.session.active is None and not self.pending:
-            self.show_advice(said)
+            self.show_advice(advice)
             self.show_job()
 
     def _show_members(self, members: tuple[MemberStats, ...]) -> None:
@@ -260,25 +278,113 @@ class BenchScreen(GraphKeys, RunControlScreen):
         self._show_members(run.figures.members)
         self.show_advice(run.figures.advice)
         self.show_message("\n".join(summary_lines(run)))
-        self.hint(next_text(run, session), stays=True)
+        self.hint(next_step_text(run, session), stays=True)
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
         self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)
         self.graphs.draw(
             self._curves,
-            total=length_of(run, self._curves),
+            total=time_axis_seconds(run, self._curves),
             run=run,
             folder=self.workbench_app.workbench.folder,
-            happened=happened_in(run, session, self._curves, ascii=self.workbench_app.ascii),
+            happened=past_run_marks(run, session, self._curves, ascii=self.workbench_app.ascii),
             waiting="nothing was measured",
         )
+
+    def action_run(self) -> None:
+        """Prepare the job, ask where that is needed, run it."""
+        self._start(self.request)
+
+    def action_precondition(self) -> None:
+        """Write all of the target twice, then the job until it is steady; asked for by itself."""
+
+        def request() -> BenchmarkRequest:
+            wanted = self.request()
+            job, name = wanted.job, wanted.profile
+            if not job.writes or job.sections:  # reading changes nothing about a drive, and sections do not settle
+                job, name = replace(profile(WORKLOAD).job, size=job.size), WORKLOAD
+            plan = self.workbench_app.options.steady
+            precondition = precondition_request(wanted.where, wanted.name, job, plan, profile=name)
+            return replace(precondition, beside=wanted.beside)
+
+        self._start(request)
+
+    def _start(self, request: Callable[[], BenchmarkRequest]) -> None:
+        if self.workbench_app.workbench.jobs.running or self.pending:
+            self.say("A job is running already: x stops it.")
+            return
+        self.pending, self.not_run = True, ""
+        self.show_message("looking at the target ...")
+        # On the app, so that looking at another screen does not end the run.
+        self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
+
+    async def _run(self, request: Callable[[], BenchmarkRequest]) -> None:
+        bench = self.workbench_app.workbench
+        try:
+            ready = await bench.jobs.prepare(request())
+            self.show_advice(ready.advice)
+            if not await confirm_run(self.workbench_app, ready):
+                self._say_not_run("not started")
+                return
+            record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
+            self.show_ended(record)
+            self.show_job()
+            if not self.is_current:  # in front, the summary tells it
+                text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
+                self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
+        except RaidbenchError as error:
+            self.workbench_app.show_error(error, title="Not measured")
+            self._say_not_run("not measured")  # the notice says why, once
+        finally:
+            self.pending = False
+
+    def _say_not_run(self, text: str) -> None:
+        """Say it, and again whenever the screen is shown anew."""
+        self.not_run = text
+        self.show_message(text)
+
+    def action_stop(self) -> None:
+        """End the running job in good order."""
+        if not self.workbench_app.workbench.jobs.running:
+            self.say("No job is running.")
+            return
+        self.workbench_app.workbench.jobs.stop()
+        then = ", then the old value is put back" if running_experiment(self.workbench_app.session) is not None else ""
+        self.show_message(f"stopping: fio brings its I/O to an end and sums up{then}")
+
+    def action_baseline(self) -> None:
+        """Mark the run shown here as baseline."""
+        session = self.workbench_app.session
+        run_id = self.shown or (session.runs[-1].id if session.runs else None)
+        if run_id is None:
+            self.say("There is no run yet.")
+            return
+        try:
+            self.workbench_app.workbench.mark_baseline(None if session.baseline == run_id else run_id)
+        except RaidbenchError as error:
+            self.workbench_app.show_error(error)
+            return
+        self.say(f"{run_id} is {'no longer ' if session.baseline == run_id else ''}the baseline.")
+
+    def action_compare(self) -> None:
+        """Show the run beside the baseline, or the run before it that measured the same."""
+        session, folder = self.workbench_app.session, self.workbench_app.workbench.folder
+        run = None if self.shown is None else session.run(self.shown)
+        other = None if run is None else comparison_run(run, session)
+        if run is None or run.end is None or other is None or folder is None:
+            self.say("There is no other run of the same job to compare with yet: r measures again.")
+            return
+        from app.tui.runs.compare import ComparedRun, CompareScreen
+
+        a, b = (ComparedRun(record, record.id, folder) for record in (other, run))
+        self.app.push_screen(CompareScreen(a, b, session.runs, session.runs, session.experiments))
 
     def action_advice(self) -> None:
         """All that is said of the job, of the running one or of the one whose figures are shown."""
         if not self._advice:
             self.say("There is nothing to be said against this job so far.")
             return
-        self.app.push_screen(AdviceScreen("Advice", self._advice))
+        self.app.push_screen(AdviceScreen(self._advice))
 
     def action_freeze(self) -> None:
         """Hold the graphs still, or let them go."""

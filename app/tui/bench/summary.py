@@ -19,19 +19,19 @@ def summary_lines(run: RunRecord) -> tuple[str, ...]:
     return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *run_end_texts(run.figures))
 
 
-def next_text(run: RunRecord, session: Session) -> str:
+def next_step_text(run: RunRecord, session: Session) -> str:
     """`Next: B measure against another value, c compare with r1, E export`; of a run that failed, r again."""
     if run.figures.status is RunStatus.FAILED:
         return "Next: r run it again, e change the job, T choose another target."
-    other = compared_with(run, session)
+    other = comparison_run(run, session)
     compare = f"c compare with {other.id}" if other is not None else "r run it again"
     if run.start.sections:  # an A/B judges one section
         return f"Next: {compare}, ] show each section alone, E export."
     return f"Next: B measure against another value, {compare}, E export."
 
 
-def compared_with(run: RunRecord, session: Session) -> RunRecord | None:
-    """The baseline, or else the last run before it that did the same job on the same thing; None if there is none."""
+def comparison_run(run: RunRecord, session: Session) -> RunRecord | None:
+    """Return the baseline, else the last run before this one with the same job and target; None without one."""
     baseline = session.run(session.baseline) if session.baseline is not None else None
     if baseline is not None and baseline.id != run.id:
         return baseline
@@ -42,15 +42,15 @@ def compared_with(run: RunRecord, session: Session) -> RunRecord | None:
 
 def _same_job(record: RunRecord, other: RunRecord) -> bool:
     """Whether they measured the same, whatever the settings were."""
-    (where, job, _, subject), (place, task, _, names) = condition(record), condition(other)
-    return (where, job, subject) == (place, task, names)
+    (where, job, _, subject), (other_where, other_job, _, other_subject) = condition(record), condition(other)
+    return (where, job, subject) == (other_where, other_job, other_subject)
 
 
 # -- a running or finished experiment as the lines that screens show --------------------------------------------------
 
 
-def running(session: Session) -> ExperimentRecord | None:
-    """The experiment that has not ended; after a crash one that never will."""
+def running_experiment(session: Session) -> ExperimentRecord | None:
+    """Return the experiment that has not ended; after a crash it never will."""
     last = session.experiments[-1] if session.experiments else None
     return last if last is not None and last.end is None else None
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 
-async def allowed(app: AppInterface, ready: RunPlan) -> bool:
-    """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
+async def confirm_run(app: AppInterface, ready: RunPlan) -> bool:
+    """Return whether the user confirms a job that writes to a device; a refused job only shows its reasons."""
     if ready.refused:
         where = ", ".join(target.where for target in ready.request.targets)
         title = f"{ready.job.describe()} on {where}"
@@ -24,13 +24,13 @@ async def allowed(app: AppInterface, ready: RunPlan) -> bool:
         await app.push_screen_wait(ConfirmDialog(Confirmation(title=title, tier="refused", reasons=reasons)))
         return False
     if ready.request.fills:
-        return await app.push_screen_wait(ConfirmDialog(_precondition(app, ready))) is True
+        return await app.push_screen_wait(ConfirmDialog(_precondition_confirmation(app, ready))) is True
     if not ready.destructive:
         return True
-    return await app.push_screen_wait(ConfirmDialog(_overwriting(app, ready))) is True
+    return await app.push_screen_wait(ConfirmDialog(_overwrite_confirmation(app, ready))) is True
 
 
-def _overwriting(app: AppInterface, ready: RunPlan) -> Confirmation:
+def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
     """The question before one device or several are written to."""
     devices = list(map(_shown, ready.overwritten))
     lost = "it" if len(devices) == 1 else "them"
@@ -48,17 +48,17 @@ def _overwriting(app: AppInterface, ready: RunPlan) -> Confirmation:
             *_wear(app, ready),
             *ready.notes,
         ),
-        evidence=tuple(value for site in ready.overwritten for value in _found(site)),
+        evidence=tuple(value for site in ready.overwritten for value in _content_text(site)),
         devices=tuple(plate.sentence for plate in ready.plates),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.job.writes_data else "Trim",
     )
 
 
-def _found(site: ResolvedTarget) -> tuple[str, ...]:
-    """What lies on a device and would be lost."""
-    matches = () if site.judgement is None else site.judgement.verdict.found
-    return matches or (f"nothing: {_shown(site)} is blank",)
+def _content_text(site: ResolvedTarget) -> tuple[str, ...]:
+    """Return what is on a device and would be lost."""
+    content = () if site.judgement is None else site.judgement.verdict.found
+    return content or (f"nothing: {_shown(site)} is blank",)
 
 
 def _shown(site: ResolvedTarget) -> str:
@@ -69,7 +69,7 @@ def _wear(app: AppInterface, ready: RunPlan) -> tuple[str, ...]:
     return tuple(f"{text}." for text in wear_texts(ready, app.session.runs, app.session.inventory))
 
 
-def _precondition(app: AppInterface, ready: RunPlan) -> Confirmation:
+def _precondition_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
     """The question before all of a device, or of a file, is written."""
     fills, device = ready.request.fills, ready.only.device or ready.request.where
     shown = device if ready.only.scratch is None else str(ready.only.scratch.path)
@@ -86,7 +86,7 @@ def _precondition(app: AppInterface, ready: RunPlan) -> Confirmation:
         risks=(f"{device} is overwritten, which wears it.", *_wear(app, ready), *ready.notes)
         if ready.destructive
         else ready.notes,
-        evidence=_found(ready.only) if ready.destructive else (),
+        evidence=_content_text(ready.only) if ready.destructive else (),
         devices=tuple(plate.sentence for plate in ready.plates),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.destructive else "Write",

@@ -40,26 +40,26 @@ _FOLDS = {ExpandState.NOTHING: "  ", ExpandState.CLOSED: "▸ ", ExpandState.OPE
 
 def list_rows(table: Table, staged: Container[str] = ()) -> tuple[TableRow, ...]:
     """The rows of the list: what hangs from another stands further in, and where something is staged is a mark."""
-    return tuple([_drawn(row, row.key in staged) for row in table.rows])
+    return tuple([_table_row(row, row.key in staged) for row in table.rows])
 
 
-def _drawn(row: Row, marked: bool) -> TableRow:
+def _table_row(row: Row, marked: bool) -> TableRow:
     name, *others = render.cells(row.cells)
     return TableRow(
         key=row.key,
-        cells=(_branched(row, name), *others),
+        cells=(_indented_name(row, name), *others),
         dim=row.dim,
-        banner=_headed(row, render.cells(row.banner)),
+        banner=_banner_cells(row, render.cells(row.banner)),
         marked=marked,
     )
 
 
-def _branched(row: Row, name: str | TableCell) -> str | TableCell:
+def _indented_name(row: Row, name: str | TableCell) -> str | TableCell:
     text = f"{' ' * row.depth}{_FOLDS[row.fold]}{plain(name)}"
     return TableCell(text=text, tone=name.tone) if isinstance(name, TableCell) else text
 
 
-def _headed(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | TableCell, ...]:
+def _banner_cells(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | TableCell, ...]:
     if not banner:
         return ()
     first = banner[0] if isinstance(banner[0], TableCell) else TableCell(text=banner[0])
@@ -107,9 +107,9 @@ class DeviceList(KeyedTable):
         """Keys of the columns, as far as there is room."""
         self.listing = DeviceListOptions(order=order if order in ORDERS else "address")
         """What of the list is shown."""
-        self.words = ""
+        self.filter_text = ""
         """What the filter wants."""
-        self.told = Table(columns=COLUMNS)
+        self.table = Table(columns=COLUMNS)
         """What is shown, before it is drawn."""
         self._inventory = Inventory()
         self._tuned: Mapping[Target, TuningCells] = {}
@@ -132,40 +132,39 @@ class DeviceList(KeyedTable):
         self._inventory, self._tuned, self._staged = inventory, tuned, staged
         self._fill(anew=inventory is not before)
         if self._stood is not None:
-            self._stand_on(self._now(self._stood))
+            self._stand_on(self._current_key(self._stood))
 
     def _fill(self, *, anew: bool = False) -> None:
-        if self.words.strip():
+        if self.filter_text.strip():
             if self._texts is None:
                 self._texts = search_texts(self._inventory, self._tuned)
-            names = matching_keys(self._texts, self.words)
-            self.listing = replace(self.listing, found=names, named=keys_by_name(self._inventory, names, self.words))
+            names = matching_keys(self._texts, self.filter_text)
+            self.listing = replace(
+                self.listing, found=names, named=keys_by_name(self._inventory, names, self.filter_text)
+            )
         else:
             self.listing = replace(self.listing, found=None, named=frozenset())
-        self._seek(tuple(self.words.lower().split()))
-        self.told = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
-        columns = render.columns(self.told)
+        sought = tuple(self.filter_text.lower().split())
+        if sought != self.sought:  # what the filter wants stands out
+            self.sought = sought
+            self.refresh()
+        self.table = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
+        columns = render.columns(self.table)
         if columns != self.columns:
             self.columns = columns
-        self.rows = list_rows(self.told, self._staged)
+        self.rows = list_rows(self.table, self._staged)
         if anew:
             self.fit()  # other devices: nobody watches a column that would jump
         if self._stood is None and self.rows:
             self.cursor = self.rows[0].key
 
-    def _seek(self, parts: tuple[str, ...]) -> None:
-        """Let what the filter wants stand out."""
-        if parts != self.sought:
-            self.sought = parts
-            self.refresh()
-
     def _rearrange(self) -> None:
         """The same devices in another way: where the cursor is then, it stays."""
         self._fill()
         if self._stood is not None:
-            self.stay()
+            self.pin_cursor()
 
-    def stay(self) -> None:
+    def pin_cursor(self) -> None:
         """From now on the cursor is on this row, whatever comes before it."""
         self._stand_on(self.cursor)
 
@@ -174,7 +173,7 @@ class DeviceList(KeyedTable):
         self._thing = device or (self._thing if key == self._stood else None)
         self.cursor = self._stood = key
 
-    def _now(self, key: str) -> str | None:
+    def _current_key(self, key: str) -> str | None:
         """Where that is now: a disk may have turned out to be an array's or a drive's, once its card has answered."""
         at, node = key.removesuffix(OTHERS), getattr(self._thing, "device", None)
         views = () if node is None else self._inventory.at(node)
@@ -190,18 +189,18 @@ class DeviceList(KeyedTable):
     @property
     def beside(self) -> str:
         """What is known of the selected row and has no column for want of room."""
-        shown = frozenset(place.column.key for place in self._place())
-        return "" if self.cursor is None else hidden_cells_text(self.told, self.cursor, shown)
+        shown = frozenset(position.column.key for position in self._place())
+        return "" if self.cursor is None else hidden_cells_text(self.table, self.cursor, shown)
 
     def filter(self, text: str) -> None:
         """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
-        self.words = text
+        self.filter_text = text
         self._rearrange()
         names = self.listing.found or frozenset()
-        rows = [row for row in self.told.rows if row.key in names]
+        rows = [row for row in self.table.rows if row.key in names]
         if rows:
-            self.cursor = min(rows, key=lambda row: _called(row, text)).key
-            self.stay()
+            self.cursor = min(rows, key=lambda row: _name_distance(row, text)).key
+            self.pin_cursor()
 
     def sort(self, order: str) -> None:
         """In another order."""
@@ -215,20 +214,23 @@ class DeviceList(KeyedTable):
 
     def open_branch(self) -> bool:
         """Show what hangs from the row; False where nothing is hidden."""
-        row = self._told_row()
+        row = self._current_row()
         if row is None or row.fold is not ExpandState.CLOSED:
             return False
-        self.stay()
+        self.pin_cursor()
         key = row.key.removesuffix(OTHERS)
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
-        opened = self.listing.opened if keeps and self._in_trouble(key) else self.listing.opened | {key}
+        opens_itself = any(
+            trouble.key == key for trouble in attention_items(self._inventory)
+        )  # no finding opens a branch
+        opened = self.listing.opened if keeps and opens_itself else self.listing.opened | {key}
         self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
         self._rearrange()
         return True
 
     def toggle_all(self) -> bool:
         """Show all that hangs from anything, or again only what wants a look; whether all is shown now."""
-        self.stay()
+        self.pin_cursor()
         whole = not self.listing.whole
         self.listing = replace(self.listing, whole=whole, opened=frozenset(), closed=frozenset())
         self._fill()
@@ -236,32 +238,27 @@ class DeviceList(KeyedTable):
         self._stand_on(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
         return whole
 
-    def _in_trouble(self, key: str) -> bool:
-        return any(
-            trouble.key == key for trouble in attention_items(self._inventory)
-        )  # what opens a branch: no finding does
-
     def close_branch(self) -> bool:
         """Hide what hangs from the row, or go to what the row hangs from; False at the top."""
-        row = self._told_row()
+        row = self._current_row()
         if row is None:
             return False
-        self.stay()
+        self.pin_cursor()
         if row.fold is ExpandState.OPEN and self.listing.found is None:
             listing = self.listing
             self.listing = replace(listing, opened=listing.opened - {row.key}, closed=listing.closed | {row.key})
             self._rearrange()
             return True
-        rows = self.told.rows
+        rows = self.table.rows
         at = self._index[row.key]
-        above = next((other_row for other_row in reversed(rows[:at]) if other_row.depth < row.depth), None)
+        above = next((row_above for row_above in reversed(rows[:at]) if row_above.depth < row.depth), None)
         if above is not None:
             self._stand_on(above.key)
         return above is not None
 
-    def _told_row(self) -> Row | None:
+    def _current_row(self) -> Row | None:
         at = self._index.get(self.cursor or "")
-        return None if at is None else self.told.rows[at]
+        return None if at is None else self.table.rows[at]
 
     def next_trouble(self, items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
         """Go to the next of what wants a look, and its place among them from 0; None where all is well.
@@ -270,9 +267,9 @@ class DeviceList(KeyedTable):
         """
         if not items:
             return None
-        here = self._gone_to is not None and self._gone_to in items and self.selected == self._gone_to.key
+        is_continued = self._gone_to is not None and self._gone_to in items and self.selected == self._gone_to.key
         keys = [trouble.key for trouble in items]
-        if here and self._gone_to is not None:
+        if is_continued and self._gone_to is not None:
             at = items.index(self._gone_to) + 1
         else:
             at = keys.index(self.selected) + 1 if self.selected in keys else 0
@@ -295,7 +292,7 @@ class DeviceList(KeyedTable):
         """Put the cursor on a row, opening what hides it."""
         if key not in self._index:
             above = getattr(self._inventory.find(key), "array", None)
-            self.words = ""
+            self.filter_text = ""
             opened = self.listing.opened if above is None else self.listing.opened | {str(above)}
             self.listing = replace(self.listing, opened=opened, closed=frozenset())
             self._rearrange()
@@ -305,23 +302,23 @@ class DeviceList(KeyedTable):
     @property
     def count(self) -> str:
         """How many of what is shown match, of how many there are; "" without a filter."""
-        found = self.listing.found
-        if found is None or self._texts is None:
+        matching_keys = self.listing.found
+        if matching_keys is None or self._texts is None:
             return ""
-        return f"{sum(row.key in found for row in self.told.rows)} of {len(self._texts)} match"
+        return f"{sum(row.key in matching_keys for row in self.table.rows)} of {len(self._texts)} match"
 
     def on_click(self, event: events.Click) -> None:
         """From now on the cursor is where somebody put it."""
         super().on_click(event)
         event.prevent_default()  # or the table hears of it once more
-        self.stay()
+        self.pin_cursor()
 
     def _move_to(self, index: int, direction: int) -> None:
         super()._move_to(index, direction)
-        self.stay()
+        self.pin_cursor()
 
 
-def _called(row: Row, text: str) -> int:
+def _name_distance(row: Row, text: str) -> int:
     """How far the name of a row is from what was typed: the same, begins so, holds it, or is called otherwise."""
     cell = row.cells[0]
     name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), text.strip().lower()

@@ -98,7 +98,7 @@ class ListDetailScreen(WorkbenchScreen):
 
     def go_inside(self) -> None:
         """To the device that is selected."""
-        self.devices.stay()
+        self.devices.pin_cursor()
         self.add_class("-inside")
         self.set_focus(self.detail.entrance)
 
@@ -140,5 +140,5 @@ def title_text(device: Thing) -> str:
     branch = DeviceTreeNode(thing=device, why=state_reason(device) if isinstance(device, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
-    words = (name_of(device), kind_text(device), capacity_text(device), f"{sign}{state.text}".strip())
-    return " · ".join(filter(None, words))
+    parts = (name_of(device), kind_text(device), capacity_text(device), f"{sign}{state.text}".strip())
+    return " · ".join(filter(None, parts))

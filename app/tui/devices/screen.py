@@ -17,7 +17,14 @@ from app.core.presentation.table import Facts
 from app.core.session.state import ChangeRecord, Session
 from app.tui.devices.detail import FactsPane
 from app.tui.devices.list_detail import ListDetailScreen
-from app.tui.devices.settings_panel import TargetSettings, able_first, defect, pairs, parts_of, read_again
+from app.tui.devices.settings_panel import (
+    TargetSettings,
+    changeable_first,
+    parts_of,
+    read_again,
+    settings_by_key,
+    vendor_defect,
+)
 from app.tui.notices import commands_in
 from app.tui.welcome import welcome_lines
 from backends.display_names import name_of
@@ -32,7 +39,7 @@ from widgets.text_utils import units
 if TYPE_CHECKING:
     from app.core.presentation.attention_list import AttentionItem
     from app.tui.devices.staged_changes import ChangeController
-    from app.tui.watched import FileDifference
+    from app.tui.feature_hooks import FileDifference
     from backends.change import Change
 
 THREE = 170
@@ -113,23 +120,20 @@ class DevicesScreen(ListDetailScreen):
     def _say_empty(self, session: Session) -> None:
         """Why there are no devices or settings, for as long as there are none."""
         inventory = session.inventory
+        no_devices = "looking for hardware ..." if session.probing else "nothing was found: raidbench doctor says why"
         if self._why_empty:
             text = self._why_empty
         elif self._selected is not None:
             text = "no settings here"
-        elif session.probing:
-            text = "looking for hardware ..."
-        elif inventory.drives or inventory.controllers or inventory.arrays:
+        elif not session.probing and (inventory.drives or inventory.controllers or inventory.arrays):
             text = "choose a device in the list"
         else:
-            text = "nothing was found: raidbench doctor says why"
+            text = no_devices
         self.panel.table.empty = text
-        if self.devices.words.strip() and inventory.drives:
-            self.devices.empty = f"nothing matches {self.devices.words.strip()}: Esc shows all"
+        if self.devices.filter_text.strip() and inventory.drives:
+            self.devices.empty = f"nothing matches {self.devices.filter_text.strip()}: Esc shows all"
         else:
-            self.devices.empty = (
-                "looking for hardware ..." if session.probing else "nothing was found: raidbench doctor says why"
-            )
+            self.devices.empty = no_devices
 
     def _take(self, inventory: Inventory) -> None:
         """Show another inventory; what is selected stays so for as long as it is there."""
@@ -139,23 +143,23 @@ class DevicesScreen(ListDetailScreen):
         if inventory.drives or inventory.arrays:
             self._read_tuning()
         if self._selected is not None and self._thing() != before:
-            self._look(moved=self._moved)
+            self._show_selected(moved=self._moved)
 
     def _take_ends(self, ended: Sequence[ChangeRecord]) -> None:
         """Read again what changes that are over have set."""
         if ended:
             self._moved = frozenset(record.change.target for record in ended)
-            self._look(moved=self._moved)
+            self._show_selected(moved=self._moved)
             self._read_tuning()  # of those that are not selected
 
     def _fill(self) -> None:
         staged = self.workbench_app.staged
         inventory = self._inventory or Inventory()
-        self.devices.show(inventory, self._tuned, _marked(inventory, staged))
-        self.note(self.devices.count or self._awaited() or " · ".join(count_texts(inventory)))
+        self.devices.show(inventory, self._tuned, _staged_rows(inventory, staged))
+        self.note(self.devices.count or self._awaited_text() or " · ".join(count_texts(inventory)))
         self.show_hidden_cells()
 
-    def _awaited(self) -> str:
+    def _awaited_text(self) -> str:
         """Who has not answered the look that is under way: until then a card's volumes are the kernel's disks."""
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
@@ -163,7 +167,7 @@ class DevicesScreen(ListDetailScreen):
 
     def _read_tuning(self) -> None:
         work = partial(self._tuning, self._inventory or Inventory())
-        self.run_worker(work, group="tuning", exclusive=True)  # type: ignore[arg-type]  # a partial: see `_look`
+        self.run_worker(work, group="tuning", exclusive=True)  # type: ignore[arg-type]  # a partial: see `_show_selected`
 
     async def _tuning(self, inventory: Inventory) -> None:
         """How what is in the list is tuned; what is in sight first, and of the rest a few at a time."""
@@ -203,7 +207,7 @@ class DevicesScreen(ListDetailScreen):
         if self._shown is None:
             self._turn_to_row()
         elif self._selected not in (None, self._shown):
-            self.run_worker(self._turn_when_at_rest, group="read", exclusive=True)  # type: ignore[arg-type]  # see `_look`
+            self.run_worker(self._turn_when_at_rest, group="read", exclusive=True)  # type: ignore[arg-type]  # see `_show_selected`
 
     async def _turn_when_at_rest(self) -> None:
         """Show the device under the cursor once no key has moved it for a while."""
@@ -213,7 +217,7 @@ class DevicesScreen(ListDetailScreen):
     def _turn_to_row(self) -> None:
         """Show the device under the cursor, unless it is shown."""
         if self._selected not in (None, self._shown):
-            self._look()
+            self._show_selected()
 
     def _thing(self) -> Thing | None:
         """What is under the cursor."""
@@ -221,7 +225,7 @@ class DevicesScreen(ListDetailScreen):
             return None
         return self._inventory.find(self._selected)
 
-    def _look(self, *, moved: frozenset[Target] | None = None) -> None:
+    def _show_selected(self, *, moved: frozenset[Target] | None = None) -> None:
         """Show the device under the cursor: facts and settings at once when these are read, which is soon.
 
         `moved`: what was set since they were read, None if all may be otherwise.
@@ -257,11 +261,11 @@ class DevicesScreen(ListDetailScreen):
         device = self._thing()
         app = self.workbench_app
         if device is None:
-            known = self._problems()
+            shown_facts = self._problems()
         else:
             parts = self.panel.parts if self.panel.of == self._selected else ()
             names = {setting.label for part in parts for setting in part.settings}
-            known = (
+            shown_facts = (
                 *self._problems(),
                 *app.findings.facts(str(device.target)),
                 *device_facts(app.workbench.jobs.remembered(device), excluded=names),
@@ -269,7 +273,7 @@ class DevicesScreen(ListDetailScreen):
             self._show_history(device)
         self.show_title(device, self._selected or "")
         for pane in self.query(FactsPane):
-            pane.show((*welcome_lines(app), *known), anew=anew)
+            pane.show((*welcome_lines(app), *shown_facts), anew=anew)
 
     def _show_history(self, device: Thing) -> None:
         """What was done with it, once somebody asks: the words of runs take a while to import."""
@@ -295,13 +299,13 @@ class DevicesScreen(ListDetailScreen):
         except RaidbenchError as error:
             why = error.message
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
-            bench.problem(str(device.target), defect(device, error))
-            why = defect(device, error).message
+            bench.problem(str(device.target), vendor_defect(device, error))
+            why = vendor_defect(device, error).message
         finally:
             waiting.stop()
         self._show_read(device, parts, why)
         if parts and not isinstance(device, Controller):
-            self._tuned = {**self._tuned, device.target: tuning_cells(pairs(parts))}
+            self._tuned = {**self._tuned, device.target: tuning_cells(settings_by_key(parts))}
             self._fill()
         if parts and self.workbench_app.drifted.file is not None:
             self.workbench_app.check_anew()  # what was just read had not been held against the file
@@ -313,7 +317,7 @@ class DevicesScreen(ListDetailScreen):
             return
         anew = self.panel.of != at
         with self.app.batch_update():
-            self._show_settings(able_first(parts), why or ("" if parts or why is not None else self._why_empty))
+            self._show_settings(changeable_first(parts), why or ("" if parts or why is not None else self._why_empty))
             self._show_facts(anew=anew)
 
     def _show_settings(self, parts: tuple[TargetSettings, ...], why: str) -> None:
@@ -324,12 +328,12 @@ class DevicesScreen(ListDetailScreen):
             self._aim = None
         self._say_empty(self.workbench_app.session)
 
-    def _changing(self) -> ChangeController:
+    def _change_controller(self) -> ChangeController:
         from app.tui.devices.staged_changes import ChangeController
 
-        return ChangeController(self.workbench_app, self.panel, self._changed)
+        return ChangeController(self.workbench_app, self.panel, self._look_again_after)
 
-    def _changed(self, changes: tuple[Change, ...]) -> None:
+    def _look_again_after(self, changes: tuple[Change, ...]) -> None:
         """After changes, what they may have moved is looked at again."""
         self.app.run_worker(self.workbench_app.rescan_after_change(changes), group="probe", exclusive=True)
 
@@ -406,8 +410,8 @@ class DevicesScreen(ListDetailScreen):
 
     def action_trouble(self) -> None:
         """Go to the next thing that wants a look."""
-        attention_items = self.workbench_app.findings.troubles(self._inventory or Inventory())
-        pair = self.devices.next_trouble(attention_items)
+        items = self.workbench_app.findings.troubles(self._inventory or Inventory())
+        pair = self.devices.next_trouble(items)
         self.leave_inside()
         if pair is None:
             self.say("Nothing wants a look: all is well, as far as can be seen.")
@@ -417,9 +421,7 @@ class DevicesScreen(ListDetailScreen):
         mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
         device = self._thing()
         name = "" if device is None else f"{name_of(device)}: "
-        self.workbench_app.notify_transient(
-            f"{number + 1} of {len(attention_items)} · {name}{self._offered.words}.{mends}"
-        )
+        self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered.words}.{mends}")
 
     def _stage_offered(self) -> bool:
         """Stage what mends the finding that was just gone to; whether there is such a change."""
@@ -470,17 +472,17 @@ class DevicesScreen(ListDetailScreen):
     @staticmethod
     def _row_of(inventory: Inventory, target: str) -> str:
         """The row that shows what has this address: of a disk, that of the array or the vendor's drive that it is."""
-        thing = inventory.find(target)
-        device = None if thing is None or isinstance(thing, Controller) else thing.device
+        found_device = inventory.find(target)
+        device = None if found_device is None or isinstance(found_device, Controller) else found_device.device
         views = inventory.at(device) if device is not None else ()
         return str(views[0].target) if views else target
 
     def action_match(self, step: int) -> None:
         """Go to the next match of the filter, or the one before."""
-        if not self.devices.words.strip():
+        if not self.devices.filter_text.strip():
             self.say("There is no filter: / makes one.")
         elif not self.devices.next_match(step):
-            self.say(f"Nothing matches {self.devices.words.strip()}.")
+            self.say(f"Nothing matches {self.devices.filter_text.strip()}.")
 
     def action_unstage(self) -> None:
         """Take the staged value of the setting back."""
@@ -491,30 +493,26 @@ class DevicesScreen(ListDetailScreen):
         if not self.workbench_app.staged:
             self.say("Nothing is staged: choose a value with left and right, or enter.")
             return
-        self.run_worker(self._changing().review(), group="review", exclusive=True)
-
-    def action_ab(self) -> None:
-        """Measure the staged value against the one in force."""
-        self.workbench_app.do("ab.measure_staged", self.say)
+        self.run_worker(self._change_controller().review(), group="review", exclusive=True)
 
     def action_undo(self) -> None:
         """Take back the last change."""
         if self.workbench_app.trials.decidable:
             self.action_take_back()
             return
-        changes = self.workbench_app.workbench.changes.undoable()
-        if not changes:
-            self.say("There is nothing to undo in this session.")
-            return
-        self.app.run_worker(self._changing().undo((changes[0].id,)), group="undo", exclusive=True)
+        self._undo(self.workbench_app.workbench.changes.undoable()[:1])
 
     def action_undo_all(self) -> None:
         """Take back all changes, newest first."""
-        changes = self.workbench_app.workbench.changes.undoable()
+        self._undo(self.workbench_app.workbench.changes.undoable())
+
+    def _undo(self, changes: Sequence[ChangeRecord]) -> None:
         if not changes:
             self.say("There is nothing to undo in this session.")
             return
-        self.app.run_worker(self._changing().undo(tuple(change.id for change in changes)), group="undo", exclusive=True)
+        self.app.run_worker(
+            self._change_controller().undo(tuple(change.id for change in changes)), group="undo", exclusive=True
+        )
 
     def action_filter(self) -> None:
         """Open the filter."""
@@ -543,16 +541,15 @@ class DevicesScreen(ListDetailScreen):
 
     def action_sort(self) -> None:
         """Choose what the list is sorted by."""
-        from app.tui.devices.sort_columns import SortColumnsDialog
+        from app.tui.devices.sort_columns import choose_order
 
-        SortColumnsDialog(self.workbench_app, self.devices).sort()
+        choose_order(self.workbench_app, self.devices)
 
     def action_columns(self) -> None:
         """Choose the columns of the list."""
-        from app.tui.devices.sort_columns import SortColumnsDialog
+        from app.tui.devices.sort_columns import choose_columns
 
-        arranging = SortColumnsDialog(self.workbench_app, self.devices)
-        self.run_worker(arranging.choose_columns(), group="columns", exclusive=True)
+        self.run_worker(choose_columns(self.workbench_app, self.devices), group="columns", exclusive=True)
 
     def action_rescan(self) -> None:
         """Look for hardware again."""
@@ -563,7 +560,7 @@ class DevicesScreen(ListDetailScreen):
         """Write the settings of the device, or of all that the filter finds, to a file."""
         names = self.devices.listing.found
         if names is not None and not names:
-            self.say(f"Nothing matches {self.devices.words.strip()}: Esc shows all.")
+            self.say(f"Nothing matches {self.devices.filter_text.strip()}: Esc shows all.")
             return
         self.workbench_app.do("apply.export", self._inventory or Inventory(), self._thing(), names or (), self.say)
 
@@ -581,17 +578,17 @@ class DevicesScreen(ListDetailScreen):
 
     def action_measure(self) -> None:
         """Take the device, or the folder of a filesystem, to the Bench screen."""
-        thing = self._thing()
-        device, folder = getattr(thing, "device", None), getattr(thing, "folder", None)
-        if thing is not None and device is not None:
-            self.workbench_app.measure_device(str(thing.target), device)
+        selected = self._thing()
+        device, folder = getattr(selected, "device", None), getattr(selected, "folder", None)
+        if selected is not None and device is not None:
+            self.workbench_app.measure_device(str(selected.target), device)
         elif folder is not None:
             self.workbench_app.measure_device(folder, folder)
         else:
             self.say("This has no block device to measure.", severity="warning")
 
 
-def _marked(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:
+def _staged_rows(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:
     """Rows in which something is staged: a disk's own, or the array's that it is."""
     things = [device for device in map(inventory.find, staged) if device is not None]
     nodes = [inventory.at(device.device) for device in things if not isinstance(device, Controller) and device.device]

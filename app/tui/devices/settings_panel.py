@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from app.core.presentation.device_tree import Thing
-from app.core.presentation.setting import COLUMNS, settings_table, value_text
+from app.core.presentation.risk_text import effect_text, kept_text
+from app.core.presentation.setting import COLUMNS, effective_reason_text, legal_labels, settings_table, value_text
 from app.core.presentation.table import Cell, Table
 from app.core.workbench import Workbench
 from app.tui import render
 from app.tui.devices.device_list import SHOWN, next_value
-from app.tui.devices.setting_help import SettingExplanation, SettingHelp
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Inventory, Scope, Target
 from backends.protocol import SingleSettingReader
@@ -24,10 +24,12 @@ from backends.registry import MachineBackends
 from backends.settings import Effect, Reading, Setting
 from backends.values import dataclass
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow
+from widgets.text_panel import Line, TextPanel
+from widgets.text_utils.text import clean, width_of, wrap
 
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
-    from app.tui.watched import FileDifference
+    from app.tui.feature_hooks import FileDifference
 
 LEAST = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
 """Cells to which these columns are cut before another one is left out: how a label begins tells it from others, and
@@ -132,7 +134,7 @@ class SettingsPanel(Vertical):
     def fill(self) -> None:
         """Bring the rows up to date with what is staged and what became of it."""
         rows: list[TableRow] = []
-        told = any(self.staged_at(part.target) or self.outcomes.get(part.target) for part in self.parts)
+        staged = any(self.staged_at(part.target) or self.outcomes.get(part.target) for part in self.parts)
         later = any(
             setting.effect is not Effect.AT_ONCE
             for part in self.parts
@@ -155,7 +157,7 @@ class SettingsPanel(Vertical):
                 wanted={key: drift.wanted for key, drift in drifts[part.target].items()},
                 brief=True,
             )
-            own = render.rows(table.only(*shown_columns(staged=told, effect=later, wanted=differs)))
+            own = render.rows(table.only(*shown_columns(staged=staged, effect=later, wanted=differs)))
             if not part.heading:
                 rows += own
             elif own:
@@ -164,7 +166,7 @@ class SettingsPanel(Vertical):
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
                     for row in own
                 ]
-        columns = settings_columns(staged=told, effect=later, wanted=differs)
+        columns = settings_columns(staged=staged, effect=later, wanted=differs)
         if columns != self.table.columns:
             self.table.columns = columns
         self.table.rows = tuple(rows)
@@ -209,19 +211,14 @@ class SettingsPanel(Vertical):
     def _help(self) -> None:
         """What the setting under the cursor is about."""
         spot = self._spot()
-        self.query_one(SettingHelp).show(
-            None
-            if spot is None
-            else SettingExplanation(
-                spot.setting,
-                spot.reading,
-                spot.part.scope,
-                self.staged_at(spot.part.target).get(spot.setting.key),
-                self._said_of_file(spot),
-            )
-        )
+        help = self.query_one(SettingHelp)
+        if spot is None:
+            help.show(None)
+        else:
+            staged = self.staged_at(spot.part.target).get(spot.setting.key)
+            help.show(spot, staged, self._drift_text(spot))
 
-    def _said_of_file(self, spot: SettingPosition) -> str:
+    def _drift_text(self, spot: SettingPosition) -> str:
         """What the state file wants of a setting, and why it cannot simply be set; "" where it wants nothing else."""
         drift = self.drifts_at(spot.part.target).get(spot.setting.key)
         if drift is None or drift.wanted == spot.reading.now:
@@ -237,10 +234,10 @@ class SettingsPanel(Vertical):
         What destroys data is not chosen by one key: its reason is told.
         """
         spot = self._spot()
-        if spot is None or self.wanted() != self.of or not (text := self._said_of_file(spot)):
+        if spot is None or self.wanted() != self.of or not (text := self._drift_text(spot)):
             return False
         drift = self.drifts_at(spot.part.target)[spot.setting.key]
-        if self._staged(spot) == drift.wanted:
+        if self._staged_value(spot) == drift.wanted:
             return False
         if not drift.settable:
             self._app.notify_transient(text)
@@ -284,7 +281,7 @@ class SettingsPanel(Vertical):
             return None
         return spot
 
-    def _staged(self, spot: SettingPosition) -> str | None:
+    def _staged_value(self, spot: SettingPosition) -> str | None:
         return self.staged_at(spot.part.target).get(spot.setting.key, spot.reading.now)
 
     def _stage(self, spot: SettingPosition, value: str | None) -> None:
@@ -305,7 +302,7 @@ class SettingsPanel(Vertical):
         spot = self._changeable()
         if spot is None:
             return
-        value = next_value(spot.reading, self._staged(spot), step)
+        value = next_value(spot.reading, self._staged_value(spot), step)
         if value is not None:
             self._stage(spot, value)
 
@@ -324,11 +321,13 @@ class SettingsPanel(Vertical):
         """Open the list of legal values, or a field for a number."""
         spot = self._changeable()
         if spot is not None:
-            from app.tui.devices.staged_changes import dialog
+            from app.tui.devices.staged_changes import value_dialog
 
-            self.app.push_screen(dialog(spot.setting, spot.reading, self._staged(spot)), self._chosen(spot))
+            self.app.push_screen(
+                value_dialog(spot.setting, spot.reading, self._staged_value(spot)), self._stage_chosen(spot)
+            )
 
-    def _chosen(self, spot: SettingPosition) -> Callable[[str | None], None]:
+    def _stage_chosen(self, spot: SettingPosition) -> Callable[[str | None], None]:
         def take(value: str | None) -> None:
             if value is not None:
                 self._stage(spot, value)
@@ -367,9 +366,9 @@ async def read_again(
     The kernel's own are read whatever was set, which takes no program. Any other target's are those that are `shown`,
     and so is what a backend need not ask for the setting. Raises RaidbenchError.
     """
-    known = next((part.readings for part in shown if part.target == str(target)), None)
-    if known is not None and target not in moved and target.backend != KERNEL:
-        return known
+    readings = next((part.readings for part in shown if part.target == str(target)), None)
+    if readings is not None and target not in moved and target.backend != KERNEL:
+        return readings
     with machine.using_last_scan():
         return await (machine.kept if isinstance(machine.backend(target), SingleSettingReader) else machine.read)(
             target
@@ -386,8 +385,8 @@ async def _part(workbench: Workbench, device: Thing, read: Read, heading: str = 
     )
 
 
-def pairs(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]:
-    """Settings of a device by key: its own before the queue's."""
+def settings_by_key(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]:
+    """Return the settings of a device by key: its own before the queue's."""
     return {
         setting.key: (setting, part.readings[setting.key])
         for part in sorted(parts, key=lambda part: not part.heading.startswith("Queue"))
@@ -396,21 +395,73 @@ def pairs(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]
     }
 
 
-def defect(device: Thing, error: Exception) -> RaidbenchError:
-    """Of a vendor module of somebody else's, which must not end the workbench."""
+def vendor_defect(device: Thing, error: Exception) -> RaidbenchError:
+    """Return the error that reports a defect of a vendor module, which must not end the workbench."""
     return RaidbenchError(
         f"{device.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
         hint="This is a defect of raidbench or of the vendor module.",
     )
 
 
-def able_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
-    """The queue's settings before the drive's own where none of these can be changed: a tool is missing."""
-    if len(parts) < 2 or _able(parts[0]) or not _able(parts[1]):
+def changeable_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
+    """Return the queue's settings first where none of the drive's own can be changed: a tool is missing."""
+    if len(parts) < 2 or _is_changeable(parts[0]) or not _is_changeable(parts[1]):
         return tuple(parts)
     own, queue = parts
     return queue, replace(own, heading=f"Of {own.target} itself")
 
 
-def _able(part: TargetSettings) -> bool:
+def _is_changeable(part: TargetSettings) -> bool:
     return any(reading.availability.available for reading in part.readings.values())
+
+
+class SettingHelp(TextPanel):
+    """Name and effect, why it cannot be changed or is not in force, what it does, and its values on one line."""
+
+    def __init__(self) -> None:
+        super().__init__(id="setting-help")
+        self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
+
+    def show(self, spot: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
+        """Show another setting, None for none. `staged`: its staged value; `file`: what the state file wants of it."""
+        if (spot, staged, file) != self._shown:
+            self._shown = (spot, staged, file)
+            self.changed()
+
+    def lay_out(self, width: int) -> list[Line]:
+        """Return the lines. The values come before the sentences: where it is low, these are cut."""
+        spot, staged, file = self._shown
+        if spot is None:
+            return []
+        setting, reading = spot.setting, spot.reading
+        when = f"  {effect_text(setting.effect, spot.part.scope)}, {kept_text(setting.persistence)}"
+        lines: list[Line] = [(("title", clean(setting.label)), ("label", clean(when)))]
+        if reading.availability.why_not is not None:
+            lines += _wrap_lines(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
+        if (why := effective_reason_text(setting, reading)) is not None:
+            lines += _wrap_lines(why, "warning" if reading.overruled else "label", width)
+        lines += _wrap_lines(file, "warning", width) if file else []
+        lines += _values(spot, staged, width)
+        return [*lines, *_wrap_lines(setting.explained, "label", width)]
+
+
+def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
+    return [((tone, line),) for line in wrap(text, width)]
+
+
+def _values(spot: SettingPosition, staged: str | None, width: int) -> list[Line]:
+    """The legal values; the present one and the staged one stand out, and they alone where there are too many."""
+    named = legal_labels(spot.setting, spot.reading)
+    tones = {spot.reading.now: "title", staged: "accent"}
+    if sum(width_of(label) + 3 for _, label in named) > 2 * width:
+        marked = [pair for pair in named if pair[0] in tones]
+        named = [*marked, (None, f"{len(named) - len(marked)} others, Enter lists them")]
+    lines: list[Line] = []
+    line: list[tuple[str, str]] = [("label", "values ")]
+    for index, (value, label) in enumerate(named):
+        joint = " · " if index else ""
+        if sum(width_of(text) for _, text in line) + width_of(joint + label) > width:
+            lines.append(tuple(line))
+            line, joint = [], "       "
+        line += [("label", joint), (tones.get(value, "label") if value is not None else "label", clean(label))]
+    return [*lines, tuple(line)] if named else []

@@ -14,44 +14,39 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 
-class SortColumnsDialog:
-    """Asks how the list is to be arranged."""
+def choose_order(app: AppInterface, devices: DeviceList) -> None:
+    """Ask what the list of devices is to be sorted by."""
 
-    def __init__(self, app: AppInterface, devices: DeviceList) -> None:
-        self._app = app
-        self._list = devices
-
-    def sort(self) -> None:
-        """Choose what it is sorted by."""
-        items = tuple(ChoiceItem(value=key, label=text) for key, (text, _) in ORDERS.items())
-        self._app.push_screen(ChoiceDialog("Sort the list by", items, self._list.listing.order), self._sorted)
-
-    def _sorted(self, order: str | None) -> None:
+    def sort(order: str | None) -> None:
         if order is not None:
-            self._list.sort(order)
-            self._keep("devices_order", order)
+            devices.sort(order)
+            _keep(app, "devices_order", order)
 
-    async def choose_columns(self) -> None:
-        """Choose the columns, one after the other, until somebody leaves the dialog."""
-        key: str | None = self._list.shown[0]
-        while key is not None:
-            shown = self._list.shown
-            items = tuple(
-                ChoiceItem(value=column.key, label=f"{'*' if column.key in shown else ' '} {column.title}")
-                for column in COLUMNS
-            )
-            dialog = ChoiceDialog("Columns: Enter shows or hides one, Esc ends", items, key)
-            key = await self._app.push_screen_wait(dialog)
-            if key is not None:
-                wanted = tuple(each for each in KEYS if (each in shown) != (each == key))
-                self._list.choose(wanted or shown)
-        self._keep("devices_columns", self._list.shown)
+    items = tuple(ChoiceItem(value=key, label=text) for key, (text, _) in ORDERS.items())
+    app.push_screen(ChoiceDialog("Sort the list by", items, devices.listing.order), sort)
 
-    def _keep(self, key: str, value: str | tuple[str, ...]) -> None:
-        """Write a choice into the configuration, for the next time."""
-        path = self._app.options.config
-        try:
-            if path is not None:
-                save_key(path, key, value)
-        except RaidbenchError as error:
-            self._app.tell(error)
+
+async def choose_columns(app: AppInterface, devices: DeviceList) -> None:
+    """Ask which columns the list is to have, one after the other, until somebody leaves the dialog."""
+    key: str | None = devices.shown[0]
+    while key is not None:
+        shown = devices.shown
+        items = tuple(
+            ChoiceItem(value=column.key, label=f"{'*' if column.key in shown else ' '} {column.title}")
+            for column in COLUMNS
+        )
+        key = await app.push_screen_wait(ChoiceDialog("Columns: Enter shows or hides one, Esc ends", items, key))
+        if key is not None:
+            wanted = tuple(column_key for column_key in KEYS if (column_key in shown) != (column_key == key))
+            devices.choose(wanted or shown)
+    _keep(app, "devices_columns", devices.shown)
+
+
+def _keep(app: AppInterface, key: str, value: str | tuple[str, ...]) -> None:
+    """Write a choice into the configuration, for the next time."""
+    path = app.options.config
+    try:
+        if path is not None:
+            save_key(path, key, value)
+    except RaidbenchError as error:
+        app.show_error(error)

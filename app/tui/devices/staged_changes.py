@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
@@ -40,11 +40,12 @@ from widgets.text_utils import units
 if TYPE_CHECKING:
     from app.core.session.events import ChangeEnded
     from app.tui.app_interface import AppInterface
+    from app.tui.devices.settings_panel import SettingsPanel
 
 # -- what is opened to choose another value of a setting --------------------------------------------------------------
 
 
-def dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
+def value_dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
     """The list of legal values, or a field for a number or a text; in it the value that is staged or in force."""
     if reading.choices:
         return ChoiceDialog(setting.label, _items(setting, reading), value)
@@ -87,7 +88,7 @@ def confirmation(
     names: Mapping[Target, str] = MappingProxyType({}),
 ) -> Confirmation:
     """The review dialog's contents for planned changes; `plates`: of every target, `names`: as the list has them."""
-    targets = sorted({_named(change.target, names) for change in changes})
+    targets = sorted({_name_and_address(change.target, names) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
         tuple(write.argv) if write.path is None else write.shown() for change in changes for write in change.writes
@@ -103,7 +104,7 @@ def confirmation(
             )
         ),
         summary=" ".join((*view.dependents_texts(changes), *view.side_effect_texts(changes))),
-        changes=tuple(_planned(change, names) for change in changes),
+        changes=tuple(_planned_change(change, names) for change in changes),
         commands=commands,
         risks=view.risk_texts(changes),
         required=confirm_token(
@@ -115,12 +116,12 @@ def confirmation(
     )
 
 
-def _named(target: Target, names: Mapping[Target, str]) -> str:
+def _name_and_address(target: Target, names: Mapping[Target, str]) -> str:
     """`ssd (megaraid:/c0/v1)`: the name that is in sight, and the address that is meant."""
     return f"{names[target]} ({target})" if target in names else str(target)
 
 
-def _planned(change: Change, names: Mapping[Target, str]) -> PlannedChange:
+def _planned_change(change: Change, names: Mapping[Target, str]) -> PlannedChange:
     return PlannedChange(
         setting=f"{change.label} of {names.get(change.target, str(change.target))}",
         before=view.old_text(change),
@@ -133,18 +134,8 @@ def _planned(change: Change, names: Mapping[Target, str]) -> PlannedChange:
 # -- from staged values to verified ones, and back: plan, show, ask, do, say how it ended -----------------------------
 
 
-def _place(change: Change) -> tuple[Target, str]:
+def _target_and_key(change: Change) -> tuple[Target, str]:
     return change.target, change.key
-
-
-class SettingsDisplay(Protocol):
-    """What shows the settings."""
-
-    def show_pending_result(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
-        """Say at once what becomes of a setting, None for nothing; `now`: the value that was just read back."""
-
-    def clear_results(self) -> None:
-        """Say nothing more of any."""
 
 
 ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
@@ -154,9 +145,7 @@ ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
 class ChangeController:
     """Reviews, applies and undoes. Writes run on the app in a group that nothing cancels."""
 
-    def __init__(
-        self, app: AppInterface, panel: SettingsDisplay, changed: Callable[[tuple[Change, ...]], None]
-    ) -> None:
+    def __init__(self, app: AppInterface, panel: SettingsPanel, changed: Callable[[tuple[Change, ...]], None]) -> None:
         """`panel` shows what becomes of each setting; `changed` looks at what changes may have moved."""
         self._app = app
         self._panel = panel
@@ -165,13 +154,13 @@ class ChangeController:
     async def review(self) -> None:
         """Plan all that is staged, show it, apply it after the yes."""
         try:
-            changes = await self._planned()
+            changes = await self._plan_staged()
         except RaidbenchError as error:
-            self._app.tell(error, title="Cannot be planned")
+            self._app.show_error(error, title="Cannot be planned")
             return
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
             defect = f"Planning stopped with {type(error).__name__}: {error}"
-            self._app.tell(RaidbenchError(defect, hint="Nothing was changed."), title="Cannot be planned")
+            self._app.show_error(RaidbenchError(defect, hint="Nothing was changed."), title="Cannot be planned")
             return
         if not changes:
             self._say("What was staged cannot be set any more.", severity="warning")
@@ -182,16 +171,16 @@ class ChangeController:
             f"Trial, {seconds:.0f} s" if bench.host.capabilities.shares_watchdog or bench.changes.watches_itself else ""
         )
         plates = await self._plates(changes)
-        asked = confirmation(changes, plates, trial_label=label, names=self._names(changes))
-        if bench.changes.watches_itself and asked.trial_label:
-            asked = replace(asked, summary=f"{asked.summary} {ENDS_WITH_IT}".strip())
-        dialog = ConfirmDialog(asked)
-        if await self._app.push_screen_wait(dialog):
-            trial = seconds if dialog.trial_chosen else None
+        question = confirmation(changes, plates, trial_label=label, names=self._names(changes))
+        if bench.changes.watches_itself and question.trial_label:
+            question = replace(question, summary=f"{question.summary} {ENDS_WITH_IT}".strip())
+        value_dialog = ConfirmDialog(question)
+        if await self._app.push_screen_wait(value_dialog):
+            trial = seconds if value_dialog.trial_chosen else None
             # Never in an exclusive group: a newer worker would cancel a write half-way.
             self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
 
-    async def _planned(self) -> tuple[Change, ...]:
+    async def _plan_staged(self) -> tuple[Change, ...]:
         """Every staged change, each target's in the order of its settings. Raises RaidbenchError."""
         bench = self._app.workbench
         changes: list[Change] = []
@@ -199,9 +188,9 @@ class ChangeController:
         staged = {target: dict(values) for target, values in self._app.staged.items()}
         for address, values in staged.items():
             device = bench.session.inventory.find(address)  # not waiting for backends that still think
-            thing = device if device is not None else await bench.hardware.find(address)
-            keys = [setting.key for setting in bench.hardware.settings(thing.target) if setting.key in values]
-            changes += await bench.hardware.plan_to_show(thing.target, {key: values[key] for key in keys})
+            planned_device = device if device is not None else await bench.hardware.find(address)
+            keys = [setting.key for setting in bench.hardware.settings(planned_device.target) if setting.key in values]
+            changes += await bench.hardware.plan_to_show(planned_device.target, {key: values[key] for key in keys})
         return bench.hardware.order_changes(changes)
 
     async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
@@ -210,26 +199,26 @@ class ChangeController:
         left = list(changes)
         names = self._names(changes)
         for waiting in changes[1:]:
-            self._become(waiting, WAITS)
+            self._show_result(waiting, WAITS)
         try:
             async with aclosing(app.workbench.changes.apply_all(changes, trial=trial)) as steps:
-                self._begin(left, names, len(changes))
+                self._say_setting(left, names, len(changes))
                 async for change, ended in steps:
-                    left = [other for other in left if _place(other) != _place(change)]
+                    left = [other for other in left if _target_and_key(other) != _target_and_key(change)]
                     outcome = view.change_outcome_cell(change, ended, on_trial=trial is not None)
-                    self._become(change, outcome, now=ended.now)
+                    self._show_result(change, outcome, now=ended.now)
                     if ended.result == "verified":
-                        verified.add(_place(change))
+                        verified.add(_target_and_key(change))
                         app.stage(str(change.target), change.key, None)
-                        self._begin(left, names, len(changes))
+                        self._say_setting(left, names, len(changes))
                         self._tell_moved(change, ended)
                     else:
-                        verified.discard(_place(change))
+                        verified.discard(_target_and_key(change))
                         self._say(f"{view.subject_text(change)}: {ended.message}", severity="error", title=ended.result)
         except RaidbenchError as error:
-            app.tell(error, title="Not applied")
+            app.show_error(error, title="Not applied")
         for undone in left:
-            self._become(undone, None)
+            self._show_result(undone, None)
         done = len(verified)
         if done == len(changes):
             self._say(f"{done} of {done} verified: read back from the kernel or the tool.", title="Applied")
@@ -237,7 +226,7 @@ class ChangeController:
             self._say(f"{done} of {len(changes)} verified, the rest was not done.", severity="warning")
         self._changed(changes)
         if trial is not None and app.workbench.changes.trials():
-            await app.trials.watch()
+            await app.trials.wait_until_decided()
             self._panel.clear_results()
             self._changed(changes)
 
@@ -252,33 +241,37 @@ class ChangeController:
         try:
             plans = tuple([await self._app.workbench.changes.plan_undo(change_id) for change_id in ids])
         except RaidbenchError as error:
-            self._app.tell(error, title="Cannot be undone")
+            self._app.show_error(error, title="Cannot be undone")
             return
         names = self._names(plans)
         title = (
             f"Undo {view.change_clause(plans[0], names)}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
         )
         plates = await self._plates(plans)
-        asked = confirmation(plans, plates, title=title, names=names)
-        if await self._app.push_screen_wait(ConfirmDialog(asked)):
+        question = confirmation(plans, plates, title=title, names=names)
+        if await self._app.push_screen_wait(ConfirmDialog(question)):
             self._app.run_worker(self._take_back(plans, ids, plates), group="write", exit_on_error=True)
 
-    def _begin(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
+    def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
         """Say which of the changes is being made: a tool takes seconds."""
         if left:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
-            self._become(change, SETTING)
+            self._show_result(change, SETTING)
             self._app.notify_transient(f"Setting {count}{view.change_clause(change, names)} ...")
 
-    def _become(self, change: Change, cell: Cell | None, *, now: str | None = None) -> None:
+    def _show_result(self, change: Change, cell: Cell | None, *, now: str | None = None) -> None:
         self._panel.show_pending_result(str(change.target), change.key, cell, now=now)
 
     def _names(self, changes: tuple[Change, ...]) -> dict[Target, str]:
         """What the list calls what is changed."""
         inventory = self._app.workbench.session.inventory
-        matches = {change.target: inventory.find(str(change.target)) for change in changes}
-        return {target: name_of(_shown(inventory, device)) for target, device in matches.items() if device is not None}
+        devices = {change.target: inventory.find(str(change.target)) for change in changes}
+        return {
+            target: name_of(_listed_device(inventory, device))
+            for target, device in devices.items()
+            if device is not None
+        }
 
     async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
         return {change.target: await self._app.workbench.hardware.device_label(change.target) for change in changes}
@@ -292,23 +285,23 @@ class ChangeController:
         for plan, change_id in zip(plans, ids, strict=True):
             record = bench.session.change(change_id)
             change = plan if record is None else record.change
-            what = f"{within_sentence(plan.label)} of {names.get(plan.target, str(plan.target))}"
-            self._become(change, SETTING)
+            setting = f"{within_sentence(plan.label)} of {names.get(plan.target, str(plan.target))}"
+            self._show_result(change, SETTING)
             self._app.notify_transient(f"Taking back {view.change_clause(plan, names)} ...")
             try:
                 ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
             except RaidbenchError as error:
-                self._become(change, None)
-                self._app.tell(error, title=f"The change of {what} was not undone")
+                self._show_result(change, None)
+                self._app.show_error(error, title=f"The change of {setting} was not undone")
                 break
             outcome = outcome_cell("undone" if ended.is_reverted else f"undo {ended.result}")
-            self._become(change, outcome, now=ended.now)
+            self._show_result(change, outcome, now=ended.now)
             if not ended.is_reverted:
-                self._say(ended.message, severity="error", title=f"The change of {what} was not undone")
+                self._say(ended.message, severity="error", title=f"The change of {setting} was not undone")
                 break
             also = f" {ended.message}." if ended.result == "verified" and ended.message else ""
             self._say(
-                f"The change of {what} is undone and verified: now {view.change_value_text(plan, ended.now)}.{also}"
+                f"The change of {setting} is undone and verified: now {view.change_value_text(plan, ended.now)}.{also}"
             )
             self._tell_moved(change, ended)
         self._changed(plans)
@@ -317,7 +310,7 @@ class ChangeController:
         self._app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]
 
 
-def _shown(inventory: Inventory, thing: Thing) -> Thing:
+def _listed_device(inventory: Inventory, listed: Thing) -> Thing:
     """What the list shows in the place of a disk: the array or the vendor's drive that it is."""
-    device = None if isinstance(thing, Controller) else thing.device
-    return thing if device is None else next(iter(inventory.at(device)), thing)
+    device = None if isinstance(listed, Controller) else listed.device
+    return listed if device is None else next(iter(inventory.at(device)), listed)

@@ -56,20 +56,20 @@ class LogScreen(WorkbenchScreen):
 
     def show(self, session: Session) -> None:
         """Add what is new, each in its time."""
-        said = self.workbench_app.notices.said
-        if len(session.events) < self._events or len(said) < self._notices:
+        messages = self.workbench_app.notices.messages
+        if len(session.events) < self._events or len(messages) < self._notices:
             self._entries, self._events, self._notices = [], 0, 0
-        events, notices = session.events[self._events :], said[self._notices :]
+        events, notices = session.events[self._events :], messages[self._notices :]
         if not events and not notices and self._entries:
             return
         self._entries += [
-            (each.at, log_entry(number, each, session)) for number, each in enumerate(events, self._events)
+            (event.at, log_entry(number, event, session)) for number, event in enumerate(events, self._events)
         ]
         self._entries += [
             (notice.at, notice_entry(number, notice)) for number, notice in enumerate(notices, self._notices)
         ]
         self._entries.sort(key=itemgetter(0))
-        self._events, self._notices = len(session.events), len(said)
+        self._events, self._notices = len(session.events), len(messages)
         self._show_chosen()
 
     def show_notices(self) -> None:
@@ -111,7 +111,7 @@ class LogScreen(WorkbenchScreen):
                 try:
                     self.workbench_app.workbench.note(text)
                 except RaidbenchError as error:
-                    self.workbench_app.tell(error, title="Not written down")
+                    self.workbench_app.show_error(error, title="Not written down")
 
         self.app.push_screen(TextDialog("Note", help="A line in the session and its report."), written)
 
@@ -165,6 +165,6 @@ def log_entry(index: int, event: LoggedEvent, session: Session | None = None) ->
 
 def notice_entry(index: int, notice: Notice) -> LogEntry:
     """What was said as a line that unfolds."""
-    first, *rest = notice.text.splitlines() or [""]
+    first, *body = notice.text.splitlines() or [""]
     head = f"{units.clock(notice.at)}  {first}"
-    return LogEntry(key=f"said{index}", head=head, body=tuple(rest), kind=NOTICE, tone=TONES[_TONES[notice.severity]])
+    return LogEntry(key=f"said{index}", head=head, body=tuple(body), kind=NOTICE, tone=TONES[_TONES[notice.severity]])

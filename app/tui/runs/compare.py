@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -60,16 +60,16 @@ class VerdictLines(TextPanel):
 
     def lay_out(self, width: int) -> list[Line]:
         """One line where all fits; why the headline is not decided wraps below."""
-        pairs = [_pieces(verdict, large=at == 0) for at, verdict in enumerate(self._verdicts)]
+        verdict_lines = [_pieces(verdict, large=at == 0) for at, verdict in enumerate(self._verdicts)]
         together = tuple(
-            piece for at, one in enumerate(pairs) for piece in ((("value", _BETWEEN),) if at else ()) + one
+            piece for at, line in enumerate(verdict_lines) for piece in ((("value", _BETWEEN),) if at else ()) + line
         )
         lines = (
             [together]
             if _width(together) <= width
-            else [line for other_pairs in pairs for line in _broken(other_pairs, width)]
+            else [line for line in verdict_lines for line in _break_line(line, width)]
         )
-        reasons = [each.reason for each in self._verdicts[:1] if each.reason]
+        reasons = [verdict.reason for verdict in self._verdicts[:1] if verdict.reason]
         return lines + [(("muted", text),) for reason in reasons for text in wrap(f"{reason}.", width)]
 
 
@@ -88,7 +88,7 @@ def _width(line: Line) -> int:
     return sum(width_of(text) for _, text in line)
 
 
-def _broken(line: Line, width: int) -> list[Line]:
+def _break_line(line: Line, width: int) -> list[Line]:
     """The interval on a line of its own where it does not fit behind the rest."""
     if _width(line) <= width or len(line) < 2:
         return [line]
@@ -104,16 +104,14 @@ _UNITS = (Unit.IOPS, Unit.RATE)
 """What a timeline counts, in turn."""
 
 
-class ComparedRun:
-    """A run, what it is called here, and the folder of its session."""
+class ComparedRun(NamedTuple):
+    """A run on one side."""
 
-    def __init__(self, run: RunRecord, name: str, folder: Path) -> None:
-        self.run = run
-        """The run."""
-        self.name = name
-        """`r3`, or `SESSION/r3` of another session."""
-        self.folder = folder
-        """Where its session lies."""
+    run: RunRecord
+    name: str
+    """`r3`, or `SESSION/r3` of another session."""
+    folder: Path
+    """The folder of its session."""
 
 
 class CompareScreen(WorkbenchScreen):
@@ -154,7 +152,7 @@ class CompareScreen(WorkbenchScreen):
     def body(self) -> ComposeResult:
         """All in one pane that scrolls where it is too high."""
         comparison = self._comparison
-        a, b = (each.name for each in self._sides)
+        a, b = (side.name for side in self._sides)
         headings = side_names(comparison, a, b)
         figures = without_empty_columns(comparison_table(comparison, *headings))
         targets = targets_table(comparison.a, comparison.b, (a, b))
@@ -220,7 +218,7 @@ class CompareScreen(WorkbenchScreen):
 
     def action_more(self) -> None:
         """Measure the pairs that the plan of the A/B has left, after showing all that will be done."""
-        mark, other = (each.run.start.mark for each in self._sides)
+        mark, other = (side.run.start.mark for side in self._sides)
         if mark is None or other is None or mark.experiment != other.experiment:
             self.say("These runs are no A/B: B on Devices or Bench measures a staged value in pairs.")
         elif self._sides[0].folder != self.workbench_app.workbench.folder:
@@ -233,10 +231,6 @@ class CompareScreen(WorkbenchScreen):
     async def _go_on(self, experiment: str) -> None:
         begun = self.workbench_app.do("ab.go_on", experiment)
         self._goes_on = begun is not None and await begun
-
-    def action_export(self) -> None:
-        """Write the report of this session."""
-        self.workbench_app.ask_export()
 
     def action_back(self) -> None:
         """Back to where it was opened."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from app.core.presentation.labels import headed_values
@@ -19,7 +18,7 @@ from app.core.presentation.preview import in_force_facts
 from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figure_facts
 from app.core.session.folders import session_folders
-from app.core.session.results import Phase, Sample
+from app.core.session.results import Phase
 from app.core.session.state import RunRecord, Session
 from app.core.session.store import load
 from app.tui.bench.members import NARROW_BAR, member_table
@@ -34,22 +33,6 @@ from widgets.text_utils.sparkline import spark
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
-
-# -- the intervals of a finished run as points of a graph -------------------------------------------------------------
-
-
-def measured_points(samples: Sequence[Sample], *, latency: bool) -> Iterator[tuple[float, float | None]]:
-    """Second and value of each interval of the measured phase: I/Os of both directions, or the higher p99."""
-    return ((sample.at, _value(sample, latency)) for sample in samples if sample.phase is Phase.MEASURING)
-
-
-def _value(sample: Sample, latency: bool) -> float | None:
-    both = sample.transfers
-    if not latency:
-        return sum(direction.iops for direction in both) if both else None
-    values = [direction.p99_ns for direction in both if direction.p99_ns is not None]
-    return float(max(values)) if values else None
-
 
 # -- how runs went over time, as high as a line: read once from what fio wrote, one run after another -----------------
 
@@ -83,14 +66,15 @@ class Sparks:
         newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MOST]
         return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._known]
 
-    def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], told: Callable[[], None]) -> None:
+    def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], report: Callable[[], None]) -> None:
         """Read these, as long as it may go on; after each it is told. Blocks: for a thread of its own."""
         for where, run in runs:
             if not goes_on():
                 return
-            values = [value for _, value in measured_points(intervals(run, where), latency=False)]
+            measured = [sample for sample in intervals(run, where) if sample.phase is Phase.MEASURING]
+            values = [sum(side.iops for side in sample.transfers) if sample.transfers else None for sample in measured]
             self._known[where, run.id] = spark(values, WIDTH, ascii_only=self._ascii)
-            told()
+            report()
 
 
 # -- every figure of one run, its settings, and where fio's own words lie ---------------------------------------------
@@ -102,8 +86,7 @@ RAW_LIMIT = 64 * 1024
 class FiguresScreen(OverlayScreen):
     """A sheet with all figures; r shows fio's raw output."""
 
-    BESIDE: ClassVar[int] = 6
-
+    LAST_LINE: ClassVar[str] = "r raw output  esc close"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "raw", "Raw output", id="figures.raw")]
     DEFAULT_CSS = """
     FiguresScreen {
@@ -113,22 +96,18 @@ class FiguresScreen(OverlayScreen):
 
     def __init__(self, run: RunRecord, folder: Path, *, ascii: bool = False) -> None:
         super().__init__()
+        self.title = f"{run.id}  {run.start.title}  on {run.start.target}"
         self._ascii = ascii
         self._run = run
         self._folder = folder
         self._raw = False
 
-    def compose(self) -> ComposeResult:
-        """Title, figures, raw output."""
-        start = self._run.start
-        with Vertical(classes="sheet"):
-            yield Static(f"{self._run.id}  {start.title}  on {start.target}", classes="sheet-title", markup=False)
-            with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(self._figures(), classes="told")
-                yield StaticTable(*self._members(), classes="told")
-                yield Details(self._circumstances(), classes="told")
-                yield Static("", id="raw", markup=False)
-            yield Static("r raw output  esc close", markup=False)
+    def body(self) -> ComposeResult:
+        """Return figures, members, circumstances and raw output."""
+        yield Details(self._figures(), classes="told")
+        yield StaticTable(*self._members(), classes="told")
+        yield Details(self._circumstances(), classes="told")
+        yield Static("", id="raw", markup=False)
 
     def _figures(self) -> tuple[FactGroup, ...]:
         run = self._run
@@ -182,20 +161,20 @@ EARLIER_SESSIONS = 50
 
 def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
     """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
-    matches: dict[Path, Session] = {}
+    sessions: dict[Path, Session] = {}
     for folder in reversed(session_folders(bench.paths)[:EARLIER_SESSIONS]):
         if folder != bench.folder:
             with suppress(RaidbenchError):
-                matches[folder] = load(folder).session
-    return matches
+                sessions[folder] = load(folder).session
+    return sessions
 
 
-def places_of(sessions: Mapping[Path, Session]) -> dict[str, Place]:
+def runs_by_name(sessions: Mapping[Path, Session]) -> dict[str, Place]:
     """The runs of sessions by `SESSION/r3`."""
     return {f"{folder.name}/{run.id}": (folder, run) for folder, session in sessions.items() for run in session.runs}
 
 
-def earlier_with_runs(bench: Workbench) -> int:
+def count_earlier_sessions(bench: Workbench) -> int:
     """How many of these sessions have runs on disk."""
     earlier = [folder for folder in session_folders(bench.paths)[:EARLIER_SESSIONS] if folder != bench.folder]
     return sum(any((folder / "runs").glob("*")) for folder in earlier)

@@ -10,14 +10,12 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from app.core.presentation.preview import PREVIEWED, preview_facts
-from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figures_table
 from app.core.presentation.table import with_titles, without_empty_columns
 from app.core.session.state import ExperimentRecord, RunRecord
-from app.tui.bench.curves import Curves, ramp_of
+from app.tui.bench.curves import Curves, marks_of
 from app.tui.bench.live_view import baseline_references, latency_chart, throughput_chart
-from app.tui.bench.run_graphs import length_of
-from app.tui.bench.run_marks import marks_of
+from app.tui.bench.run_graphs import read_curves, time_axis_seconds
 from app.tui.render import columns, groups, rows
 from widgets.chart import LineChart, Reference
 from widgets.details import Details
@@ -87,20 +85,20 @@ class RunPreview(Pane):
         table = self.query_one(StaticTable)
         table.columns, table.rows = columns(shown), rows(shown)
         self.query_one(Details).groups = groups(preview_facts(run, baseline, session, experiments))
-        place = (folder, run.id)
+        key = (folder, run.id)
         self._baseline = baseline if baseline is not None and baseline.id != run.id else None
-        if place == self._shown:
+        if key == self._shown:
             if self._put_off and self._may_read():
-                self._begin(run, folder)
+                self._begin_to_read(run, folder)
             return
-        self._shown, self._folder, self._put_off = place, folder, False
+        self._shown, self._folder, self._put_off = key, folder, False
         self.query_one(VerticalScroll).scroll_home(animate=False)
-        known = self._known.get(place)
-        self._draw(run, known or Curves())
-        if known is None and run.end is not None:
-            self.set_timer(PAUSE, partial(self._begin, run, folder))
+        curves = self._known.get(key)
+        self._draw(run, curves or Curves())
+        if curves is None and run.end is not None:
+            self.set_timer(PAUSE, partial(self._begin_to_read, run, folder))
 
-    def _begin(self, run: RunRecord, folder: Path) -> None:
+    def _begin_to_read(self, run: RunRecord, folder: Path) -> None:
         if self._shown != (folder, run.id):
             return
         self._put_off = not self._may_read()
@@ -108,24 +106,22 @@ class RunPreview(Pane):
             self.run_worker(partial(self._read, run, folder), thread=True, group="preview", exclusive=True)
 
     def _read(self, run: RunRecord, folder: Path) -> None:
-        curves = Curves()
-        curves.take(intervals(run, folder), ramp_of(run.start))
-        self.app.call_from_thread(self._take, run, folder, curves)
+        self.app.call_from_thread(self._take, run, folder, read_curves(run, folder))
 
     def _take(self, run: RunRecord, folder: Path, curves: Curves) -> None:
-        place = (folder, run.id)
+        key = (folder, run.id)
         while len(self._known) >= _KEPT:
             del self._known[next(iter(self._known))]
-        self._known[place] = curves
-        if place == self._shown and self.is_mounted:
+        self._known[key] = curves
+        if key == self._shown and self.is_mounted:
             self._draw(run, curves)
 
     def _draw(self, run: RunRecord, curves: Curves) -> None:
-        there = bool(curves.taken)
-        self.query_one("#preview-graphs").display = there
-        if not there:
+        has_curves = bool(curves.taken)
+        self.query_one("#preview-graphs").display = has_curves
+        if not has_curves:
             return
-        total, marks = length_of(run, curves), marks_of(curves, ascii=self._ascii)
+        total, marks = time_axis_seconds(run, curves), marks_of(curves, ascii=self._ascii)
         beneath: tuple[Reference, ...] = ()
         if self._baseline is not None:
             kept = self._known.get((self._folder, self._baseline.id), Curves())

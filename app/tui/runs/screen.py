@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,17 +20,13 @@ from app.tui.bench.past_run import RunScreen
 from app.tui.bench.summary import ended_line
 from app.tui.render import columns, rows
 from app.tui.runs.compare import ComparedRun, CompareScreen
-from app.tui.runs.figures import Place, Sparks, earlier_sessions, earlier_with_runs, places_of
+from app.tui.runs.figures import Place, Sparks, count_earlier_sessions, earlier_sessions, runs_by_name
 from app.tui.runs.preview import RunPreview
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.plot_render.plot_data import MOST_CURVES
 from widgets.text_utils import units
-
-if TYPE_CHECKING:
-    pass
-
 
 _FRAME = 3
 """Lines of the list beside its rows: frame and headings."""
@@ -77,15 +73,15 @@ class RunsScreen(WorkbenchScreen):
         if signature == self._shown:
             return
         self._shown = signature
-        runs = self._all(session)
-        listed = self._listed(session, runs)
+        runs = self._all_runs(session)
+        listed = self._list_runs(session, runs)
         table, pane = self.query_one(KeyedTable), self.query_one("#runs-list", Pane)
         shown = without_empty_columns(runs_table(listed, whole=False))
-        table.empty = self._why_empty() if not listed else ""
+        table.empty = self._empty_text() if not listed else ""
         table.columns = columns(shown)
         table.rows = tuple(replace(row, marked=row.key in self._marked) for row in rows(shown))
         pane.title = runs_title(listed)
-        pane.note = self._count(len(listed))
+        pane.note = self._count_text(len(listed))
         hint = self._hint(session)
         self.put("#runs-hint", hint)
         # As high as its rows, so that the run below them has the room; alone it has all of it.
@@ -94,26 +90,28 @@ class RunsScreen(WorkbenchScreen):
         self._preview()
         self._read_sparks(runs)
 
-    def _count(self, count: int) -> str:
+    def _count_text(self, count: int) -> str:
         marked = f"{len(self._marked)} marked, " if self._marked else ""
         return f"{marked}{units.plural(count, 'run')}" if count else ""
 
-    def _why_empty(self) -> str:
+    def _empty_text(self) -> str:
         """Why there is nothing, and the keys that change it."""
-        earlier = earlier_with_runs(self.workbench_app.workbench)
-        said = "no run yet in this session: 2 goes to Bench, r runs its job"
+        earlier = count_earlier_sessions(self.workbench_app.workbench)
+        text = "no run yet in this session: 2 goes to Bench, r runs its job"
         have = units.plural(earlier, "earlier session has", "earlier sessions have")
-        return f"{said}. {have} runs: A shows them" if earlier else said
+        return f"{text}. {have} runs: A shows them" if earlier else text
 
-    def _listed(self, session: Session, runs: dict[str, Place]) -> list[ListedRun]:
-        known = {folder: Replicates(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
+    def _list_runs(self, session: Session, runs: dict[str, Place]) -> list[ListedRun]:
+        repeats = {
+            folder: Replicates(self._runs_of(folder, runs)) for folder in {folder for folder, _ in runs.values()}
+        }
         active = None if session.active is None else session.active.start.id
-        against = self._against(session, known)
+        against = self._against(session, repeats)
         return [
             ListedRun(
                 record=run,
                 name=key,
-                repeats=known[folder],
+                repeats=repeats[folder],
                 baseline=key == session.baseline,
                 active=key == active,
                 spark=self._sparks.of(folder, run),
@@ -122,21 +120,21 @@ class RunsScreen(WorkbenchScreen):
             for key, (folder, run) in runs.items()
         ]
 
-    def _against(self, session: Session, known: dict[Path, Replicates]) -> dict[str, Cell | None]:
+    def _against(self, session: Session, repeats_of: dict[Path, Replicates]) -> dict[str, Cell | None]:
         """What the runs of this session show against its baseline; worked out anew when a run was added."""
         baseline = None if session.baseline is None else session.run(session.baseline)
         if baseline is None:
             return {}
         state = (baseline.id, session.runs)
         if self._verdicts[0] != state:
-            repeats = known[self._own]
+            repeats = repeats_of[self._own_folder]
             experiments = session.experiments
-            matches = {run.id: against_cell(baseline, run, repeats, experiments) for run in session.runs}
-            self._verdicts = (state, matches)
+            cells = {run.id: against_cell(baseline, run, repeats, experiments) for run in session.runs}
+            self._verdicts = (state, cells)
         return self._verdicts[1]
 
     @property
-    def _own(self) -> Path:
+    def _own_folder(self) -> Path:
         return self.workbench_app.workbench.folder or Path()
 
     def _may_read(self) -> bool:
@@ -163,10 +161,10 @@ class RunsScreen(WorkbenchScreen):
     def _preview(self) -> None:
         """Bring the lower half up to date."""
         session = self.workbench_app.session
-        runs, key = self._all(session), self.query_one(KeyedTable).cursor or ""
+        runs, key = self._all_runs(session), self.query_one(KeyedTable).cursor or ""
         folder, run = runs.get(key, (Path(), None))
-        baseline = None if session.baseline is None or folder != self._own else session.run(session.baseline)
-        beside = self._beside(folder, runs)
+        baseline = None if session.baseline is None or folder != self._own_folder else session.run(session.baseline)
+        beside = self._runs_of(folder, runs)
         self.query_one(RunPreview).show_run(run, key, folder, baseline, beside, session.experiments)
 
     def _hint(self, session: Session) -> str:
@@ -174,13 +172,13 @@ class RunsScreen(WorkbenchScreen):
         last = session.experiments[-1] if session.experiments else None
         return "" if last is None or last.end is None else f"{last.id}: {ended_line(session, last)}"
 
-    def _beside(self, folder: Path, runs: dict[str, Place]) -> tuple[RunRecord, ...]:
+    def _runs_of(self, folder: Path, runs: dict[str, Place]) -> tuple[RunRecord, ...]:
         """The runs of one session."""
         return tuple(run for where, run in runs.values() if where == folder)
 
-    def _all(self, session: Session) -> dict[str, Place]:
-        runs = places_of(self._earlier or {})
-        runs.update({run.id: (self._own, run) for run in session.runs})
+    def _all_runs(self, session: Session) -> dict[str, Place]:
+        runs = runs_by_name(self._earlier or {})
+        runs.update({run.id: (self._own_folder, run) for run in session.runs})
         return runs
 
     def action_mark(self) -> None:
@@ -196,14 +194,14 @@ class RunsScreen(WorkbenchScreen):
 
     def action_compare(self) -> None:
         """The two runs marked last side by side; without marks the A/B that the run under the cursor belongs to."""
-        runs = self._all(self.workbench_app.session)
+        runs = self._all_runs(self.workbench_app.session)
         marked = [key for key in self._marked if key in runs][-2:] or self._both_letters(runs)
         if len(marked) != 2:
             self.say("Mark two runs with space, then c.")
             return
         a, b = (ComparedRun(runs[key][1], key, runs[key][0]) for key in marked)
         session = (self._earlier or {}).get(a.folder, self.workbench_app.session)
-        beside = (self._beside(a.folder, runs), self._beside(b.folder, runs))
+        beside = (self._runs_of(a.folder, runs), self._runs_of(b.folder, runs))
         self.app.push_screen(CompareScreen(a, b, *beside, session.experiments))
 
     def _both_letters(self, runs: dict[str, Place]) -> list[str]:
@@ -212,12 +210,12 @@ class RunsScreen(WorkbenchScreen):
         mark = None if run is None else run.start.mark
         if mark is None:
             return []
-        matches: dict[str, str] = {}
-        for key, (where, each) in runs.items():
-            other = each.start.mark
+        key_of: dict[str, str] = {}
+        for key, (where, record) in runs.items():
+            other = record.start.mark
             if where == folder and other is not None and other.experiment == mark.experiment:
-                matches.setdefault(other.letter, key)
-        return [matches[letter] for letter in sorted(matches)]
+                key_of.setdefault(other.letter, key)
+        return [key_of[letter] for letter in sorted(key_of)]
 
     @on(KeyedTable.RowSelected)
     def _selected(self) -> None:
@@ -228,7 +226,7 @@ class RunsScreen(WorkbenchScreen):
         """The graphs of the run under the cursor, and from there all its figures."""
         key = self.query_one(KeyedTable).cursor
         session = self.workbench_app.session
-        runs = self._all(session)
+        runs = self._all_runs(session)
         if key is None or key not in runs:
             return
         folder, run = runs[key]
@@ -240,8 +238,8 @@ class RunsScreen(WorkbenchScreen):
     def action_explore(self) -> None:
         """Pictures of the marked runs, else of what the run under the cursor belongs to."""
         session = self.workbench_app.session
-        runs = self._all(session)
-        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (self._own, None))
+        runs = self._all_runs(session)
+        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (self._own_folder, None))
         self.workbench_app.do(
             "plots.explore",
             session=(self._earlier or {}).get(folder, session),
@@ -253,7 +251,7 @@ class RunsScreen(WorkbenchScreen):
     def action_history(self) -> None:
         """The runs of all sessions that measured the same as the run under the cursor."""
         key = self.query_one(KeyedTable).cursor
-        runs = self._all(self.workbench_app.session)
+        runs = self._all_runs(self.workbench_app.session)
         if key is None or key not in runs:
             self.say("There is no run yet: go to Bench (2) and press r.")
             return
@@ -269,11 +267,7 @@ class RunsScreen(WorkbenchScreen):
         try:
             bench.mark_baseline(None if bench.session.baseline == key else key)
         except RaidbenchError as error:
-            self.workbench_app.tell(error)
-
-    def action_export(self) -> None:
-        """Write the report of this session."""
-        self.workbench_app.ask_export()
+            self.workbench_app.show_error(error)
 
     def action_earlier(self) -> None:
         """Show or hide the runs of earlier sessions."""
@@ -286,8 +280,8 @@ class RunsScreen(WorkbenchScreen):
     def _load_earlier(self) -> None:
         self.app.call_from_thread(self._take_earlier, earlier_sessions(self.workbench_app.workbench))
 
-    def _take_earlier(self, matches: dict[Path, Session]) -> None:
-        self._earlier = matches
-        if not places_of(matches):
+    def _take_earlier(self, sessions: dict[Path, Session]) -> None:
+        self._earlier = sessions
+        if not runs_by_name(sessions):
             self.say("There are no runs of earlier sessions.")
         self.on_screen_resume()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.cli.confirm import review
-from app.cli.devices_text import devices_table, target_page
+from app.cli.confirm import review_lines
+from app.cli.devices_text import print_device_list, print_target
 from app.core.presentation import device
 from app.core.presentation.device_table import DeviceListOptions
 from app.core.presentation.device_table import devices_table as devices_list
@@ -76,7 +76,7 @@ def screen_dialog() -> str:
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> str:
-    target_page(DEGRADED.arrays[0], [("", (STRIP,), {STRIP.key: READING})])
+    print_target(DEGRADED.arrays[0], [("", (STRIP,), {STRIP.key: READING})])
     return capsys.readouterr().out
 
 
@@ -95,31 +95,31 @@ def report() -> str:
 
 
 def test_a_value_has_its_unit_on_every_surface(capsys: pytest.CaptureFixture[str]) -> None:
-    told = (screen_table(), screen_dialog(), "\n".join(review([CHANGE])), shown(capsys), report())
+    told = (screen_table(), screen_dialog(), "\n".join(review_lines([CHANGE])), shown(capsys), report())
     assert ["64 KiB" in each and " 65536 " not in each.replace("65536 (64 KiB)", "") for each in told] == [True] * 5
 
 
 def test_a_risk_has_the_same_words_on_every_surface(capsys: pytest.CaptureFixture[str]) -> None:
-    told = (screen_table(), "\n".join(review([CHANGE])), shown(capsys), report())
+    told = (screen_table(), "\n".join(review_lines([CHANGE])), shown(capsys), report())
     assert ["DESTROYS DATA" in each for each in told] == [True] * 4
 
 
 def test_a_risk_is_the_same_sentence_in_the_dialog_and_in_the_review() -> None:
     sentence = "Strip size: All data of the array are lost."
-    assert [sentence in each for each in (screen_dialog(), "\n".join(review([CHANGE])))] == [True, True]
+    assert [sentence in each for each in (screen_dialog(), "\n".join(review_lines([CHANGE])))] == [True, True]
 
 
 def test_when_it_takes_effect_is_said_alike(capsys: pytest.CaptureFixture[str]) -> None:
-    told = (screen_table(), screen_dialog(), "\n".join(review([CHANGE])), shown(capsys))
+    told = (screen_table(), screen_dialog(), "\n".join(review_lines([CHANGE])), shown(capsys))
     assert ["array re-created" in each for each in told] == [True] * 4
 
 
 def test_how_long_it_stays_is_said_alike() -> None:
-    assert ["until changed again" in each for each in ("\n".join(review([CHANGE])), report())] == [True, True]
+    assert ["until changed again" in each for each in ("\n".join(review_lines([CHANGE])), report())] == [True, True]
 
 
 def test_an_arrays_trouble_is_said_alike(capsys: pytest.CaptureFixture[str]) -> None:
-    devices_table(DEGRADED, "here", {})
+    print_device_list(DEGRADED, "here", {})
     in_report = report_of(replay([sessions.started(), InventorySeen(at=1.0, inventory=DEGRADED)]))
     grids = [block for part in in_report.sections for block in part.blocks if isinstance(block, ReportTable)]
     told = (
@@ -135,7 +135,7 @@ def test_an_arrays_trouble_is_said_alike(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_list_has_the_same_rows_in_the_same_words_on_screen_and_command_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    devices_table(RACK, "here", TUNED, ("name", "state", "write-cache", "model"))
+    print_device_list(RACK, "here", TUNED, ("name", "state", "write-cache", "model"))
     printed = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
     drawn = list_rows(devices_list(RACK, DeviceListOptions(), TUNED).only("name", "state", "write-cache", "model"))
     signs = str.maketrans(dict.fromkeys("▸▾", " ") | dict.fromkeys(MARKS, MARK))

@@ -125,7 +125,7 @@ async def test_no_program_runs_for_it(tmp_path: Path, still: None) -> None:
         await until(pilot, lambda: all(worker.is_finished for worker in app.workers))
         before = app.drifted.count
         host.ran.clear()
-        await app.drifted.look()
+        await app.drifted.update()
         assert (host.shown, app.drifted.count) == ([], before)
         assert before > 0
 

@@ -141,8 +141,8 @@ async def test_of_runs_that_all_failed_it_says_that_there_is_nothing_to_draw(tmp
 async def test_without_a_run_it_says_so(tmp_path: Path) -> None:
     async with opened(set_table(tmp_path)) as pilot:
         await pilot.press("3", "H")
-        await until(pilot, lambda: app_of(pilot).notices.said)
-        assert "no run yet" in next(iter(app_of(pilot).notices.said)).message
+        await until(pilot, lambda: app_of(pilot).notices.messages)
+        assert "no run yet" in next(iter(app_of(pilot).notices.messages)).message
 
 
 async def test_the_run_of_the_open_session_is_known_as_its_log_has_it(table: Table) -> None:

@@ -149,7 +149,7 @@ def measure_on_hosts(asked: BenchOptions, parts: Sequence[str]) -> int:
 
 
 def _command(options: Options, parts: Sequence[str], lease_s: int) -> tuple[str, ...]:
-    before = options.again("read_only", "no_helper", "demo", "demo_state")
+    before = options.argv_of("read_only", "no_helper", "demo", "demo_state")
     return (*before, "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *parts)
 
 

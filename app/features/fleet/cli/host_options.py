@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from app.cli.options import FiniteRange, is_typed, typed_words
+from app.cli.options import FiniteRange, is_typed, typed_argv
 from app.cli.output import with_text
 from app.features.fleet.ssh.command import PROGRAM, SECONDS
 
@@ -106,7 +106,7 @@ def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...
 
 def words_of(context: click.Context) -> tuple[str, ...]:
     """The words of the command that is running, as they were typed, without those that are about hosts."""
-    options, arguments = typed_words(context, _OWN)
+    options, arguments = typed_argv(context, _OWN)
     after = ("--", *arguments) if arguments else ()
     return (str(context.info_name), *options, *after)
 

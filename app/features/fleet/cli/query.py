@@ -16,7 +16,7 @@ from app.cli.async_runner import run
 from app.cli.devices_progress import WAITING_S, WaitingStatusLine
 from app.cli.exit_status import DONE, MISSING
 from app.cli.options import current, is_terminal
-from app.cli.output import document, lines, paint, print_json, say, say_all
+from app.cli.output import document, lines, paint, print_json, say, say_lines
 from app.core.presentation import json_schema as forms
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost, judged
 from app.features.fleet.hosts.fleet import Fleet
@@ -96,7 +96,7 @@ def worst(gathered: HostResponses, status: int) -> int:
 def tell_losses(gathered: HostResponses) -> None:
     """How many answered, and why the others did not, on standard error."""
     say(counted(gathered))
-    say_all(loss_rows(gathered))
+    say_lines(loss_rows(gathered))
 
 
 def capacity_sources(
@@ -154,7 +154,7 @@ def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fl
 def _order(
     hosts: tuple[str, ...], parts: tuple[str, ...], *, seconds: float | None, program: str | None
 ) -> HostsRequest:
-    before = current().again("read_only", "no_helper")
+    before = current().argv_of("read_only", "no_helper")
     return HostsRequest(hosts=hosts, words=(program or PROGRAM, *before, *parts), seconds=seconds or SECONDS)
 
 
@@ -191,7 +191,7 @@ async def _gather(
                 show()
     finally:
         timer.cancel()
-        waiting.take_away()
+        waiting.clear()
 
 
 def _require_plain_options() -> None:

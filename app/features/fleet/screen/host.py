@@ -18,7 +18,13 @@ from app.features.fleet.hosts.failure_causes import MissingHost, judged
 from app.features.fleet.hosts.remote_devices import WORDS, RemoteDevices, told_devices
 from app.tui.devices.detail import DeviceDetail, FactsPane
 from app.tui.devices.list_detail import ListDetailScreen
-from app.tui.devices.settings_panel import SettingPosition, SettingsPanel, TargetSettings, able_first, pairs
+from app.tui.devices.settings_panel import (
+    SettingPosition,
+    SettingsPanel,
+    TargetSettings,
+    changeable_first,
+    settings_by_key,
+)
 from app.tui.header import HeaderLines
 from backends.display_names import addresses, name_of
 from backends.errors import RaidbenchError
@@ -28,7 +34,7 @@ from widgets.keyed_table import KeyedTable
 if TYPE_CHECKING:
     from app.features.fleet.hosts.fleet import Fleet
     from app.features.fleet.hosts.overview import HostOverview
-    from app.tui.watched import FileDifference
+    from app.tui.feature_hooks import FileDifference
 
 
 class RemoteSettingsPanel(SettingsPanel):
@@ -107,7 +113,7 @@ class HostScreen(ListDetailScreen):
             async with aclosing(self._fleet.ask((self._host,), WORDS)) as answers:  # type: ignore[type-var]
                 outcomes = [judged(raw, DEVICES) async for raw in answers if raw.host == self._host]
         except RaidbenchError as error:
-            self.workbench_app.tell(error, title=f"{self._host} was not asked")
+            self.workbench_app.show_error(error, title=f"{self._host} was not asked")
             self.note("not asked")
             self._say_empty(f"{error.message} {error.hint}".strip())
             return
@@ -124,7 +130,7 @@ class HostScreen(ListDetailScreen):
         inventory = remote_devices.inventory
         self._told = remote_devices
         things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-        self._tuned = {device.target: tuning_cells(pairs(self._parts(device))) for device in things}
+        self._tuned = {device.target: tuning_cells(settings_by_key(self._parts(device))) for device in things}
         self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
         self.devices.show(inventory, self._tuned, ())
         self.note(" · ".join(count_texts(inventory)) or "nothing")
@@ -155,7 +161,7 @@ class HostScreen(ListDetailScreen):
             return
         self._shown = selected
         device = self._told.inventory.find(selected)
-        parts = able_first(self._parts(device)) if device is not None else ()
+        parts = changeable_first(self._parts(device)) if device is not None else ()
         self.panel.show(parts, of=selected)
         self.show_title(device, selected)
         self.query_one(FactsPane).show(

@@ -16,8 +16,8 @@ from app.features.fleet.multihost.presentation import joint_sentences, joint_tab
 from app.features.fleet.multihost.record import JointFolder, JointRecord
 from app.features.fleet.multihost.result import kept
 from app.tui import render
-from app.tui.background import BackgroundWork
 from app.tui.base import WorkbenchScreen
+from app.tui.feature_hooks import BackgroundWork
 from app.tui.suspension import JOINT
 from backends.display_names import is_path
 from backends.errors import RaidbenchError
@@ -131,7 +131,7 @@ class MultiHostRunController(BackgroundWork):
                     self.record = kept(bench, self.conductor, folder, target=self.target, at=at)
         except RaidbenchError as error:
             self.trouble = f"It ended without a record: {error.message}"
-            self._app.tell(error, title="The hosts were not measured together")
+            self._app.show_error(error, title="The hosts were not measured together")
         finally:
             self.running = False
             self._over.set()

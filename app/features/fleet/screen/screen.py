@@ -185,7 +185,7 @@ class HostsScreen(WorkbenchScreen):
                     self._draw_soon()
                     await asyncio.sleep(0)  # keys come between two answers, however many have come at once
         except RaidbenchError as error:
-            self.workbench_app.tell(error, title="The hosts were not asked")
+            self.workbench_app.show_error(error, title="The hosts were not asked")
             self.table.empty = error.message
             self._outlook = HostOverview(())
         self._draw()

@@ -175,7 +175,7 @@ class ExploreScreen(WorkbenchScreen):
             subject = offer.make(beneath)
             empty = {} if subject is None else without_data(subject)
         except RaidbenchError as error:
-            self.app.call_from_thread(self.workbench_app.tell, error)
+            self.app.call_from_thread(self.workbench_app.show_error, error)
             return
         self.app.call_from_thread(self._take_subject, offer, subject, empty)
 
@@ -360,7 +360,7 @@ class ExploreScreen(WorkbenchScreen):
         try:
             write_file(file, picture_text(subject, made, look), force=False)
         except RaidbenchError as error:
-            self.app.call_from_thread(self.workbench_app.tell, error, title="No picture was written")
+            self.app.call_from_thread(self.workbench_app.show_error, error, title="No picture was written")
         else:
             self.app.call_from_thread(self.say, f"The picture is in {file.absolute()}.")
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.privileges import companion
+from app.cli.privileges import helper_connection
 from backends.errors import StorageError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
 
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     lasting = replace(options, config=options.config and options.config.absolute())
-    before = lasting.again("no_helper", "demo", "demo_speed", "machine", "config")
+    before = lasting.argv_of("no_helper", "demo", "demo_speed", "machine", "config")
     order = {
         "argv": [*before, "sweep", "--resume", str(folder), "--handed-over"],
         "environment": environment,
@@ -80,7 +80,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
         "nice": nice,
     }
     with contextlib.ExitStack() as stack:
-        side = await companion()  # ours ends with us
+        side = await helper_connection()  # ours ends with us
         keep: tuple[int, ...] = ()
         if side is not None:
             keep = (stack.enter_context(side).fileno(),)

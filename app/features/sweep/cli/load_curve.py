@@ -7,8 +7,7 @@ from dataclasses import replace
 import click
 
 from app.cli.bench_job import JobOptions, job_options
-from app.cli.help_groups import GroupedCommand
-from app.cli.options import CONFIRM_HELP, current, gather_options
+from app.cli.options import CONFIRM_HELP, GroupedCommand, current, gather_options
 from app.core.fio.profiles import profile as profile_named
 from app.features.sweep.cli.sweep import StartOptions, start
 from app.features.sweep.engine.plan_file import load_plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from app.cli.bench_progress import REDRAW_S, LiveLine, progress
+from app.cli.bench_progress import REDRAW_S, LiveLine, progress_text
 from app.cli.output import say
 from app.core.presentation.labels import cell_with_labels
 from app.core.session.event_types import PhaseChanged, SampleTaken
@@ -77,7 +77,7 @@ def status_line(session: Session, speed: float = 1.0) -> str:
         left /= speed  # until a step is over nobody knows how fast the simulation really is
     parts = [f"step {at}/{len(record.steps)}", f"{units.duration(round(left))} left"]
     if session.active is not None:
-        parts.append(progress(session.active, time.time()))
+        parts.append(progress_text(session.active, time.time()))
     elif record.current is not None:
         cell = cell_with_labels(record.cell(record.current.step.cell))
         parts.append(f"{cell.row}, {cell.column}")

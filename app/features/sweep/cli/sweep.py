@@ -14,11 +14,16 @@ import click
 from app.cli import confirm
 from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE, INTERRUPTED
-from app.cli.help_groups import GroupedCommand
-from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options, policies_of
-from app.cli.output import lines, print_json, say, say_all
+from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options, policies_of
+from app.cli.output import lines, print_json, say, say_lines
 from app.cli.render import listing
-from app.cli.session_context import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine
+from app.cli.session_context import (
+    loaded_session,
+    on_workbench,
+    open_checked_session,
+    refuse_read_only,
+    require_its_machine,
+)
 from app.core.presentation.noise_text import noise_json
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level
 from app.core.session.flag_files import STOP, is_being_written
@@ -197,7 +202,7 @@ async def _plan_and_go(
             say("Dry run: nothing was changed or measured.")
         return DONE
     _allowed(surveyed, options, _speed(bench))
-    await begin_measuring(bench, fresh=True)
+    await open_checked_session(bench, fresh=True)
 
     runner = SweepRunner(bench)
     runner.begin(surveyed.design)
@@ -212,11 +217,11 @@ def _allowed(surveyed: RiskAssessment, options: StartOptions, speed: float | Non
     """Return if it may begin, after showing what it does. Raises RefusedError."""
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
-    say_all(plan_lines(surveyed, speed))
+    say_lines(plan_lines(surveyed, speed))
     if surveyed.design.changes_anything:
         refuse_read_only()
         typed = None if confirmation_level(surveyed.risk) is ConfirmationLevel.HARMLESS else options.typed
-        confirm.confirmed(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, what="Sweep")
+        confirm.require_confirmation(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, action="Sweep")
 
 
 def _speed(bench: Workbench) -> float | None:
@@ -242,7 +247,7 @@ async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) ->
             follower.clear()
             forget()
     report(bench.session, record, str(bench.folder), as_json=as_json)
-    if interruption.asked():
+    if interruption.is_requested():
         return INTERRUPTED
     return status_of(record)
 

@@ -13,7 +13,7 @@ from widgets.choice_list import ChoiceItem
 def targets(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:
     """A scratch file, whose value is "", then everything with a block device; controllers where a plan names them."""
     choices = [ChoiceItem(value="", label="scratch file", help="Made for the runs and removed afterwards: safe.")]
-    choices += target_choices.choices(inventory)
+    choices += target_choices.target_items(inventory)
     if controllers:
         choices += [
             ChoiceItem(

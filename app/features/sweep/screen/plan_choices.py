@@ -153,7 +153,7 @@ class PlanChoices(Horizontal):
         try:
             self.file = load_plan(os.path.expanduser(name))
         except RaidbenchError as error:
-            self.workbench_app.tell(error, title="Not a plan")
+            self.workbench_app.show_error(error, title="Not a plan")
             return
         self.named = {}
         self.replan()
@@ -181,7 +181,7 @@ class PlanChoices(Horizontal):
             with path.open("x", encoding="utf-8") as file:
                 file.write(source)
         except PlanError as error:
-            self.workbench_app.tell(error, title="Not saved")
+            self.workbench_app.show_error(error, title="Not saved")
         except OSError as error:
             self.say(f"{clean(str(path), 200)}: {error.strerror}.", severity="error", title="Not saved")
         else:

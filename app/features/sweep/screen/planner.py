@@ -85,7 +85,9 @@ class SweepPlanner(PlanChoices):
         job, name = app.job_choice or (profile(named).job, named)
         if job.sections:  # a sweep judges one section
             job, name = profile(named).job, named
-        free = [str(device.target) for device in target_choices.things(session.inventory) if not device.uses]
+        free = [
+            str(device.target) for device in target_choices.measurable_devices(session.inventory) if not device.uses
+        ]
         scratch = os.path.abspath(os.path.expanduser(app.options.scratch))
         address = app.wanted_device[0] if app.wanted_device is not None else next(iter(free), scratch)
         self.draft = Draft(address=address, job=job, profile=name)

@@ -164,7 +164,7 @@ class SweepScreen(WorkbenchScreen):
                 self.watching = True
                 self.workbench_app.refresh_screen()
         except PlanError as error:
-            self.workbench_app.tell(error, title="No sweep")
+            self.workbench_app.show_error(error, title="No sweep")
         finally:
             self._pending = False
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from app.core.session.flag_files import STOP, SWEEP, abandoned_sessions, active_sessions
-from app.tui.background import BackgroundWork
+from app.tui.feature_hooks import BackgroundWork
 from backends.errors import RaidbenchError, RefusedError
 
 if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every screen has this module
@@ -103,7 +103,7 @@ class SweepController(BackgroundWork):
             self._app.notify("The sweep begins in a process of its own.", title=folder.name)
             return await self._hand_over(folder)
         except RaidbenchError as error:
-            self._app.tell(error, title="No sweep")
+            self._app.show_error(error, title="No sweep")
             return False
 
     async def go_on(self, folder: Path) -> bool:
@@ -112,7 +112,7 @@ class SweepController(BackgroundWork):
             STOP.remove(folder)
             return await self._hand_over(folder)
         except RaidbenchError as error:
-            self._app.tell(error, title="The sweep does not go on")
+            self._app.show_error(error, title="The sweep does not go on")
             return False
 
     async def _commands(self, design: Design) -> tuple[tuple[str, ...] | str, ...]:
@@ -193,7 +193,7 @@ class SweepController(BackgroundWork):
         try:
             STOP.create(self.follower.folder)
         except RaidbenchError as error:
-            self._app.tell(error, title="It was not asked to stop")
+            self._app.show_error(error, title="It was not asked to stop")
             return False
         self.stopping = True
         self._app.show_background("sweep")
@@ -268,7 +268,7 @@ class SweepController(BackgroundWork):
             await bench.hardware.probe()
             record = await SweepRunner(bench).give_up()
         except RaidbenchError as error:
-            self._app.tell(error, title="Not put back")
+            self._app.show_error(error, title="Not put back")
             return
         finally:
             bench.close("put back")

@@ -1,4 +1,4 @@
-"""What features know of the machine and the screens of the core show: nothing, where the feature is not there."""
+"""What features add to the screens of the core: nothing, where the feature is not there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CheckTracker:
         """Equal as long as nothing else was found."""
         return None
 
-    async def look(self) -> None:
+    async def update(self) -> None:
         """Judge the last look at the devices and what was read of them by now."""
 
     def facts(self, address: str) -> tuple[Facts, ...]:
@@ -94,6 +94,26 @@ class DriftWatch:
         """Return what differs of a target, by key."""
         return _NOTHING
 
-    async def look(self) -> tuple[RaidbenchError, ...]:
+    async def update(self) -> tuple[RaidbenchError, ...]:
         """Compare anew; return what is wrong with the file or has nothing to compare with, each once while it is so."""
         return ()
+
+
+class BackgroundWork:
+    """What the app asks of such work; a feature overrides what applies to it."""
+
+    @property
+    def measuring(self) -> bool:
+        """Whether it measures on this machine now."""
+        return False
+
+    async def find(self) -> None:
+        """Look for work that an earlier raidbench left, once the devices are known."""
+
+    async def may_leave(self) -> bool:
+        """Ask what becomes of it; return whether to go on leaving."""
+        return True
+
+    def progress_text(self, now: float) -> str:
+        """Return how far it is, for the header; "" while nothing of it runs."""
+        return ""

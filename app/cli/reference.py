@@ -1,0 +1,79 @@
+"""`glossary` and `keys`: the words of raidbench, and the keys of the workbench from the table of footer and help."""
+
+from __future__ import annotations
+
+import shutil
+
+import click
+
+from app.cli.exit_status import DONE
+from app.cli.options import current
+from app.cli.output import lines, paint, print_json, say
+from app.cli.render import listing
+from app.core.presentation.glossary import terms
+from app.tui.commands import COMMANDS
+from backends.errors import InvalidValueError, NotFoundError
+from backends.text import clean
+
+
+@click.command("glossary")
+@click.argument("word", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def glossary_command(word: str | None, as_json: bool) -> int:
+    """The words that screens, commands and reports use; those with WORD in them where one is given."""
+    found_terms = [term for term in terms() if word is None or word.casefold() in term.word.casefold()]
+    if not found_terms:
+        raise NotFoundError(
+            f"No word has {clean(word or '', 40)!r} in it.", hint="`raidbench glossary` lists them all."
+        )
+    if as_json:
+        print_json(terms=[{"word": term.word, "meaning": term.meaning} for term in found_terms])
+        return DONE
+    formatter = click.HelpFormatter(width=min(shutil.get_terminal_size().columns, 100))
+    formatter.write_dl([(term.word, term.meaning) for term in found_terms])
+    lines(formatter.getvalue().splitlines())
+    return DONE
+
+
+@click.command("keys")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def keys_command(as_json: bool) -> int:
+    """The keys of the workbench, screen by screen.
+
+    The names in the last column are what [keymap] in the configuration file takes.
+    """
+    keymap = dict(current().load_config().keymap)
+    unknown = [name for name in keymap if name not in {spec.id for spec in COMMANDS}]
+    if unknown:
+        raise InvalidValueError(
+            f"The keymap names {clean(unknown[0], 40)!r}, which is no command.", hint="`raidbench keys` lists them."
+        )
+    if as_json:
+        print_json(
+            commands=[
+                {
+                    "id": spec.id,
+                    "keys": _keys(spec.keys, keymap.get(spec.id)),
+                    "label": spec.label,
+                    "help": spec.help,
+                    "screens": list(spec.screens),
+                }
+                for spec in COMMANDS
+            ]
+        )
+        return DONE
+    screens = dict.fromkeys(screen for spec in COMMANDS for screen in spec.screens)
+    for screen in screens:
+        rows = [
+            (keymap.get(spec.id, spec.shown_keys), spec.label, spec.help, spec.id)
+            for spec in COMMANDS
+            if screen in spec.screens
+        ]
+        _, *body = listing(("Key", "Command", "What it does", "Name"), rows)
+        lines([paint("On every screen" if screen == "all" else f"{screen.capitalize()} screen", "bold"), *body, ""])
+    say('Another key: [keymap] in the configuration file, such as "bench.run" = "f5".')
+    return DONE
+
+
+def _keys(default: tuple[str, ...], chosen: str | None) -> list[str]:
+    return list(default) if chosen is None else chosen.replace(",", " ").split()
