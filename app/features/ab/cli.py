@@ -323,10 +323,10 @@ def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
     comparison = stored_comparison(bench.session, record.id)
     folder = str(bench.folder)
     if as_json:
-        runs = [each for each in bench.session.runs if each.start.mark and each.start.mark.experiment == record.id]
+        runs = [run for run in bench.session.runs if run.start.mark and run.start.mark.experiment == record.id]
         print_json(
             experiment=json_schema_compare.experiment(record, bench.session, comparison, session=folder),
-            runs=[json_schema.run(each, session=folder) for each in runs],
+            runs=[json_schema.run(run, session=folder) for run in runs],
         )
     elif comparison is not None:
         lines([*(paint(clean(shown_line, 1000), "bold") for shown_line in shown_lines(record, comparison)), ""])

@@ -138,11 +138,11 @@ def plan_ab(
             f"{change.label} of {change.target} is {change.after} already.",
             hint="Name the value to try against it; --null measures the same against itself.",
         )
-    what = f"{change.label} of {change.target}"
+    subject = f"{change.label} of {change.target}"
     if change.before is None:
-        raise RefusedError(f"{what} cannot be set back and forth: its value now is not known.", hint=_INSTEAD)
+        raise RefusedError(f"{subject} cannot be set back and forth: its value now is not known.", hint=_INSTEAD)
     if reason := why_not_tried(change):
-        raise RefusedError(f"{what} cannot be set back and forth: it {reason}.", hint=_INSTEAD)
+        raise RefusedError(f"{subject} cannot be set back and forth: it {reason}.", hint=_INSTEAD)
     plan = _drawn(change, ready, looks, rest_seconds, seed)
     return replace(
         plan,
@@ -215,10 +215,10 @@ def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tu
         )
     pairs = pairs_for(noise, percent, MOST_PAIRS)
     if pairs is None:
-        seen = sight(noise, MOST_PAIRS)
+        smallest = sight(noise, MOST_PAIRS)
         raise InvalidValueError(
             f"{percent:g} % are not to be seen here: runs of the same lie {noise.percent:.1f} % apart, and "
-            f"{MOST_PAIRS} pairs show {seen:.1f} %.",
+            f"{MOST_PAIRS} pairs show {smallest:.1f} %.",
             hint="Name a larger effect, or let each run take longer.",
         )
     return one_look(pairs)
@@ -231,8 +231,8 @@ def continued(session: Session, experiment_id: str, change: Change, ready: RunPl
     """
     record = session.experiment(experiment_id)
     if record is None:
-        known = ", ".join(each.id for each in session.experiments) or "none"
-        raise NotFoundError(f"This session has no experiment {experiment_id}.", hint=f"It has: {known}.")
+        ids = ", ".join(experiment.id for experiment in session.experiments) or "none"
+        raise NotFoundError(f"This session has no experiment {experiment_id}.", hint=f"It has: {ids}.")
     again = f"Begin a new one: `raidbench ab {record.start.target} {record.start.key}={record.start.b}`."
     start = record.start
     if (start.target, start.key, start.a, start.b) != (change.target, change.key, change.before, change.after):

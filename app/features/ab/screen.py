@@ -213,14 +213,16 @@ class ExperimentController:
                 f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another."
             )
         change = await bench.hardware.plan(device.target, key, value)
-        job, name = self._app.job_choice or (profile(_known(self._app.options.profile)).job, self._app.options.profile)
+        name = self._app.options.profile
+        known_name = name if name in PROFILES else next(iter(PROFILES))
+        job, profile_name = self._app.job_choice or (profile(known_name).job, name)
         if job.sections:
             raise BlockedError(
                 f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
                 hint="Open the job file again with o and choose one section.",
             )
         ready = await bench.jobs.prepare(
-            BenchmarkRequest(where=device.device, name=address, job=job, profile=name, told=True)
+            BenchmarkRequest(where=device.device, name=address, job=job, profile=profile_name, told=True)
         )
         noise = known_noise(bench, ready)
         plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}
@@ -268,17 +270,13 @@ async def go_on(app: AppInterface, experiment: str) -> bool:
 
 def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
     """Measure the only staged value against the one in force; where there is none, or several, say so."""
-    staged = [(target, *each) for target, values in app.staged.items() for each in values.items()]
+    staged = [(target, *assignment) for target, values in app.staged.items() for assignment in values.items()]
     if app.workbench.jobs.running:
         say("A job is running already: x on the Bench screen stops it.")
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B: it is measured against the one in force.")
     else:
         app.run_worker(ExperimentController(app).begin(*staged[0]), group="ab", exclusive=True)
-
-
-def _known(name: str) -> str:
-    return name if name in PROFILES else next(iter(PROFILES))
 
 
 def _choices(plans: Mapping[str, AbPlan]) -> tuple[ChoiceItem, ...]:
@@ -292,8 +290,8 @@ def _help(name: str, plan: AbPlan) -> str:
     """What it is good for: by the noise of this target where that is known."""
     if plan.noise is None or plan.until_percent is not None:
         return _PLANS[name][2]
-    look, seen = plan.sights[-1]
-    return f"{_PLANS[name][2].partition('.')[0]}. Here {look.pairs} pairs show {seen:.1f} % and more."
+    look, percent = plan.sights[-1]
+    return f"{_PLANS[name][2].partition('.')[0]}. Here {look.pairs} pairs show {percent:.1f} % and more."
 
 
 def _extent(plan: AbPlan) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.features.advice.condition_rules import POLICIES
-from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import PciSlot, SystemSnapshot, fact
 from backends.model import Array
 from backends.pci import Link, rate_of
@@ -20,7 +20,7 @@ REBUILD_RATE = 50
 SAS software user guide, rebuild rate)."""
 
 
-def _slots(sight: SystemSnapshot) -> list[tuple[str, PciSlot]]:
+def _slots_by_name(sight: SystemSnapshot) -> list[tuple[str, PciSlot]]:
     """Slots with what sits in them, each once."""
     named = {pci: f"nvme:{name}" for name, pci in sight.nvme.items()}
     named = {
@@ -35,16 +35,16 @@ def _slots(sight: SystemSnapshot) -> list[tuple[str, PciSlot]]:
     "a PCIe link is below what card and slot both can",
     "Documentation/ABI/testing/sysfs-bus-pci, max_link_speed",
 )
-def link(sight: SystemSnapshot) -> Said:
+def link(sight: SystemSnapshot) -> RuleOutput:
     """A PCI Express link below what both of its ends can."""
-    for where, slot in _slots(sight):
+    for where, slot in _slots_by_name(sight):
         card, port = slot.link, slot.port
         if not card.link_degraded:
             continue
         if port.max_speed is None or port.max_width is None:
             yield UnknownResult(where=where, why=f"its link is {card.shown}; what the slot can is not told")
             continue
-        if _less(card, port):
+        if _is_slower(card, port):
             yield Finding(
                 where=where,
                 message=f"The PCIe link is {card.speed} x{card.width}; the card can do {card.best} and the slot"
@@ -54,7 +54,7 @@ def link(sight: SystemSnapshot) -> Said:
             )
 
 
-def _less(card: Link, port: Link) -> bool:
+def _is_slower(card: Link, port: Link) -> bool:
     """Whether the link has less than the worse of its ends can."""
     lanes = [number for number in (card.max_width, port.max_width) if number is not None]
     rates = [value for value in (rate_of(card.max_speed), rate_of(port.max_speed)) if value is not None]
@@ -65,9 +65,9 @@ def _less(card: Link, port: Link) -> bool:
 @rule(
     WARN, "irq-one-cpu", "all interrupts of a card go to one processor", "Documentation/core-api/irq/irq-affinity.rst"
 )
-def one_cpu(sight: SystemSnapshot) -> Said:
+def one_cpu(sight: SystemSnapshot) -> RuleOutput:
     """All interrupts of a card that has several on one CPU."""
-    for where, slot in _slots(sight):
+    for where, slot in _slots_by_name(sight):
         cpus = frozenset().union(*slot.interrupts.values()) if slot.interrupts else frozenset()
         if len(slot.interrupts) > 1 and len(cpus) == 1 and sight.cores > 1:
             yield Finding(
@@ -82,11 +82,11 @@ def one_cpu(sight: SystemSnapshot) -> Said:
 @rule(
     WARN, "irq-far", "no interrupt of a card is on its NUMA node", "Documentation/ABI/testing/sysfs-bus-pci, numa_node"
 )
-def far(sight: SystemSnapshot) -> Said:
+def far(sight: SystemSnapshot) -> RuleOutput:
     """Interrupts on another NUMA node than the card."""
     if len(sight.nodes) < 2:
         return
-    for where, slot in _slots(sight):
+    for where, slot in _slots_by_name(sight):
         near = sight.nodes.get(slot.node) if slot.node is not None else None
         cpus = frozenset().union(*slot.interrupts.values()) if slot.interrupts else frozenset()
         if not near or not cpus:
@@ -103,7 +103,7 @@ def far(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "battery-failed", "a card's battery or capacitor is failed or missing", "the card's tool")
-def battery(sight: SystemSnapshot) -> Said:
+def battery(sight: SystemSnapshot) -> RuleOutput:
     """A card whose battery or capacitor is there no more."""
     for card in sight.inventory.controllers:
         guard = card.protection
@@ -134,7 +134,7 @@ def battery(sight: SystemSnapshot) -> Said:
     "a controller caches writes also without a healthy battery",
     "the card's tool, write policy",
 )
-def always_cached(sight: SystemSnapshot) -> Said:
+def always_cached(sight: SystemSnapshot) -> RuleOutput:
     """Yield controllers that keep writes in their cache whatever becomes of the battery; one finding for all arrays."""
     for card in sight.inventory.controllers:
         readings = {
@@ -155,7 +155,7 @@ def always_cached(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "battery-learning", "a battery learns or is being charged", "the card's tool; docs/advice.md")
-def learning(sight: SystemSnapshot) -> Said:
+def learning(sight: SystemSnapshot) -> RuleOutput:
     """A battery in its learn cycle or being charged."""
     for card in sight.inventory.controllers:
         if card.protection is not None and card.protection.state in ("learning", "charging"):
@@ -168,7 +168,7 @@ def learning(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "battery-replace", "a battery or capacitor is to be replaced", "the card's tool")
-def replace_battery(sight: SystemSnapshot) -> Said:
+def replace_battery(sight: SystemSnapshot) -> RuleOutput:
     """A battery that works and wants to be replaced."""
     for card in sight.inventory.controllers:
         label = next((fact.label for fact in card.facts if fact.label.endswith("Replacement required")), None)
@@ -188,7 +188,7 @@ def replace_battery(sight: SystemSnapshot) -> Said:
     "write-back or another cache policy is set and not in force",
     "the card's tool; docs/advice.md",
 )
-def not_in_force(sight: SystemSnapshot) -> Said:
+def not_in_force(sight: SystemSnapshot) -> RuleOutput:
     """A cache policy that is set while another one is in force: write-back that writes through."""
     for array in sight.inventory.arrays:
         for key in POLICIES:
@@ -210,7 +210,7 @@ def not_in_force(sight: SystemSnapshot) -> Said:
     "drives cache behind a card without protection",
     "Broadcom, MegaRAID SAS software user guide, disk cache policy",
 )
-def drive_caches(sight: SystemSnapshot) -> Said:
+def drive_caches(sight: SystemSnapshot) -> RuleOutput:
     """Caches of drives that are on behind a card that has nothing against a power cut."""
     for array in sight.inventory.arrays:
         card = sight.controller(array)
@@ -221,10 +221,10 @@ def drive_caches(sight: SystemSnapshot) -> Said:
                 where=str(array.target), why="its drives cache; whether the card has a battery is not told"
             )
         elif card.protection.state in LOST:
-            yield _caching(sight, array, f"{card.protection.kind} {card.protection.state}")
+            yield _unprotected_cache(sight, array, f"{card.protection.kind} {card.protection.state}")
 
 
-def _caching(sight: SystemSnapshot, array: Array, guard: str) -> Finding:
+def _unprotected_cache(sight: SystemSnapshot, array: Array, guard: str) -> Finding:
     return Finding(
         where=str(array.target),
         message="The drives' own write caches are on behind a card without protection: a power cut loses what they"
@@ -241,7 +241,7 @@ def _caching(sight: SystemSnapshot, array: Array, guard: str) -> Finding:
     "a rebuild may take more than half of a card's time",
     "Broadcom, MegaRAID SAS software user guide, rebuild rate",
 )
-def rebuild_rate(sight: SystemSnapshot) -> Said:
+def rebuild_rate(sight: SystemSnapshot) -> RuleOutput:
     """Cards that give a rebuild more than half of their time."""
     for card in sight.inventory.controllers:
         text = sight.now(card.target, "rebuild_rate") or ""
@@ -261,7 +261,7 @@ def rebuild_rate(sight: SystemSnapshot) -> Said:
     "a drive caches writes and is sent no flushes",
     "Documentation/block/writeback_cache_control.rst",
 )
-def flushes_off(sight: SystemSnapshot) -> Said:
+def flushes_off(sight: SystemSnapshot) -> RuleOutput:
     """A disk that caches while the kernel sends it no flushes."""
     for drive in sight.inventory.drives:
         reading = sight.readings.get(drive.target, {}).get("drive_cache")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact, fact_number
 from backends.model import Array, Controller, Drive, Media
 
@@ -52,7 +52,7 @@ def _link_of(sight: SystemSnapshot, drive: Drive) -> tuple[float | None, float |
     "a SAS or SATA link is slower than drive and port",
     "Documentation/ABI/testing/sysfs-ata; the card's tool",
 )
-def link_speed(sight: SystemSnapshot) -> Said:
+def link_speed(sight: SystemSnapshot) -> RuleOutput:
     """Yield drives whose link is slower than both the drive and its port."""
     drives = [device for device in sight.things() if isinstance(device, Drive) and device.interface in ("sata", "sas")]
     links = {drive.target: _link_of(sight, drive) for drive in drives}
@@ -107,7 +107,7 @@ def _kernel_limit(sight: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
 
 
 @rule(NOTE, "firmware-mixed", "members of one model have different firmware", "the card's tool, or sysfs")
-def firmware(sight: SystemSnapshot) -> Said:
+def firmware(sight: SystemSnapshot) -> RuleOutput:
     """Yield arrays whose members are of one model and have different firmware."""
     for array in sight.inventory.arrays:
         models: dict[str, dict[str, int]] = {}
@@ -142,7 +142,7 @@ def _firmware_of(sight: SystemSnapshot, drive: Drive) -> str | None:
     "a controller's memory had uncorrectable errors",
     "the card's tool, Memory Uncorrectable Errors",
 )
-def memory_errors(sight: SystemSnapshot) -> Said:
+def memory_errors(sight: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose memory had errors that could not be corrected."""
     for card in sight.inventory.controllers:
         if fact_number(card, "Memory errors"):
@@ -156,7 +156,7 @@ def memory_errors(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "card-hot", "a controller has 100 °C, or its cache module 85 °C", "the card's tool, temperature")
-def heat(sight: SystemSnapshot) -> Said:
+def heat(sight: SystemSnapshot) -> RuleOutput:
     """Yield controllers that are too hot."""
     for card in sight.inventory.controllers:
         for label, limit in _HEAT.items():
@@ -164,7 +164,7 @@ def heat(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "battery-hot", "a battery or capacitor has 60 °C", "the card's tool, temperature")
-def battery_heat(sight: SystemSnapshot) -> Said:
+def battery_heat(sight: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose battery or capacitor is too hot."""
     for card in sight.inventory.controllers:
         for label in _BATTERIES:
@@ -183,7 +183,7 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
 
 
 @rule(WARN, "write-throttled", "an ioMemory drive slows down its writes", "fio-status, write throttling")
-def throttling(sight: SystemSnapshot) -> Said:
+def throttling(sight: SystemSnapshot) -> RuleOutput:
     """Yield drives that slow down their writes."""
     for drive in sight.inventory.drives:
         text = fact(drive, "Write throttling")
@@ -202,7 +202,7 @@ def throttling(sight: SystemSnapshot) -> Said:
     "a rebuild is paused or frozen",
     "the tool of the array; Documentation/admin-guide/md.rst, sync_action",
 )
-def paused(sight: SystemSnapshot) -> Said:
+def paused(sight: SystemSnapshot) -> RuleOutput:
     """Yield arrays and controllers whose rebuild has been interrupted."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
     for device in things:

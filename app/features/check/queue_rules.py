@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from app.features.advice.condition_rules import PERFORMANCE
-from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact, unit_of
 from backends.model import Array, Media
 from backends.sizes import exact_text
@@ -22,7 +22,7 @@ _FILLED = 0.75
 
 
 @rule(WARN, "scheduler-unfit", "bfq schedules flash", "Documentation/block/bfq-iosched.rst, overhead")
-def scheduler(sight: SystemSnapshot) -> Said:
+def scheduler(sight: SystemSnapshot) -> RuleOutput:
     """BFQ on flash: it costs more processor time for each I/O than the I/O takes."""
     for device in sight.things():
         target = sight.queue_of(device)
@@ -42,7 +42,7 @@ def scheduler(sight: SystemSnapshot) -> Said:
     "the kernel reads less ahead than a stripe over disks",
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
-def kernel_read_ahead(sight: SystemSnapshot) -> Said:
+def kernel_read_ahead(sight: SystemSnapshot) -> RuleOutput:
     """Disks in a stripe of which the kernel reads ahead less than one stripe."""
     for array in sight.inventory.arrays:
         unit = None if array.strip_bytes is None else array.strip_bytes * (array.data_drives or 0)
@@ -72,7 +72,7 @@ def _card_reads_ahead(sight: SystemSnapshot, array: Array) -> bool:
     "the kernel reads 4 MiB or more ahead on flash",
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
-def large_read_ahead(sight: SystemSnapshot) -> Said:
+def large_read_ahead(sight: SystemSnapshot) -> RuleOutput:
     """Flash of which the kernel reads more ahead than any sequential reader needs."""
     for device in sight.things():
         target = sight.queue_of(device)
@@ -91,7 +91,7 @@ def large_read_ahead(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "card-read-ahead", "a card reads ahead on flash", "Broadcom, MegaRAID tips: no read-ahead for SSDs")
-def card_read_ahead(sight: SystemSnapshot) -> Said:
+def card_read_ahead(sight: SystemSnapshot) -> RuleOutput:
     """A card that reads ahead on flash."""
     for array in sight.inventory.arrays:
         now = sight.now(array.target, "read_ahead")
@@ -111,7 +111,7 @@ def card_read_ahead(sight: SystemSnapshot) -> Said:
     "the kernel queues less than the device takes",
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
-def small_queue(sight: SystemSnapshot) -> Said:
+def small_queue(sight: SystemSnapshot) -> RuleOutput:
     """A kernel queue that is smaller than what the device takes."""
     for drive in sight.inventory.drives:
         block, target = sight.block_of(drive), sight.queue_of(drive)
@@ -130,7 +130,7 @@ def small_queue(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "no-queueing", "a disk is given one command at a time", "Documentation/driver-api/libata.rst, NCQ")
-def no_queueing(sight: SystemSnapshot) -> Said:
+def no_queueing(sight: SystemSnapshot) -> RuleOutput:
     """A disk that is given one command at a time."""
     for drive in sight.inventory.drives:
         text = sight.now(drive.target, "queue_depth")
@@ -145,7 +145,7 @@ def no_queueing(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "one-queue", "a virtual disk has one queue for several processors", "virtio specification, num_queues")
-def one_queue(sight: SystemSnapshot) -> Said:
+def one_queue(sight: SystemSnapshot) -> RuleOutput:
     """A virtual disk with one queue for several processors."""
     for block in sight.blocks.values():
         if block.driver == "virtio_blk" and block.queues == 1 and sight.cores > 1:
@@ -159,7 +159,7 @@ def one_queue(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "power-state", "an NVMe drive is in a slower power state", "NVMe, Power Management")
-def power_state(sight: SystemSnapshot) -> Said:
+def power_state(sight: SystemSnapshot) -> RuleOutput:
     """An NVMe drive that was put into a state of less power."""
     targets = {target for target, readings in sight.readings.items() if "power_state" in readings}
     targets -= {
@@ -178,7 +178,7 @@ def power_state(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "governor", "processors lower their frequency between I/Os", "Documentation/admin-guide/pm/cpufreq.rst")
-def governor(sight: SystemSnapshot) -> Said:
+def governor(sight: SystemSnapshot) -> RuleOutput:
     """Processors that lower their frequency between I/Os."""
     others = {name: count for name, count in sight.governors.items() if name != PERFORMANCE}
     if others:
@@ -192,7 +192,7 @@ def governor(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "io-capped", "a control group is limited in its I/O", "Documentation/admin-guide/cgroup-v2.rst, io.max")
-def caps(sight: SystemSnapshot) -> Said:
+def caps(sight: SystemSnapshot) -> RuleOutput:
     """Control groups that are limited in their I/O."""
     for path, text in sight.caps.items():
         if any(word for word in text.split()[1:] if not word.endswith("=max")):
@@ -210,7 +210,7 @@ def caps(sight: SystemSnapshot) -> Said:
     "disks take TRIM and what is made of them does not",
     "Documentation/ABI/stable/sysfs-block, discard_max_bytes",
 )
-def trim_lost(sight: SystemSnapshot) -> Said:
+def trim_lost(sight: SystemSnapshot) -> RuleOutput:
     """What passes no TRIM on though all that it is made of takes it."""
     for block in sight.blocks.values():
         own = block.number("queue/discard_max_bytes")
@@ -237,7 +237,7 @@ def trim_lost(sight: SystemSnapshot) -> Said:
     "a filesystem is mounted so that it sends no flushes",
     "ext4(5), barrier; xfs(5) of kernels before 4.19, nobarrier",
 )
-def barriers(sight: SystemSnapshot) -> Said:
+def barriers(sight: SystemSnapshot) -> RuleOutput:
     """Filesystems that send no flushes."""
     for mount in sight.mounts:
         off = [option for option in mount.options if option in ("nobarrier", "barrier=0")]
@@ -251,7 +251,7 @@ def barriers(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "discard-twice", "a filesystem trims with every deletion and by a timer", "fstrim(8)")
-def discard(sight: SystemSnapshot) -> Said:
+def discard(sight: SystemSnapshot) -> RuleOutput:
     """Filesystems that trim with every deletion although a timer does."""
     for mount in sight.mounts:
         if sight.trim_timer and "discard" in mount.options and mount.fstype in ("ext4", "xfs"):
@@ -270,7 +270,7 @@ def discard(sight: SystemSnapshot) -> Said:
     "a cache of the kernel's is full of unwritten data",
     "lvmcache(7); Documentation/admin-guide/bcache.rst",
 )
-def cache_dirty(sight: SystemSnapshot) -> Said:
+def cache_dirty(sight: SystemSnapshot) -> RuleOutput:
     """Caches of the kernel's that are full of what is not on the slow part yet."""
     for array in sight.inventory.arrays:
         share = _dirty(array)
@@ -299,7 +299,7 @@ def _dirty(array: Array) -> float | None:
 
 
 @rule(WARN, "cache-bypassed", "nothing new comes into a cache", "lvmcache(7), passthrough; bcache.rst, cache_mode none")
-def cache_bypassed(sight: SystemSnapshot) -> Said:
+def cache_bypassed(sight: SystemSnapshot) -> RuleOutput:
     """Caches that nothing goes through."""
     for array in sight.inventory.arrays:
         mode = sight.now(array.target, "cache_mode")
@@ -314,7 +314,7 @@ def cache_bypassed(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "one-path", "a multipath device has one path", "multipath(8)")
-def one_path(sight: SystemSnapshot) -> Said:
+def one_path(sight: SystemSnapshot) -> RuleOutput:
     """A multipath device with a single path."""
     for block in sight.blocks.values():
         if block.attributes.get("dm/uuid", "").startswith("mpath-") and len(block.below) == 1:
@@ -328,7 +328,7 @@ def one_path(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "path-dead", "a path of a multipath device does not run", "multipath(8); sysfs, device/state")
-def dead_path(sight: SystemSnapshot) -> Said:
+def dead_path(sight: SystemSnapshot) -> RuleOutput:
     """Paths of a multipath device that do not run."""
     for block in sight.blocks.values():
         if not block.attributes.get("dm/uuid", "").startswith("mpath-") or len(block.below) < 2:
@@ -352,7 +352,7 @@ def dead_path(sight: SystemSnapshot) -> Said:
     "NVMe with several paths uses one at a time",
     "Documentation/admin-guide/nvme-multipath.rst, iopolicy",
 )
-def path_policy(sight: SystemSnapshot) -> Said:
+def path_policy(sight: SystemSnapshot) -> RuleOutput:
     """NVMe with several paths of which one is used at a time."""
     for name, (policy, paths) in sight.policies.items():
         if paths > 1 and policy == "numa":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.features.check.finding import FAULT, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.finding import FAULT, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact
 from backends.model import BROKEN, Array, Drive, Fact, Level, Media
 from backends.sizes import exact_text
@@ -26,11 +26,10 @@ REQUESTS = 31
 the smallest default of any of their drivers (EBS volumes, io_queue_depth)."""
 
 _COUNT = re.compile(r"\S+ (?:read|write|checksum) errors")
-_LOCAL = re.compile(r"(\d{1,10})", re.ASCII)
 
 
 @rule(WARN, "md-no-bitmap", "a large md array has no write-intent bitmap", "mdadm(8), --bitmap")
-def no_bitmap(sight: SystemSnapshot) -> Said:
+def no_bitmap(sight: SystemSnapshot) -> RuleOutput:
     """Yield large md arrays that a crash makes resynchronise from end to end."""
     for array in sight.inventory.arrays:
         if array.target.backend != "md" or array.level not in _MIRRORED or fact(array, "Bitmap") != "none":
@@ -56,7 +55,7 @@ def no_bitmap(sight: SystemSnapshot) -> Said:
     "a rebuild of md is limited to less than 10 MB/s",
     "Documentation/admin-guide/md.rst, sync_speed_max",
 )
-def slow_resync(sight: SystemSnapshot) -> Said:
+def slow_resync(sight: SystemSnapshot) -> RuleOutput:
     """Yield md arrays whose rebuild would take days because its speed is limited."""
     for array in sight.inventory.arrays:
         text = sight.now(array.target, "sync_speed_max") or ""
@@ -80,7 +79,7 @@ def slow_resync(sight: SystemSnapshot) -> Said:
     "a member of md has bad blocks or write errors",
     "Documentation/admin-guide/md.rst, bad_blocks",
 )
-def member_errors(sight: SystemSnapshot) -> Said:
+def member_errors(sight: SystemSnapshot) -> RuleOutput:
     """Yield md arrays with a failed spare, or a member that has bad blocks, write errors or is to be replaced."""
     for array in sight.inventory.arrays:
         if array.target.backend != "md":
@@ -110,7 +109,7 @@ def _has_errors(line: Fact, *, whole: bool) -> bool:
 
 
 @rule(WARN, "array-read-only", "an array takes no writes", "mdadm(8), --readonly; the card's tool")
-def read_only(sight: SystemSnapshot) -> Said:
+def read_only(sight: SystemSnapshot) -> RuleOutput:
     """Yield arrays that take no writes."""
     for array in sight.inventory.arrays:
         state, access = fact(array, "Array state") or "", fact(array, "Access") or ""
@@ -129,7 +128,7 @@ def read_only(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "sync-off", "ZFS does not wait for synchronous writes", "zfsprops(7), sync")
-def sync_off(sight: SystemSnapshot) -> Said:
+def sync_off(sight: SystemSnapshot) -> RuleOutput:
     """Yield pools, filesystems and volumes of ZFS that do not wait for synchronous writes."""
     for array in sight.inventory.arrays:
         if array.target.backend == "zfs" and sight.now(array.target, "sync") == "disabled":
@@ -143,7 +142,7 @@ def sync_off(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "pool-errors", "devices of a ZFS pool have counted errors", "zpool-status(8), READ, WRITE, CKSUM")
-def pool_errors(sight: SystemSnapshot) -> Said:
+def pool_errors(sight: SystemSnapshot) -> RuleOutput:
     """Yield pools whose devices have counted errors."""
     for array in sight.inventory.arrays:
         if array.target.backend != "zfs":
@@ -160,7 +159,7 @@ def pool_errors(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "pool-data-errors", "a ZFS pool has lost data", "zpool-status(8), errors; zed(8)")
-def pool_data(sight: SystemSnapshot) -> Said:
+def pool_data(sight: SystemSnapshot) -> RuleOutput:
     """Yield pools that have lost data."""
     for array in sight.inventory.arrays:
         text = fact(array, "Errors") if array.target.backend == "zfs" else None
@@ -178,7 +177,7 @@ def pool_data(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "group-incomplete", "a volume group misses a physical volume", "lvs(8), vg_missing_pv_count")
-def group_incomplete(sight: SystemSnapshot) -> Said:
+def group_incomplete(sight: SystemSnapshot) -> RuleOutput:
     """Yield volume groups that miss a physical volume."""
     groups: dict[str, str] = {}
     for array in sight.inventory.arrays:
@@ -198,7 +197,7 @@ def group_incomplete(sight: SystemSnapshot) -> Said:
 @rule(
     FAULT, "filesystem-errors", "a filesystem has met errors", "Documentation/ABI/testing/sysfs-fs-ext4, errors_count"
 )
-def filesystem_errors(sight: SystemSnapshot) -> Said:
+def filesystem_errors(sight: SystemSnapshot) -> RuleOutput:
     """Yield filesystems that have met errors."""
     for name, count in sight.filesystem_errors.items():
         mounted = next((mount for mount in sight.mounts if kernel_name(mount.source) == name), None)
@@ -211,7 +210,7 @@ def filesystem_errors(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "nvme-down", "an NVMe controller or path is not live", "drivers/nvme/host/sysfs.c, state")
-def nvme_down(sight: SystemSnapshot) -> Said:
+def nvme_down(sight: SystemSnapshot) -> RuleOutput:
     """Yield NVMe controllers and paths that serve nothing."""
     for name, state in sight.nvme_states.items():
         if state != "live":
@@ -229,7 +228,7 @@ def nvme_down(sight: SystemSnapshot) -> Said:
     "NVMe, multipath or a virtual disk queues few requests",
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
-def few_requests(sight: SystemSnapshot) -> Said:
+def few_requests(sight: SystemSnapshot) -> RuleOutput:
     """Yield NVMe drives, multipath devices and virtual disks whose queue is almost empty by its setting."""
     for block in sight.blocks.values():
         multipath = block.attributes.get("dm/uuid", "").startswith("mpath-")
@@ -256,7 +255,7 @@ def few_requests(sight: SystemSnapshot) -> Said:
 @rule(
     WARN, "requests-small", "I/Os are cut into small requests", "Documentation/ABI/stable/sysfs-block, max_sectors_kb"
 )
-def small_requests(sight: SystemSnapshot) -> Said:
+def small_requests(sight: SystemSnapshot) -> RuleOutput:
     """Yield disks whose I/Os are cut into small requests."""
     for block in sight.blocks.values():
         size, most = block.number("queue/max_sectors_kb"), block.number("queue/max_hw_sectors_kb")
@@ -277,7 +276,7 @@ def small_requests(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "merges-off", "I/Os to a hard disk are not merged", "Documentation/ABI/stable/sysfs-block, nomerges")
-def merges_off(sight: SystemSnapshot) -> Said:
+def merges_off(sight: SystemSnapshot) -> RuleOutput:
     """Yield hard disks to which neighbouring I/Os are sent one by one.
 
     ZFS switches merging off for its volumes by itself, and md leaves merging to its members.

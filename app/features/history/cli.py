@@ -52,8 +52,8 @@ def history_command(
     was told goes on.
     """
     moment = None if since is None else moment_of(since)
-    known, also = all_runs()
-    runs = chosen(known, target, workload=workload, since=moment)
+    every_run, also = all_runs()
+    runs = chosen(every_run, target, workload=workload, since=moment)
     series = series_of(runs)
     status = status_of_history(run_series.chart.standing for run_series in series.values())
     redactor = _redactor(runs, also) if redact else None
@@ -64,10 +64,10 @@ def history_command(
         document(body if redactor is None else hidden_json(body, redactor))
         return status
     if not runs:
-        say("No such runs." if known else "No runs yet. `raidbench bench TARGET` makes one.")
+        say("No such runs." if every_run else "No runs yet. `raidbench bench TARGET` makes one.")
         return DONE
-    told = [*_told(runs, series), *(_drawn(runs, series) if plot else ())]
-    lines(told if redactor is None else map(redactor.text, told))
+    rows = [*_rows(runs, series), *(_picture_rows(runs, series) if plot else ())]
+    lines(rows if redactor is None else map(redactor.text, rows))
     if plot and len(series) > 1:
         say(f"{units.plural(len(series) - 1, 'other condition')} not drawn; TARGET and --workload choose one.")
     return status
@@ -87,18 +87,18 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redacto
     )
 
 
-def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
+def _rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     changes = [change for run_series in series.values() for change in run_series.changes]
     yield from table_lines(filled(history_table(runs, changes)), terminal_width())
-    told = [row for run_series in series.values() for row in change_lines(run_series)]
-    if told:
-        yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in told))
+    level_changes = [row for run_series in series.values() for row in change_lines(run_series)]
+    if level_changes:
+        yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in level_changes))
     worse = [row for run_series in series.values() for row in episode_lines(run_series)]
     if worse:
         yield from ("", "Worse:", *(f"  {clean(row, 500)}" for row in worse))
 
 
-def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
+def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     """The picture of `plot`, as wide as the terminal."""
     draw = action("plots.history_lines")
     last = next((run for run in reversed(runs) if run.condition in series), None)

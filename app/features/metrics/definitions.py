@@ -66,41 +66,35 @@ def _things(looked: MetricsSnapshot) -> Iterator[Controller | Array | Drive]:
     yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
 
 
-def _stored(looked: MetricsSnapshot) -> Iterator[Array | Drive]:
+def _arrays_and_drives(looked: MetricsSnapshot) -> Iterator[Array | Drive]:
     yield from looked.inventory.arrays
     yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
 
 
 def _info(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for other_device in _things(looked):
-        model = None if isinstance(other_device, Array) else other_device.model
-        firmware = None if isinstance(other_device, Array) else other_device.firmware
-        serial = None if isinstance(other_device, Array) else other_device.serial
-        wwn = other_device.wwn if isinstance(other_device, Drive) else None
-        device = None if isinstance(other_device, Controller) else other_device.device
-        kind = kind_of(other_device)
-        level = other_device.level.value if isinstance(other_device, Array) else None
-        media = other_device.media.value if isinstance(other_device, Drive) else None
-        controller = other_device.target if isinstance(other_device, Controller) else other_device.controller
-        array = (
-            other_device.target
-            if isinstance(other_device, Array)
-            else other_device.array
-            if isinstance(other_device, Drive)
-            else None
-        )
+    for item in _things(looked):
+        model = None if isinstance(item, Array) else item.model
+        firmware = None if isinstance(item, Array) else item.firmware
+        serial = None if isinstance(item, Array) else item.serial
+        wwn = item.wwn if isinstance(item, Drive) else None
+        device = None if isinstance(item, Controller) else item.device
+        kind = kind_of(item)
+        level = item.level.value if isinstance(item, Array) else None
+        media = item.media.value if isinstance(item, Drive) else None
+        controller = item.target if isinstance(item, Controller) else item.controller
+        array = item.target if isinstance(item, Array) else item.array if isinstance(item, Drive) else None
         owners = (str(controller or ""), str(array or ""))
-        told = (kind, *owners, model, firmware, level, media, device, serial, wwn)
-        yield (str(other_device.target), *(text or "" for text in told)), 1.0
+        texts = (kind, *owners, model, firmware, level, media, device, serial, wwn)
+        yield (str(item.target), *(text or "" for text in texts)), 1.0
 
 
 def _states(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for device in _stored(looked):
+    for device in _arrays_and_drives(looked):
         yield (str(device.target), device.state.value), 1.0
 
 
 def _sizes(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for device in _stored(looked):
+    for device in _arrays_and_drives(looked):
         if device.size_bytes is not None:
             yield (str(device.target),), float(device.size_bytes)
 
@@ -204,19 +198,19 @@ def _pcie(at: int, scale: float) -> Callable[[MetricsSnapshot], Iterator[Sample]
     return samples
 
 
-def _working(looked: MetricsSnapshot) -> Iterator[Controller | Array]:
+def _controllers_and_arrays(looked: MetricsSnapshot) -> Iterator[Controller | Array]:
     yield from looked.inventory.controllers
     yield from looked.inventory.arrays
 
 
 def _tasks(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for owner in _working(looked):
+    for owner in _controllers_and_arrays(looked):
         for task in owner.tasks:
             yield (str(owner.target), task.kind), 1.0
 
 
 def _progress(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for owner in _working(looked):
+    for owner in _controllers_and_arrays(looked):
         for task in owner.tasks:
             if task.progress is not None:
                 yield (str(owner.target), task.kind), round(task.progress, 6)
@@ -233,10 +227,10 @@ def _counts(looked: MetricsSnapshot) -> Iterator[Sample]:
 
 def _findings(looked: MetricsSnapshot) -> Iterator[Sample]:
     fields = dict.fromkeys(
-        (finding.rule.id, finding.rule.severity.value, finding.said.where) for finding in looked.checked.findings
+        (finding.rule.id, finding.rule.severity.value, finding.outcome.where) for finding in looked.checked.findings
     )
-    for one in fields:
-        yield one, 1.0
+    for labels in fields:
+        yield labels, 1.0
 
 
 def _unknown(looked: MetricsSnapshot) -> Iterator[Sample]:
@@ -335,4 +329,7 @@ METRICS: tuple[Metric, ...] = (
 def rows() -> list[str]:
     """The table of docs/metrics.md."""
     head = ["| metric | labels | what |", "| --- | --- | --- |"]
-    return head + [f"| `{one.name}` | {' '.join(f'`{each}`' for each in one.labels)} | {one.help} |" for one in METRICS]
+    return head + [
+        f"| `{metric.name}` | {' '.join(f'`{label}`' for label in metric.labels)} | {metric.help} |"
+        for metric in METRICS
+    ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.features.check.collector import gather, readings_of
-from app.features.check.runner import judged
+from app.features.check.runner import evaluate
 from app.features.check.snapshot import SystemSnapshot
 from app.features.metrics.definitions import METRICS, PREFIX, MetricsSnapshot
 from backends.errors import RefusedError, StorageError
@@ -32,7 +32,7 @@ _FIRST = f"# HELP {PREFIX}"
 """How a file begins that is known for one of ours."""
 
 
-async def look(machine: MachineBackends) -> MetricsSnapshot:
+async def take_snapshot(machine: MachineBackends) -> MetricsSnapshot:
     """One look at all devices, each card asked once."""
     began = time.monotonic()
     inventory = await machine.probe()
@@ -42,7 +42,7 @@ async def look(machine: MachineBackends) -> MetricsSnapshot:
         inventory=inventory,
         settings={target: machine.settings(target) for target in readings},
         readings=readings,
-        checked=judged(sight, problems=problems),
+        checked=evaluate(sight, problems=problems),
         links=await _links(machine.host, sight),
         version=program_version(),
         at=round(time.time(), 3),

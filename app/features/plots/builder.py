@@ -11,7 +11,7 @@ from app.core.session.state import RunRecord, Session
 from app.features.plots.box_scatter import boxes, scatter
 from app.features.plots.histories import history
 from app.features.plots.latencies import histogram, percentiles
-from app.features.plots.request import Intervals, Made, NoPlotDataError, PlotOptions, PlotRequest, missing
+from app.features.plots.request import Intervals, Made, NoPlotDataError, PlotOptions, PlotRequest, missing_text
 from app.features.plots.selection import PlacedRun, PlotSelection, of_experiment, of_runs, of_sweep, side_by_side
 from app.features.plots.sweep_curves import curve
 from app.features.plots.timelines import timeline
@@ -38,19 +38,19 @@ _PLAIN = PlotOptions()
 def picture(
     subject: PlotSelection,
     kind: StaticPlotKind | None = None,
-    wish: PlotOptions = _PLAIN,
+    options: PlotOptions = _PLAIN,
     intervals: Intervals = _unread,
 ) -> StaticPlot:
     """Return the picture of that kind, else of the usual one; without data, and with the reason, where there is none.
 
     Without `intervals` none are read from disk.
     """
-    asked = PlotRequest(subject=subject, wish=wish, intervals=intervals)
+    request = PlotRequest(subject=subject, options=options, intervals=intervals)
     try:
-        title, data, note = _MAKERS[kind or usual(subject)](asked)
+        title, data, note = _MAKERS[kind or default_kind(subject)](request)
     except NoPlotDataError as nothing:
         return StaticPlot(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=subject.simulated)
-    why = " ".join(filter(None, (note, missing(subject))))
+    why = " ".join(filter(None, (note, missing_text(subject))))
     return StaticPlot(title=title, data=data, why=why, simulated=subject.simulated)
 
 
@@ -60,11 +60,11 @@ def without_data(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
     return {kind: made for kind, made in matches.items() if made.data is None}
 
 
-def usual(subject: PlotSelection) -> StaticPlotKind:
+def default_kind(subject: PlotSelection) -> StaticPlotKind:
     """The picture that tells most: curve of a sweep, percentiles of an A/B, timeline of one run."""
-    if subject.found is not None:
+    if subject.results is not None:
         return StaticPlotKind.CURVE
-    if subject.looked:
+    if subject.all_sessions:
         return StaticPlotKind.HISTORY
     return (
         StaticPlotKind.PERCENTILES
@@ -97,10 +97,10 @@ def sides_picture(
     """Return a picture of two sides that are compared; without a `kind` latencies, or the timeline where only that has
     data.
     """
-    subject, wish = side_by_side(comparison, names, folders), PlotOptions(unit=unit)
+    subject, options = side_by_side(comparison, names, folders), PlotOptions(unit=unit)
 
     def made(kind: StaticPlotKind) -> StaticPlot:
-        return picture(subject, kind, wish, lambda placed: intervals(placed.run, placed.folder))
+        return picture(subject, kind, options, lambda placed: intervals(placed.run, placed.folder))
 
     first = made(kind or StaticPlotKind.PERCENTILES)
     if kind is not None or first.data is not None:

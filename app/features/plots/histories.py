@@ -15,12 +15,12 @@ from widgets.plot_render.plot_data import HistoryData, HistoryEpoch, MeasuredPoi
 from widgets.text_utils import units
 
 
-def history(asked: PlotRequest) -> Made:
+def history(request: PlotRequest) -> Made:
     """The series of the subject, by date. Raises NothingError."""
-    subject, wish = asked.subject, asked.wish
+    subject, options = request.subject, request.options
     series = subject.series
     if series is None:
-        if not subject.looked:
+        if not subject.all_sessions:
             raise NoPlotDataError("Only one session was looked at.", "A looks through all of them.")
         raise NoPlotDataError("No whole run outside an A/B or a sweep yet: nothing to draw.")
     if len(series.runs) == 1:
@@ -32,7 +32,7 @@ def history(asked: PlotRequest) -> Made:
         unit=unit,
         band=_band(subject, scale),
         marks=tuple(_marks(series)),
-        zero=wish.zero,
+        zero=options.zero,
     )
     notes = ["One session."] if len({run.session for run in series.runs}) == 1 else []
     if subject.passed_over:
@@ -55,11 +55,11 @@ def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | 
         series=series,
         passed_over=len(runs) - (0 if series is None else len(series.runs)),
         baseline=baseline,
-        looked=True,
+        all_sessions=True,
     )
     simulated = any(run.simulated for run in runs)
     try:
-        title, data, note = history(PlotRequest(subject=subject, wish=PlotOptions(), intervals=lambda _: ()))
+        title, data, note = history(PlotRequest(subject=subject, options=PlotOptions(), intervals=lambda _: ()))
     except NoPlotDataError as nothing:
         return StaticPlot(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=simulated)
     return StaticPlot(title=title, data=data, why=note, simulated=simulated)
@@ -74,11 +74,11 @@ def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:
     for settings, points in groups.items():
         lines = [setting_text(key, dict(settings).get(key)) for key in keys]
         name = ", ".join(lines[:2]) + (f" and {len(lines) - 2} more" if len(lines) > 2 else "")
-        epoches.append(HistoryEpoch(name=name, points=tuple(_dated(point, scale) for point in points)))
+        epoches.append(HistoryEpoch(name=name, points=tuple(_point(point, scale) for point in points)))
     return tuple(epoches)
 
 
-def _dated(point: SeriesPoint, scale: float) -> MeasuredPoint:
+def _point(point: SeriesPoint, scale: float) -> MeasuredPoint:
     own = [run.value / scale for run in point.runs if run.value is not None]
     return MeasuredPoint(x=point.runs[0].at, mean=point.value / scale, low=min(own), high=max(own))
 
@@ -101,11 +101,11 @@ def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
         percent, differs = levels.get(first.name), what_differs(before.runs[-1], first)
         if percent is not None or differs:
             parts = [] if percent is None else [f"{percent:+.1f} %"]
-            parts += [_brief(differs)] if differs else []
+            parts += [_first_difference(differs)] if differs else []
             yield (before.runs[-1].at + first.at) / 2, ", ".join(parts)
 
 
-def _brief(differs: Sequence[Difference]) -> str:
+def _first_difference(differs: Sequence[Difference]) -> str:
     """Return the first difference, and how many more there are."""
     key, _, after = differs[0]
     more = f" and {len(differs) - 1} more" if len(differs) > 1 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.features.check.collector import cpu_list, gather
-from app.features.check.runner import judged
+from app.features.check.runner import evaluate
 from app.features.check.snapshot import SystemSnapshot
 from backends.model import Controller, Inventory, Scope, Target
 from tests.backends.fakes import FakeHost
@@ -50,7 +50,7 @@ async def sight() -> SystemSnapshot:
 
 
 async def test_the_faults_of_a_kernel_are_found_in_its_files(sight: SystemSnapshot) -> None:
-    found = {(one.rule.id, one.said.where) for one in judged(sight).findings}
+    found = {(one.rule.id, one.outcome.where) for one in evaluate(sight).findings}
     assert found >= {
         ("pcie-link-slow", "hba:0000:03:00.0"),
         ("irq-one-cpu", "hba:0000:03:00.0"),
@@ -69,7 +69,7 @@ async def test_a_member_of_md_begins_where_its_partition_and_its_offset_say(sigh
 
     drive = Drive(target=Target(backend="block", address="sda"), device="/dev/sda", physical_block=4096)
     seen = replace(sight, inventory=Inventory(drives=(drive,)))
-    assert [one.said.where for one in judged(seen).findings if one.rule.id == "misaligned"] == ["md0 on sda1"]
+    assert [one.outcome.where for one in evaluate(seen).findings if one.rule.id == "misaligned"] == ["md0 on sda1"]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ async def told_of(host: Host) -> Told:
     """All findings of a machine, by the way that `raidbench check` goes."""
     machine = MachineBackends.of(host)
     checked = await check(machine, await machine.probe())
-    return frozenset((one.rule.id, one.said.where) for one in checked.findings)
+    return frozenset((one.rule.id, one.outcome.where) for one in checked.findings)
 
 
 async def told_with(planted: PlantedFault, plant: Plant) -> Told:

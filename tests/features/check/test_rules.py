@@ -8,7 +8,7 @@ import pytest
 
 from app.features.check.finding import Finding, Severity, UnknownResult
 from app.features.check.rule_table import RULES
-from app.features.check.runner import judged, known_ids
+from app.features.check.runner import evaluate, require_known_rules
 from app.features.check.snapshot import BlockDevice, Partition, SystemSnapshot
 from backends.errors import InvalidValueError
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, Target
@@ -31,7 +31,7 @@ def test_the_fault_is_found_and_the_near_miss_is_not(id: str) -> None:
     assert found.where
     assert found.message.endswith(".")
     assert found.evidence
-    assert found.mends
+    assert found.fix
     assert said(near, id) == ([], [])
 
 
@@ -60,30 +60,30 @@ def test_a_vdo_pool_that_fills_up_is_warned_of_as_what_loses_writes(used: str, t
 def test_the_gravest_comes_first() -> None:
     sights = [array_of(array=CASES[id][0].inventory.arrays[0]) for id in ("background-task",)]
     both = array_of(controller=CASES["battery-failed"][0].inventory.controllers[0], array=sights[0].inventory.arrays[0])
-    assert [one.rule.id for one in judged(both).findings] == ["battery-failed", "background-task"]
+    assert [one.rule.id for one in evaluate(both).findings] == ["battery-failed", "background-task"]
 
 
 def test_what_is_ignored_is_counted_and_not_told() -> None:
-    checked = judged(CASES["battery-failed"][0], ignore={"battery-failed"})
+    checked = evaluate(CASES["battery-failed"][0], ignore={"battery-failed"})
     assert (checked.findings, [one.rule.id for one in checked.ignored]) == ((), ["battery-failed"])
 
 
 def test_findings_are_held_against_a_severity() -> None:
-    checked = judged(CASES["read-ahead-small"][0])
+    checked = evaluate(CASES["read-ahead-small"][0])
     assert (len(checked.from_on(Severity.NOTE)), len(checked.from_on(Severity.WARN))) == (1, 0)
 
 
 def test_a_mistyped_rule_is_answered_with_the_nearest() -> None:
     with pytest.raises(InvalidValueError, match="batery-failed") as caught:
-        known_ids(["batery-failed"])
+        require_known_rules(["batery-failed"])
     assert "battery-failed" in caught.value.hint
 
 
 def test_what_concerns_another_thing_is_left_out() -> None:
     sight = CASES["misaligned"][0]
     array, drive = sight.inventory.arrays[0], sight.inventory.drives[0]
-    assert [one.rule.id for one in judged(sight, about=array).findings] == ["misaligned"]
-    assert judged(sight, about=drive).findings == ()
+    assert [one.rule.id for one in evaluate(sight, about=array).findings] == ["misaligned"]
+    assert evaluate(sight, about=drive).findings == ()
 
 
 def test_firmware_is_compared_as_the_kernel_has_it_of_every_disk() -> None:
@@ -130,18 +130,21 @@ def test_findings_and_problems_of_other_targets_are_left_out() -> None:
     names = ("megaraid:/c0", "megaraid:/c1", "megaraid", "areca", "block:sdz")
     problems = [Problem(where=name, message="It gives no answer.") for name in names]
     both = replace(sight, inventory=replace(sight.inventory, controllers=(own, second)))
-    first = judged(both, about=own, problems=problems)
+    first = evaluate(both, about=own, problems=problems)
     assert (first.findings, [one.where for one in first.problems]) == ((), ["megaraid:/c0", "megaraid"])
-    assert [one.rule.id for one in judged(both, about=second).findings] == ["battery-failed"]
+    assert [one.rule.id for one in evaluate(both, about=second).findings] == ["battery-failed"]
     drive = both.inventory.drives[0]
-    assert [one.where for one in judged(both, about=drive, problems=problems).problems] == ["megaraid:/c0", "megaraid"]
-    assert len(judged(both, problems=problems).problems) == len(names)
+    assert [one.where for one in evaluate(both, about=drive, problems=problems).problems] == [
+        "megaraid:/c0",
+        "megaraid",
+    ]
+    assert len(evaluate(both, problems=problems).problems) == len(names)
 
 
 def test_a_change_is_offered_where_it_can_be_made() -> None:
     legal = Reading(now="128", span=Span(minimum=0, maximum=1 << 20))
     (found,), _ = said(array_of(readings=on(DISK, read_ahead_kb=legal)), "read-ahead-small")
-    assert found.mends == "raidbench set block:sda read_ahead_kb=384"
+    assert found.fix == "raidbench set block:sda read_ahead_kb=384"
 
 
 @pytest.mark.parametrize(

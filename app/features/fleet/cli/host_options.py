@@ -45,9 +45,9 @@ def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
             for name in alone:
                 if is_typed(context, name):
                     raise click.UsageError(f"{_option(context, name)} is for one host, not for --hosts.")
-            from app.features.fleet.cli.query import over
+            from app.features.fleet.cli.query import query_hosts
 
-            return over(
+            return query_hosts(
                 hosts,
                 words_of(context),
                 as_json=parameters["as_json"],

@@ -87,7 +87,7 @@ def facts_json(inventory: Inventory, readings: Readings, checked: CheckResult, k
         "program": program_version(),
         "kernel": kernel or None,
         "things": [_thing(inventory, device, readings) for device in things],
-        "findings": [{"id": ruling.rule.id, "where": ruling.said.where} for ruling in checked.findings],
+        "findings": [{"id": ruling.rule.id, "where": ruling.outcome.where} for ruling in checked.findings],
     }
 
 
@@ -158,10 +158,6 @@ def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
             text=str(len(where)), addresses=tuple(sorted(where)[:_SHOWN])
         )
     return HostFacts(host=host, made_of=dict(made_of), values=values)
-
-
-def _number_of(of: str) -> FactKey:
-    return FactKey(part=FactPart.HARDWARE, of=of, key="number")
 
 
 def _made_of(record: Mapping[str, object]) -> str:

@@ -31,16 +31,16 @@ class Majority:
     """Settings of which no value is on more than half of the hosts, as `MODEL KEY`."""
 
 
-def majority(documents: Sequence[Mapping[str, Any]]) -> Majority:
+def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
     """Out of the `targets` that each host told by `hosts facts --settings`.
 
     Raises DesiredError where what they told makes no file.
     """
     hosts = len(documents)
-    told = [_tables(document) for document in documents]
+    tables_of_hosts = [_tables(document) for document in documents]
     about: dict[Sort, str] = {}
     counts: dict[tuple[Sort, str, str], Counter[str]] = {}
-    for tables in told:
+    for tables in tables_of_hosts:
         for sort, table in tables.items():
             about.setdefault(sort, json_text.word(table.get("about"), 160) or "")
             for part in _PARTS:

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from app.features.fleet.hosts.wire_format import CONNECT_S, FANOUT, HostsRequest, RawResponse, raw_answer
+from app.features.fleet.hosts.wire_format import CONNECT_S, FANOUT, HostsRequest, RawResponse, parse_response
 from app.features.fleet.ssh.command import ssh_options
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Command, Host, Process
@@ -21,7 +21,7 @@ _SLACK_S = 30.0
 """Seconds that the process itself may take besides."""
 
 
-async def asked(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
+async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
     """What each host of an order gave, as it comes; `host` is this machine.
 
     Each is told once, those that nothing came of as well. Closing this ends every ssh.
@@ -41,7 +41,7 @@ async def asked(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
     end = time.monotonic() + turns * (order.seconds + CONNECT_S) + _SLACK_S
     async with host.stream(command) as process:
         async for line in _lines(process, end):
-            answer = raw_answer(line)
+            answer = parse_response(line)
             if answer is not None and answer.host in left:
                 del left[answer.host]
                 yield answer

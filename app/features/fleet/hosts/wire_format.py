@@ -84,7 +84,7 @@ class RawResponse:
         return json.dumps(fields)
 
 
-def raw_answer(line: bytes | Sequence[int]) -> RawResponse | None:
+def parse_response(line: bytes | Sequence[int]) -> RawResponse | None:
     """Back from a line; None for any other."""
     fields = json_text.table(json_text.document(bytes(line).decode("utf-8", "replace")))
     host, status, out, err = (fields.get(name) for name in ("host", "status", "out", "err"))

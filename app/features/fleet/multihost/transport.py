@@ -52,7 +52,7 @@ _MEANINGS = {
 """What that means, in a clause."""
 
 
-def why_gone(status: int | None, complaints: Sequence[str]) -> str:
+def lost_reason(status: int | None, complaints: Sequence[str]) -> str:
     """Why there is no line, or none any more, in a clause."""
     fault = ssh_fault(status, "\n".join(complaints))
     last = clean(complaints[-1], 200).rstrip(".") if complaints else ""

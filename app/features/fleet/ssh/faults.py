@@ -17,7 +17,7 @@ class SshFault(StrEnum):
     ABSENT = "raidbench-absent"
 
 
-_SAID: tuple[tuple[SshFault, str], ...] = (
+_MESSAGES: tuple[tuple[SshFault, str], ...] = (
     (SshFault.KEY_CHANGED, r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for \S+ has changed|revoked"),
     (SshFault.KEY_UNKNOWN, r"No \S+ host key is known|Host key verification failed"),
     (SshFault.NAME_UNKNOWN, r"Could not resolve hostname|hostname contains invalid characters"),
@@ -33,10 +33,10 @@ _NO_PROGRAM = (126, 127)
 """Statuses of a shell that cannot start what is named (POSIX, 2.8.2 Exit Status for Commands)."""
 
 
-def ssh_fault(status: int | None, said: str) -> SshFault | None:
-    """Why nothing ran there; None where something did. `said`: what came on standard error."""
+def ssh_fault(status: int | None, output: str) -> SshFault | None:
+    """Why nothing ran there; None where something did. `output`: what came on standard error."""
     if status == _BY_ITSELF:
-        return next((fault for fault, text in _SAID if re.search(text, said)), SshFault.UNREACHABLE)
-    if status in _NO_PROGRAM or (status and re.search(r"[Cc]ommand not found", said)):
+        return next((fault for fault, text in _MESSAGES if re.search(text, output)), SshFault.UNREACHABLE)
+    if status in _NO_PROGRAM or (status and re.search(r"[Cc]ommand not found", output)):
         return SshFault.ABSENT
     return None
