@@ -48,16 +48,16 @@ class DoctorItem:
     """What to do; "" when nothing has to be done."""
 
 
-def _ok(what: str, detail: str) -> DoctorItem:
-    return DoctorItem(grade=DoctorStatus.OK, what=what, detail=detail)
+def _ok(name: str, detail: str) -> DoctorItem:
+    return DoctorItem(grade=DoctorStatus.OK, what=name, detail=detail)
 
 
-def _warning(what: str, detail: str, advice: str) -> DoctorItem:
-    return DoctorItem(grade=DoctorStatus.WARN, what=what, detail=detail, advice=advice)
+def _warning(name: str, detail: str, advice: str) -> DoctorItem:
+    return DoctorItem(grade=DoctorStatus.WARN, what=name, detail=detail, advice=advice)
 
 
-def _missing(what: str, detail: str, advice: str) -> DoctorItem:
-    return DoctorItem(grade=DoctorStatus.MISSING, what=what, detail=detail, advice=advice)
+def _missing(name: str, detail: str, advice: str) -> DoctorItem:
+    return DoctorItem(grade=DoctorStatus.MISSING, what=name, detail=detail, advice=advice)
 
 
 _TOOLS = (

@@ -87,8 +87,8 @@ async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, 
 
     reads: list[MemberRead] = []
     with interruption.stop_on_signal(bench.jobs.stop):
-        async with aclosing(member_reads(bench, plan, interruption.asked, seed)) as each:
-            async for read in each:
+        async with aclosing(member_reads(bench, plan, interruption.asked, seed)) as readings:
+            async for read in readings:
                 if reads and reads[-1].round < read.round:
                     say(f"Round {reads[-1].round} of {plan.rounds} is over.")
                 reads.append(read)

@@ -88,15 +88,15 @@ def open_explore(
     origin = ExploreOrigin(
         session=session,
         folder=folder,
-        marked=[_placed(place) for place in marked],
+        marked=[_placed(run) for run in marked],
         cursor=None if cursor is None else _placed(cursor),
         first=first,
     )
     app.push_screen(ExploreScreen(origin))
 
 
-def _placed(place: Place) -> PlacedRun:
-    folder, run = place
+def _placed(pair: Place) -> PlacedRun:
+    folder, run = pair
     return PlacedRun(run=run, folder=folder)
 
 

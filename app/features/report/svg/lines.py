@@ -23,7 +23,7 @@ def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
     shown = graph.series[:SERIES]
     x = Scale(graph.x, [at for series in shown for at, _ in series.points])
     x.spread(_LEFT, WIDTH - _RIGHT)
-    ends = [end for series in shown for each in series.spread if each is not None for end in each]
+    ends = [end for series in shown for spread in series.spread if spread is not None for end in spread]
     heights = [*(y for series in shown for _, y in series.points if y is not None), *ends]
     y = Scale(graph.y, heights, zero=graph.from_zero and graph.y.spacing is Spacing.LINEAR)
     legend, rows = _legend(shown)
@@ -71,12 +71,12 @@ def _axes(graph: LineGraph, x: Scale, y: Scale, top: float, bottom: float) -> It
         yield text(y.label(mark), _LEFT - 6, at + 4, "soft", anchor="end")
     last = -100.0
     for mark in x.marks:
-        at, words = x.place(mark), x.label(mark)
+        at, label = x.place(mark), x.label(mark)
         yield line(at, bottom, at, bottom + 4, "axis")
-        half = len(words) * LETTER / 2
+        half = len(label) * LETTER / 2
         if at - half < last + 4:
             continue
-        yield text(words, at, bottom + 17, "soft", anchor="middle" if at + half < WIDTH else "end")
+        yield text(label, at, bottom + 17, "soft", anchor="middle" if at + half < WIDTH else "end")
         last = at + half
     yield line(_LEFT, bottom, WIDTH - _RIGHT, bottom, "axis")
     yield text(_axis_name(graph.y.label, graph.y.unit), 0, top - 11, "soft")

@@ -128,10 +128,12 @@ def _linear(low: float, high: float, most: int, unit: float) -> tuple[float, flo
 
 def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 2)
-    tried = [_between(low, high, [factor * 10.0**power for power in decades for factor in each]) for each in _FACTORS]
+    tried = [
+        _between(low, high, [factor * 10.0**power for power in decades for factor in factors]) for factors in _FACTORS
+    ]
     first, last = tried[0][0], max(tried[0][-1], tried[0][0] * 2)
-    inside = [tuple(mark for mark in each if first <= mark <= last) for each in tried]
-    marks = next((each for each in inside if len(each) <= most + 1), inside[-1])
+    inside = [tuple(mark for mark in factors if first <= mark <= last) for factors in tried]
+    marks = next((factors for factors in inside if len(factors) <= most + 1), inside[-1])
     return first, last, marks[:: max(1, math.ceil(len(marks) / (most + 2)))]
 
 

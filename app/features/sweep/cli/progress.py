@@ -30,7 +30,7 @@ class SweepFollower:
         self._line = LiveLine()
         self._last = 0.0
 
-    def heard(self, session: Session, event: AnyEvent) -> None:
+    def handle_event(self, session: Session, event: AnyEvent) -> None:
         """One event, with the session after it."""
         record = session.sweep
         if record is None:

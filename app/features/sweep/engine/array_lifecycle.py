@@ -12,10 +12,15 @@ from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
 from app.core.session.events import ChangeEnded
 from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepArrays, SweepCell, SweepDrive
-from app.features.sweep.engine.array_preparation import NotPreparedError, prepare, under_way, wait_until_whole
+from app.features.sweep.engine.array_preparation import (
+    NotPreparedError,
+    disturbance_text,
+    prepare_array,
+    wait_until_whole,
+)
 from app.features.sweep.engine.order import Standing, pending_state_of
 from app.features.sweep.engine.raid_levels import array_text
-from app.features.sweep.engine.targets import legal
+from app.features.sweep.engine.targets import legal_value
 from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayRequest, Candidate, require_free_drive
 from backends.errors import (
     DeviceGoneError,
@@ -49,7 +54,7 @@ class _Present:
     standing: Standing
     """What it was made for."""
     found: ArrayMatch
-    births: Mapping[str, Assignment]
+    initial: Mapping[str, Assignment]
     """Settings that the sweep touches, as they were when it was made."""
     failure: RaidbenchError | None
     """Why nothing may be measured on it."""
@@ -74,7 +79,7 @@ class ArrayLifecycle:
     async def apply_settings(self, step: Step, cell: SweepCell) -> None:
         """Have the array of a step stand, ready to be measured, and no other; nothing when asked to stop.
 
-        One that could not be prepared stands, and `on_it` says why nothing is measured on it. Raises
+        One that could not be prepared stands, and `resolve_cell` says why nothing is measured on it. Raises
         ArrayRefusedError, ArrayEndsSweepError, DeviceGoneError, StorageError.
         """
         standing = pending_state_of(step, cell, self._making)
@@ -85,25 +90,25 @@ class ArrayLifecycle:
                 return
             await self._make(standing, self._making.array(cell.array or ""))
         elif self._present.failure is None and not self._present.alone:
-            await self._at_rest(self._present)
+            await self._wait_until_idle(self._present)
 
-    async def _at_rest(self, present: _Present) -> None:
+    async def _wait_until_idle(self, present: _Present) -> None:
         """A card begins to initialise minutes after it made an array: that is waited for."""
         try:
             await wait_until_whole(self._bench, present.found, self._stop)
         except NotPreparedError as error:
             self._present = replace(present, failure=error)
 
-    async def disturbed(self) -> str:
+    async def disturbance(self) -> str:
         """Why the run that has just ended on the array does not count, a sentence; "" where it does."""
-        return "" if self._present is None else await under_way(self._bench, self._present.found)
+        return "" if self._present is None else await disturbance_text(self._bench, self._present.found)
 
     @property
     def usable(self) -> bool:
         """Whether an array stands that may be measured."""
         return self._present is not None and self._present.failure is None
 
-    def on_it(self, cell: SweepCell) -> SweepCell:
+    def resolve_cell(self, cell: SweepCell) -> SweepCell:
         """The cell with the address and the settings of the array that stands.
 
         Raises InvalidValueError, and why nothing may be measured on the array.
@@ -115,11 +120,11 @@ class ArrayLifecycle:
             raise present.failure
         own = {assignment.key: assignment.value for assignment in cell.settings if assignment.target.backend == MADE}
         others = tuple(assignment for assignment in cell.settings if assignment.target.backend != MADE)
-        if missing := own.keys() - present.births.keys():
+        if missing := own.keys() - present.initial.keys():
             raise InvalidValueError(f"{present.found.target} has no setting {clean(', '.join(sorted(missing)), 60)}.")
         made = tuple(
-            Assignment(target=birth.target, key=key, value=own.get(key, birth.value))
-            for key, birth in present.births.items()
+            Assignment(target=initial_setting.target, key=key, value=own.get(key, initial_setting.value))
+            for key, initial_setting in present.initial.items()
         )
         return SweepCell(
             id=cell.id,
@@ -142,7 +147,7 @@ class ArrayLifecycle:
         if array.alone:
             await self._stand_alone(standing, drives[0])
             return
-        wish = ArrayRequest(
+        request = ArrayRequest(
             level=array.level,
             drives=drives,
             strip_bytes=array.strip_bytes,
@@ -152,28 +157,28 @@ class ArrayLifecycle:
             policies=dict(making.policies),
         )
         try:
-            plan = await plan_array(bench.hardware.machine, wish, assume_clean=making.assume_clean)
+            plan = await plan_array(bench.hardware.machine, request, assume_clean=making.assume_clean)
             match = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.confirm_token(array))
         except (InvalidValueError, ToolFailedError) as error:
-            if bench.arrays.made_here.entry(wish.name) is not None:
+            if bench.arrays.made_here.entry(request.name) is not None:
                 raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
             raise ArrayRefusedError(error.message, evidence=error.evidence) from error
         except RaidbenchError as error:
             raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
         await bench.hardware.probe()
         failure: RaidbenchError | None = None
-        births: Mapping[str, Assignment] = {}
-        self._present = _Present(standing=standing, found=match, births=births, failure=None)
+        initial: Mapping[str, Assignment] = {}
+        self._present = _Present(standing=standing, found=match, initial=initial, failure=None)
         try:
             if wrong := [text for key, text in match.differs.items() if key in making.policies]:
                 raise NotPreparedError(" ".join(wrong))
-            await prepare(bench, match, array, self._stop, assume_clean=making.assume_clean)
-            births = await self._births(match)
+            await prepare_array(bench, match, array, self._stop, assume_clean=making.assume_clean)
+            initial = await self._initial_settings(match)
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
             failure = RaidbenchError(f"{array_text(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
-        self._present = _Present(standing=standing, found=match, births=births, failure=failure)
+        self._present = _Present(standing=standing, found=match, initial=initial, failure=failure)
 
     async def _stand_alone(self, standing: Standing, drive: Candidate) -> None:
         """Have a drive measured as it is, without an array."""
@@ -184,14 +189,14 @@ class ArrayLifecycle:
             device=drive.place,
         )
         failure: RaidbenchError | None = None
-        births: Mapping[str, Assignment] = {}
+        initial: Mapping[str, Assignment] = {}
         try:
-            births = await self._births(match)
+            initial = await self._initial_settings(match)
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
             failure = error
-        self._present = _Present(standing=standing, found=match, births=births, failure=failure, alone=True)
+        self._present = _Present(standing=standing, found=match, initial=initial, failure=failure, alone=True)
 
     async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
         """The drives of the sweep as they are now. Raises ArrayEndsSweepError where one is not as it was confirmed."""
@@ -200,11 +205,11 @@ class ArrayLifecycle:
         names = [name for drive in making.drives for name in (drive.place, drive.serial) if name]
         there, _ = await candidates_of(bench.hardware.machine, inventory, names)
         try:
-            return tuple(_same(there, drive) for drive in making.drives)
+            return tuple(_find_drive(there, drive) for drive in making.drives)
         except RaidbenchError as error:
             raise ArrayMismatchError(error.message, hint=error.hint) from error
 
-    async def _births(self, match: ArrayMatch) -> Mapping[str, Assignment]:
+    async def _initial_settings(self, match: ArrayMatch) -> Mapping[str, Assignment]:
         """What every setting that the sweep touches is on the array that was just made."""
         bench, record = self._bench, self._bench.session.sweep
         cells = () if record is None else record.cells
@@ -218,20 +223,20 @@ class ArrayLifecycle:
         if not wanted or device is None:
             return {}
         twin = bench.session.inventory.twin(device)
-        births: dict[str, Assignment] = {}
+        initial: dict[str, Assignment] = {}
         for target in (device.target, *(() if twin is None else (twin.target,))):
             declared = {setting.key: setting for setting in bench.hardware.settings(target)}
             readings = await bench.hardware.read(target)
-            for key in wanted.keys() & readings.keys() & declared.keys() - births.keys():
+            for key in wanted.keys() & readings.keys() & declared.keys() - initial.keys():
                 now, setting = readings[key].now, declared[key]
                 if now is None or setting.effect is not Effect.AT_ONCE:
                     raise InvalidValueError(f"{key} of {target} cannot be flipped in place.")
                 for value in {
                     assignment.value for cell in cells for assignment in cell.settings if assignment.key == key
                 }:
-                    legal(setting, readings[key], value)
-                births[key] = Assignment(target=target, key=key, value=now)
-        return births
+                    legal_value(setting, readings[key], value)
+                initial[key] = Assignment(target=target, key=key, value=now)
+        return initial
 
     # -- deleting it --------------------------------------------------------------------------------------------------
 
@@ -239,16 +244,16 @@ class ArrayLifecycle:
         """Delete every array of this sweep that is left; sentences about what is not gone. Raises nothing of ours."""
         self._present = None
         left: list[str] = []
-        for entry in self._own():
+        for entry in self._own_arrays():
             try:
                 await self._delete(entry)
             except RaidbenchError as error:
                 left.append(f"{entry.array.name} is not deleted: {error.message} {error.hint}".strip())
         if not left:
-            self._write_off()
+            self._mark_restored()
         return tuple(left)
 
-    def _own(self) -> tuple[ArrayJournalEntry, ...]:
+    def _own_arrays(self) -> tuple[ArrayJournalEntry, ...]:
         """Arrays of the journal that this session made of the drives of its sweep."""
         folder = str(self._bench.need_recording())
         drives = [drive.serial for drive in self._making.drives]
@@ -271,7 +276,7 @@ class ArrayLifecycle:
         await bench.arrays.delete(name, typed=name)
         await bench.hardware.probe()
 
-    def _write_off(self) -> None:
+    def _mark_restored(self) -> None:
         """Settings of an array that is gone have nothing left to be taken back."""
         bench, record = self._bench, self._bench.session.sweep
         if record is None:
@@ -286,7 +291,7 @@ class ArrayLifecycle:
                 bench.changes.journal.outcome(change.id, bench.need_recording(), "restored")
 
 
-def _same(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
+def _find_drive(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
     """A drive of the sweep as it is now. Raises DeviceGoneError, RefusedError."""
     called = clean(drive.serial or drive.place, 80)
     own = [
@@ -297,8 +302,8 @@ def _same(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
         and (drive.wwn is None or (candidate.identity is not None and candidate.identity.wwn == drive.wwn))
     ]
     if len(own) != 1:
-        what = "is not there" if not own else f"is several: {', '.join(one.place for one in own[:3])}"
-        raise DeviceGoneError(f"The drive {called} {what}.", hint="Look at the drives (`raidbench array list`).")
+        problem = "is not there" if not own else f"is several: {', '.join(candidate.place for candidate in own[:3])}"
+        raise DeviceGoneError(f"The drive {called} {problem}.", hint="Look at the drives (`raidbench array list`).")
     require_free_drive(own[0])
     if own[0].seen and (new := newly_found(own[0].lies, drive.lies)):
         raise RefusedError(

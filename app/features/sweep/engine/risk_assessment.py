@@ -46,15 +46,15 @@ class RiskAssessment:
     """How far earlier runs of each workload lay apart on its target; those of which too few are known are left out."""
 
 
-async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAssessment:
+async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> RiskAssessment:
     """Judge every device that loses its data; changes nothing. Raises what preparing a run raises."""
-    risk, sentences = _risk_of_values(design, known)
+    risk, sentences = _risk_of_values(design, facts)
     refused: list[str] = []
     hint = ""
     destroys: list[OverwrittenDevice] = []
     plates: list[DeviceLabel] = []
     wear: list[str] = []
-    for device, name, job in _losing(design, known):
+    for device, name, job in _overwritten(design, facts):
         ready = await bench.jobs.prepare(BenchmarkRequest(where=device, name=name, job=job))
         if ready.refused:
             refused += ready.refused
@@ -67,7 +67,7 @@ async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAs
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
         plates.append(_plate(design.making))
-        if (unable := await _why_not(bench, known)) is not None:
+        if (unable := await _array_error(bench, facts)) is not None:
             refused.append(unable.message)
             hint = hint or unable.hint
     if destroys or refused or design.making is not None:
@@ -82,10 +82,10 @@ async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAs
         risk=risk,
         refused=tuple(dict.fromkeys(refused)),
         hint=hint,
-        risks=(*sentences, *(known.arrays.warnings if known.arrays is not None else ())),
+        risks=(*sentences, *(facts.arrays.warnings if facts.arrays is not None else ())),
         wear=tuple(wear),
         plates=tuple({plate.word: plate for plate in reversed(plates)}.values())[::-1],
-        noise=dict(_noise(bench, design, known)),
+        noise=dict(_noise(bench, design, facts)),
     )
 
 
@@ -96,18 +96,18 @@ def _plate(making: SweepArrays) -> DeviceLabel:
     return DeviceLabel(name="Every array of the sweep", words=text, word=making.word)
 
 
-async def _why_not(bench: Workbench, known: TargetFacts) -> RaidbenchError | None:
+async def _array_error(bench: Workbench, facts: TargetFacts) -> RaidbenchError | None:
     """Why nothing can be made here, whatever is typed."""
     try:
-        if known.arrays is not None:
-            await bench.arrays.require_array_support(known.arrays.controller)
+        if facts.arrays is not None:
+            await bench.arrays.require_array_support(facts.arrays.controller)
     except RaidbenchError as error:
         return error
     return None
 
 
-def _noise(bench: Workbench, design: Design, known: TargetFacts) -> Iterator[tuple[str, RunNoise]]:
-    nodes = {known.addresses[role]: device for role, device in known.devices.items() if role in known.addresses}
+def _noise(bench: Workbench, design: Design, facts: TargetFacts) -> Iterator[tuple[str, RunNoise]]:
+    nodes = {facts.addresses[role]: device for role, device in facts.devices.items() if role in facts.addresses}
     columns = {cell.column: cell for cell in reversed(design.cells)}
     runs = known_runs(bench.paths).runs if columns else ()
     for column, cell in reversed(columns.items()):
@@ -126,36 +126,36 @@ def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
     called = session.inventory.lasting(ready.device)
     amount = amount_text(ready.device, seconds, session.runs, called=called)
     parts = (f"Written to {called}: {amount}", *endurance_words(session.inventory, ready.disk or ready.device))
-    return tuple(f"{each}." for each in parts)
+    return tuple(f"{part}." for part in parts)
 
 
-def _losing(design: Design, known: TargetFacts) -> list[tuple[str, str, Job]]:
+def _overwritten(design: Design, facts: TargetFacts) -> list[tuple[str, str, Job]]:
     """(device, address, a job that writes) of everything whose data go; scratch files lose nothing."""
-    nodes = {known.addresses[role]: device for role, device in known.devices.items() if device.startswith("/dev/")}
-    matches: dict[str, tuple[str, str, Job]] = {}
+    nodes = {facts.addresses[role]: device for role, device in facts.devices.items() if device.startswith("/dev/")}
+    losing: dict[str, tuple[str, str, Job]] = {}
     for cell in design.cells:
         job = Job.from_fields(cell.job)
         if job.writes and cell.where in nodes:
-            matches.setdefault(cell.where, (nodes[cell.where], cell.where, job))
+            losing.setdefault(cell.where, (nodes[cell.where], cell.where, job))
     writing = Job.from_fields({"rw": "randwrite"})
     for original in design.originals:
         address = str(original.target)
-        if original.slow and _destroys(original, known) and address in nodes:
-            matches.setdefault(address, (nodes[address], address, writing))
-    return list(matches.values())
+        if original.slow and _destroys(original, facts) and address in nodes:
+            losing.setdefault(address, (nodes[address], address, writing))
+    return list(losing.values())
 
 
-def _holders(known: TargetFacts) -> dict[str, SettingOwner]:
-    return {str(holder.target): holder for holders in known.holders.values() for holder in holders}
+def _holders(facts: TargetFacts) -> dict[str, SettingOwner]:
+    return {str(holder.target): holder for holders in facts.holders.values() for holder in holders}
 
 
-def _destroys(assignment: Assignment, known: TargetFacts) -> bool:
-    return _holders(known)[str(assignment.target)].settings[assignment.key].risk is Risk.DESTROYS_DATA
+def _destroys(assignment: Assignment, facts: TargetFacts) -> bool:
+    return _holders(facts)[str(assignment.target)].settings[assignment.key].risk is Risk.DESTROYS_DATA
 
 
-def _risk_of_values(design: Design, known: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
+def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
     """The worst of all values that the sweep sets."""
-    holders = _holders(known)
+    holders = _holders(facts)
     before = {(original.target, original.key): original.value for original in design.originals}
     grave, sentences = Risk.NONE, dict[str, None]()
     for assignment in dict.fromkeys(setting for cell in design.cells for setting in cell.settings):

@@ -32,16 +32,16 @@ from app.core.session.sweep_record import (
 )
 from app.core.session.sweep_steps import Design, Step, StepResult, SweepCell, SweepResult
 from app.core.workbench import Workbench
-from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.adaptive_steps import next_steps
 from app.features.sweep.engine.array_lifecycle import ArrayLifecycle, ArrayRefusedError
 from app.features.sweep.engine.cell_settings import (
     FeatureMissingError,
-    activate,
+    activate_feature,
     apply_settings,
+    deactivate_features,
     differing,
-    forget,
+    end_interrupted_changes,
     restore,
-    settle,
 )
 from app.features.sweep.engine.live_log import LiveWriter
 from app.features.sweep.engine.order import pause_before
@@ -100,15 +100,15 @@ class SweepRunner:
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
         if self._makes_arrays and (left := await self._arrays.delete_created_arrays()):  # the next step makes its own
             raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")
-        await settle(self._bench)
+        await end_interrupted_changes(self._bench)
 
-    async def go(self) -> SweepRecord:
+    async def run_all(self) -> SweepRecord:
         """All steps that are left, then everything back as it was; returns the record with its end.
 
         Raises what is not of raidbench's making, after putting everything back.
         """
         watching = asyncio.create_task(self._watch(), name="stop requests")
-        forget = self._bench.subscribe(LiveWriter(self._bench.need_recording()).heard)
+        forget = self._bench.subscribe(LiveWriter(self._bench.need_recording()).handle_event)
         result, reason = SweepResult.FAILED, "raidbench was interrupted."
         try:
             with self._alone():
@@ -129,7 +129,7 @@ class SweepRunner:
             await shield_to_completion(asyncio.create_task(self._end(result, reason), name="putting back"))
         return self.record
 
-    async def give_up(self) -> SweepRecord:
+    async def restore_and_stop(self) -> SweepRecord:
         """Put back what another process left, without going on. Raises what `resume` raises."""
         await self.resume()
         await self._end(SweepResult.STOPPED, "The settings were put back after it had been cut short.")
@@ -162,7 +162,7 @@ class SweepRunner:
             left += await self._arrays.delete_created_arrays()
         if self._scratch is not None:
             await self._bench.jobs.forget_scratch(self._scratch)
-        left += await forget(self._bench, self.record)
+        left += await deactivate_features(self._bench, self.record)
         if left and result is SweepResult.FINISHED:
             result = SweepResult.FAILED
         try:
@@ -177,7 +177,7 @@ class SweepRunner:
         while not self._stopping.is_set():
             todo = self.record.todo
             if not todo:
-                more = further(self.record, self._bench.session.runs)
+                more = next_steps(self.record, self._bench.session.runs)
                 if more is None:
                     return SweepResult.FINISHED, ""
                 self._bench.emit(more)
@@ -243,7 +243,7 @@ class SweepRunner:
         cell = self.record.cell(step.cell)
         try:
             if cell.array is not None:
-                cell = self._arrays.on_it(cell)
+                cell = self._arrays.resolve_cell(cell)
             otherwise = await self._prepare_machine(cell)
             ready = await self._ready(cell)
             await self._rest(step, cell)
@@ -257,7 +257,7 @@ class SweepRunner:
         except RaidbenchError as error:
             return _ended(step, StepResult.FAILED, reason=_words(error))
         match run.figures.status:
-            case RunStatus.OK if cell.array is not None and (why := await self._arrays.disturbed()):
+            case RunStatus.OK if cell.array is not None and (why := await self._arrays.disturbance()):
                 return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=True)
             case RunStatus.OK if why := await self._changed(cell):
                 return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=True)
@@ -289,7 +289,7 @@ class SweepRunner:
                 left = await restore(self._bench, self.record)
                 if left:
                     raise RaidbenchError(" ".join(left))
-                await activate(self._bench, feature)
+                await activate_feature(self._bench, feature)
         return " ".join(await apply_settings(self._bench, cell.settings, self._stopping))
 
     async def _ready(self, cell: SweepCell) -> RunPlan:
@@ -350,7 +350,7 @@ def _words(error: RaidbenchError) -> str:
     return " ".join(filter(None, (error.message, error.hint)))
 
 
-async def give_up(bench: Workbench) -> tuple[str, ...]:
+async def restore_and_stop(bench: Workbench) -> tuple[str, ...]:
     """Put the settings of the open session's sweep back; return sentences about what could not be."""
-    record = await SweepRunner(bench).give_up()
+    record = await SweepRunner(bench).restore_and_stop()
     return () if record.end is None else record.end.left

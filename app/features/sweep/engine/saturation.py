@@ -16,7 +16,7 @@ from app.core.analysis.stats import LogMeanInterval, MeanInterval, spread
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Saturation, SweepCell
 from app.features.sweep.engine.cells import LatencyFigure, Runs, RunScore, latency, scored_runs
-from app.features.sweep.engine.order import mirrored
+from app.features.sweep.engine.order import mirrored_rounds
 from backends.values import dataclass
 
 NEAR = 1.12
@@ -85,7 +85,7 @@ def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
     kept = [point for point in points if point.scores and reached(point)]
     if goal.p99_ns is not None:
         return max(kept, key=_mean, default=None)
-    return min(kept, key=lambda one: one.depth, default=None)
+    return min(kept, key=lambda point: point.depth, default=None)
 
 
 def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, random: Random) -> tuple[int, ...]:
@@ -99,7 +99,7 @@ def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, rand
     missing = {point.depth: repeats - point.tried for point in points if point.tried < repeats}
     if missing:
         depths = list(missing)
-        rounds = mirrored(lambda: random.sample(depths, len(depths)), 1 + max(missing.values()), begun=depths)
+        rounds = mirrored_rounds(lambda: random.sample(depths, len(depths)), 1 + max(missing.values()), begun=depths)
         return tuple(depth for turn, row in enumerate(rounds) for depth in row if turn < missing[depth])
     middle = _halved(points, goal)
     return () if middle is None else (middle,) * repeats
@@ -158,7 +158,7 @@ def _halved(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
     return middle if low < middle < high else None
 
 
-def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, known: Runs) -> tuple[DepthPoint, ...]:
+def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, runs: Runs) -> tuple[DepthPoint, ...]:
     """Depths at which this cell's workload was run, ascending: those of its search, and of the matrix within it."""
     points: dict[int, DepthPoint] = {}
     alike = {cell.id for cell in record.design.cells if family(cell) == family(base)}
@@ -168,7 +168,7 @@ def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, known: 
         if cell.id.partition(MARK)[0] not in alike:
             continue
         tried = sum(step.cell == cell.id and step.purpose in purposes for step in over)
-        scores = tuple(score for _, score in scored_runs(record, cell.id, known, *purposes))
+        scores = tuple(score for _, score in scored_runs(record, cell.id, runs, *purposes))
         depth = int(cell.job["iodepth"])
         if tried and goal.lowest <= depth <= goal.highest:
             points[depth] = DepthPoint(depth=depth, cell=cell, tried=tried, scores=scores)
@@ -194,14 +194,14 @@ def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
     return tuple(matches.values())
 
 
-def search(record: SweepRecord, known: Runs) -> tuple[SaturationResult, ...]:
+def search(record: SweepRecord, runs: Runs) -> tuple[SaturationResult, ...]:
     """How far the load of each cell can be raised, where that was asked for."""
     goal = record.design.saturation
     if goal is None:
         return ()
     saturation_results = []
     for base in bases(record):
-        points = depth_points(record, base, goal, known)
+        points = depth_points(record, base, goal, runs)
         if points:
             complete = not next_runs(points, goal, max(LEAST_RUNS, record.design.repeats), Random(0))
             top, least = plateau(points, goal), best(points, goal)

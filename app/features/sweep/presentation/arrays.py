@@ -9,7 +9,7 @@ from app.core.presentation.json_schema import Json, picked
 from app.core.presentation.table import FactLine, Facts, Tone
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, SweepArray
-from app.features.sweep.engine.order import makings
+from app.features.sweep.engine.order import arrays_in_order
 from app.features.sweep.engine.raid_levels import array_text
 from backends.sizes import size_words
 from backends.text import clean
@@ -28,8 +28,8 @@ def called(array: SweepArray) -> str:
 
 def array_called(record: SweepRecord, array_id: str) -> str:
     """The same by its id; the id of one that the design does not have."""
-    known = () if record.design.making is None else record.design.making.arrays
-    return next((called(array) for array in known if array.id == array_id), array_id)
+    arrays = () if record.design.making is None else record.design.making.arrays
+    return next((called(array) for array in arrays if array.id == array_id), array_id)
 
 
 def array_plan_facts(design: Design) -> tuple[Facts, ...]:
@@ -56,7 +56,7 @@ def _drives(design: Design) -> Iterator[FactLine]:
 def _arrays(design: Design) -> Iterator[FactLine]:
     making = design.making
     assert making is not None
-    times = Counter(makings(design.steps, {cell.id: cell for cell in design.cells}, making))
+    times = Counter(arrays_in_order(design.steps, {cell.id: cell for cell in design.cells}, making))
     for array in making.arrays:
         seconds = units.duration(array.making_seconds + array.preparing_seconds)
         size = size_words(array.size_bytes)
@@ -100,7 +100,7 @@ def making_json(design: Design) -> Json | None:
     making = design.making
     if making is None:
         return None
-    times = Counter(makings(design.steps, {cell.id: cell for cell in design.cells}, making))
+    times = Counter(arrays_in_order(design.steps, {cell.id: cell for cell in design.cells}, making))
     return {
         **picked(making, "word", "assume_clean", "once"),
         "policies": dict(making.policies),

@@ -65,27 +65,27 @@ def _sentences(texts: Iterable[str]) -> tuple[FactLine, ...]:
 
 
 def _confirmed(winner: ConfirmedWinner) -> tuple[str, Tone]:
-    what = f"{winner.winner.row} against {winner.baseline.row}, {winner.winner.column}"
+    subject = f"{winner.winner.row} against {winner.baseline.row}, {winner.winner.column}"
     if winner.judgement is None:
-        return f"{what}: {units.plural(winner.pairs, 'pair')} so far", Tone.PLAIN
+        return f"{subject}: {units.plural(winner.pairs, 'pair')} so far", Tone.PLAIN
     text = reason_text(winner.judgement)
     reason = f" ({text})" if text else ""
     shown = f"{verdict_words(winner.judgement)} in {units.plural(winner.pairs, 'fresh pair')}{reason}"
-    return f"{what}: {shown}", verdict_tone(winner.judgement)
+    return f"{subject}: {shown}", verdict_tone(winner.judgement)
 
 
 def _front(results: Results, front: Sequence[str]) -> Facts:
     """Cells of one workload that are ahead of all others in one of both figures, by their means."""
-    known = {result.cell.id: result for result in results.cells}
+    by_id = {result.cell.id: result for result in results.cells}
     facts = (
         FactLine(
             "",
-            f"{cell_name(results, known[name].cell)}: {units.iops(known[name].iops)} IOPS,"
-            f" p99 {units.latency(known[name].p99_ns)}",
+            f"{cell_name(results, by_id[name].cell)}: {units.iops(by_id[name].iops)} IOPS,"
+            f" p99 {units.latency(by_id[name].p99_ns)}",
         )
         for name in front
     )
-    work = ", ".join(column_without(known[front[0]].cell, LOAD))
+    work = ", ".join(column_without(by_id[front[0]].cell, LOAD))
     return Facts(heading=f"{FRONT_HEADING}{f': {work}' if work else ''}", facts=tuple(facts))
 
 
@@ -184,17 +184,22 @@ def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
                 abs(confirmation.judgement.interval.mean),
                 _effect(confirmation.winner, against, judgement_word(confirmation.judgement), text),
             )
-    for each in results.cells:
-        seen = each.judgement
-        if each.cell.against is None or each.cell.id in again or seen is None or seen.interval is None:
+    for cell_result in results.cells:
+        judgement = cell_result.judgement
+        if (
+            cell_result.cell.against is None
+            or cell_result.cell.id in again
+            or judgement is None
+            or judgement.interval is None
+        ):
             continue
-        if seen.differs:
-            base = rows[each.cell.against]
+        if judgement.differs:
+            base = rows[cell_result.cell.against]
             title = RANK_TITLES[results.rank]
-            figures = f"{figure_text(each.value, results.rank)} against {figure_text(base.value, results.rank)} {title}"
-            mark = "" if seen.interleaved else NOT_IN_TURN
-            text = f"{figures}, {interval_text(seen.interval)}{mark}"
-            yield abs(seen.interval.mean), _effect(each.cell, base.cell, judgement_word(seen), text)
+            figures = f"{figure_text(cell_result.value, results.rank)} against {figure_text(base.value, results.rank)} {title}"
+            mark = "" if judgement.interleaved else NOT_IN_TURN
+            text = f"{figures}, {interval_text(judgement.interval)}{mark}"
+            yield abs(judgement.interval.mean), _effect(cell_result.cell, base.cell, judgement_word(judgement), text)
 
 
 def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:

@@ -12,7 +12,7 @@ from app.features.sweep.engine.cells import CellResult, LatencyFigure
 from app.features.sweep.engine.load_curve import LoadCurve
 from app.features.sweep.engine.results import Results
 from app.features.sweep.engine.saturation import DepthPoint
-from app.features.sweep.engine.verdicts import blind
+from app.features.sweep.engine.verdicts import underpowered_setups
 from app.features.sweep.presentation.arrays import making_json
 from app.features.sweep.presentation.published_results import published_json
 from app.features.sweep.presentation.sweep import cell_notes
@@ -24,7 +24,10 @@ def design_json(design: Design) -> Json:
         **picked(design, "title", "seed", "repeats", "pairs", "rank"),
         "threshold_percent": design.threshold_percent or THRESHOLD_PERCENT,
         "rule": design.rule,
-        "blind": [picked(underpowered_setups, "setups", "rounds", "enough") for underpowered_setups in blind(design)],
+        "blind": [
+            picked(underpowered_setups, "setups", "rounds", "enough")
+            for underpowered_setups in underpowered_setups(design)
+        ],
         "targets": dict(design.targets),
         "making": making_json(design),
         "seconds": design.seconds,
@@ -131,12 +134,12 @@ def _curve(curve: LoadCurve) -> Json:
     }
 
 
-def _spread(seen: MeanInterval | None) -> Json | None:
-    return None if seen is None else picked(seen, "mean", "half", "n")
+def _spread(mean: MeanInterval | None) -> Json | None:
+    return None if mean is None else picked(mean, "mean", "half", "n")
 
 
-def _interval(seen: LogMeanInterval | None) -> Json | None:
-    return None if seen is None else picked(seen, "mean", "low", "high", "n")
+def _interval(mean: LogMeanInterval | None) -> Json | None:
+    return None if mean is None else picked(mean, "mean", "low", "high", "n")
 
 
 def _cell(cell: SweepCell) -> Json:

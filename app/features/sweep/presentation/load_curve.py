@@ -18,21 +18,21 @@ SATURATED = "saturated"
 """Of a rate that was not reached."""
 
 
-def spread_text(seen: MeanInterval | None) -> str:
+def spread_text(mean: MeanInterval | None) -> str:
     """`41.2k +- 1.2 %`, the number alone of a single run."""
-    if seen is None:
+    if mean is None:
         return units.NOTHING
-    share = "" if seen.half is None or not seen.mean else f" +- {seen.half / seen.mean * 100:.1f} %"
-    return f"{units.iops(seen.mean)}{share}"
+    share = "" if mean.half is None or not mean.mean else f" +- {mean.half / mean.mean * 100:.1f} %"
+    return f"{units.iops(mean.mean)}{share}"
 
 
-def latency_text(seen: LogMeanInterval | None) -> str:
+def latency_text(mean: LogMeanInterval | None) -> str:
     """`620 µs [590, 651 µs]`, the number alone of a single run."""
-    if seen is None:
+    if mean is None:
         return TOO_FEW
-    if seen.low is None or seen.high is None:
-        return units.latency(seen.mean)
-    return f"{units.latency(seen.mean)} [{units.latency(seen.low)}, {units.latency(seen.high)}]"
+    if mean.low is None or mean.high is None:
+        return units.latency(mean.mean)
+    return f"{units.latency(mean.mean)} [{units.latency(mean.low)}, {units.latency(mean.high)}]"
 
 
 def goal_text(goal: Saturation | None) -> str:
@@ -120,15 +120,15 @@ def _row(point: RatePoint, *, knee: bool) -> Row:
     )
 
 
-def _middle(seen: LogMeanInterval | None) -> str:
-    return units.NOTHING if seen is None else units.latency(seen.mean)
+def _middle(mean: LogMeanInterval | None) -> str:
+    return units.NOTHING if mean is None else units.latency(mean.mean)
 
 
-def _half(seen: LogMeanInterval | None) -> str:
+def _half(mean: LogMeanInterval | None) -> str:
     """The farther end of the interval, in percent."""
-    if seen is None or seen.high is None:
+    if mean is None or mean.high is None:
         return units.NOTHING
-    return f"{(seen.high / seen.mean - 1) * 100:.0f} %"
+    return f"{(mean.high / mean.mean - 1) * 100:.0f} %"
 
 
 def _nearest(curve: LoadCurve) -> RatePoint | None:
@@ -137,7 +137,7 @@ def _nearest(curve: LoadCurve) -> RatePoint | None:
     if knee is None:
         return None
     carried = [point for point in curve.points if point.carried and point.reached is not None]
-    return min(carried, key=lambda one: abs((one.reached.mean if one.reached else 0.0) - knee.rate), default=None)
+    return min(carried, key=lambda point: abs((point.reached.mean if point.reached else 0.0) - knee.rate), default=None)
 
 
 def knee_text(curve: LoadCurve, *, complete: bool = True) -> str:

@@ -13,7 +13,7 @@ from app.core.presentation.table import Column, FactLine, Facts, Row, Table, Ton
 from app.core.session.sweep_steps import Design, Purpose, Step, SweepCell
 from app.features.sweep.engine.estimate import later_runs, switches
 from app.features.sweep.engine.risk_assessment import RiskAssessment
-from app.features.sweep.engine.verdicts import UnderpoweredSetups, blind
+from app.features.sweep.engine.verdicts import UnderpoweredSetups, underpowered_setups
 from app.features.sweep.presentation.arrays import array_plan_facts
 from app.features.sweep.presentation.findings import left_out
 from backends.model import Target
@@ -23,8 +23,8 @@ from widgets.text_utils import units
 def time_text(design: Design, speed: float | None) -> str:
     """`36 steps, about 47 min`; `speed` is that of a simulation."""
     later = later_runs(design)
-    what = "the saturation and the curve" if design.curve is not None else "the saturation"
-    more = f", then up to {later} more for {what}" if later else ""
+    searched = "the saturation and the curve" if design.curve is not None else "the saturation"
+    more = f", then up to {later} more for {searched}" if later else ""
     took = f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}"
     return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
 
@@ -73,13 +73,13 @@ def _sides(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
     """The steps block by block, as many as `most` of them."""
-    known = {cell.id: cell_with_labels(cell) for cell in design.cells}
+    cells = {cell.id: cell_with_labels(cell) for cell in design.cells}
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
         steps = list(grouped)
         many = sum(step.block == number for step in design.steps)
-        facts = tuple(FactLine(str(step.number), _step(step, known)) for step in steps)
-        groups.append(Facts(heading=f"Block {number + 1}: {_block(many, known[steps[0].cell])}", facts=facts))
+        facts = tuple(FactLine(str(step.number), _step(step, cells)) for step in steps)
+        groups.append(Facts(heading=f"Block {number + 1}: {_block(many, cells[steps[0].cell])}", facts=facts))
     left = len(design.steps) - len(design.steps[:most])
     if left:
         groups.append(Facts(facts=(FactLine("", f"... and {left} more", Tone.DIM),)))
@@ -97,7 +97,7 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     own = design.threshold_percent or THRESHOLD_PERCENT
     within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"
     yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
-    if groups := blind(design):
+    if groups := underpowered_setups(design):
         yield FactLine("Verdicts", _blind(groups, design.pairs), Tone.ATTENTION)
 
 
@@ -107,8 +107,8 @@ def _blind(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
     enough = max(group.enough for group in groups)
     runs = units.plural(groups[0].rounds, "run")
-    said = f"{runs} of each of {listed} set-ups show no difference: {enough} can (repeats = {enough})"
-    return f"{said}; what leads is judged by {pairs} fresh pairs" if pairs else said
+    text = f"{runs} of each of {listed} set-ups show no difference: {enough} can (repeats = {enough})"
+    return f"{text}; what leads is judged by {pairs} fresh pairs" if pairs else text
 
 
 def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
@@ -121,8 +121,8 @@ def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
             yield FactLine(workload(column), cells_noise_text(noise, design.repeats, design.pairs))
     left = len(columns) - len(surveyed.noise)
     if left:
-        what = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
-        yield FactLine("", f"{what}not known yet; `raidbench ab TARGET --null` measures how far runs lie apart")
+        subject = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
+        yield FactLine("", f"{subject}not known yet; `raidbench ab TARGET --null` measures how far runs lie apart")
 
 
 def _changes(design: Design) -> Iterator[FactLine]:
@@ -152,9 +152,9 @@ def _sentences(texts: tuple[str, ...], tone: Tone) -> tuple[FactLine, ...]:
 
 def _destroying(design: Design) -> str:
     """Which steps destroy."""
-    known = {cell.id: cell for cell in design.cells}
+    cells = {cell.id: cell for cell in design.cells}
     before = {(original.target, original.key): original.value for original in design.originals}
-    steps = [step.number for step in design.steps if _destroys(known[step.cell], before)]
+    steps = [step.number for step in design.steps if _destroys(cells[step.cell], before)]
     if len(steps) == len(design.steps):
         return "by every step"
     shown = ", ".join(map(str, steps[:6])) + (", ..." if len(steps) > 6 else "")
@@ -167,8 +167,8 @@ def _destroys(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool
     )
 
 
-def _step(step: Step, known: Mapping[str, SweepCell]) -> str:
-    cell = known[step.cell]
+def _step(step: Step, cells: Mapping[str, SweepCell]) -> str:
+    cell = cells[step.cell]
     again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
     return f"{cell.row}; {cell.column}{again}, round {step.round}"
 

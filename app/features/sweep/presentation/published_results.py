@@ -56,7 +56,7 @@ def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str
     """
     at = {_place(comparison.figure, shape): comparison for comparison in own}
     workloads = list(dict.fromkeys((*order, *(comparison.figure.column for comparison in own))))
-    together = sorted(at, key=lambda place: workloads.index(at[place].figure.column))
+    together = sorted(at, key=lambda key: workloads.index(at[key].figure.column))
     lines = tuple(dict.fromkeys(line for line, _ in (together if shape is PublishedRows.WORKLOADS else at)))
     columns = tuple(dict.fromkeys(column for _, column in together))
     heads = tuple(own[0].figure.labels) or ("Set-up", "Workload")

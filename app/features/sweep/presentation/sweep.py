@@ -95,7 +95,7 @@ def matrix(record: SweepRecord, results: Results) -> MatrixView:
         best[_scale_of(results, cell_result)] = max(
             best.get(_scale_of(results, cell_result), 0.0), cell_result.value or 0.0
         )
-    known, baselines, done = (
+    by_place, baselines, done = (
         {(result.cell.row, result.cell.column): result for result in results.cells},
         results.baselines,
         _done(record),
@@ -104,27 +104,27 @@ def matrix(record: SweepRecord, results: Results) -> MatrixView:
     leading = frozenset(name for line in results.leaders for name in line)
 
     def place(side: str, head: str) -> MatrixPlace:
-        one = known.get(_setup_and_workload(results, side, head))
-        if one is None:
+        cell_result = by_place.get(_setup_and_workload(results, side, head))
+        if cell_result is None:
             return MatrixPlace(text=units.NOTHING, tone=Tone.DIM)
-        sign, tone = _sign(one, baselines)
-        if one.cell.id == running:
+        sign, tone = _sign(cell_result, baselines)
+        if cell_result.cell.id == running:
             sign, tone = BUSY.char, Tone.ACCENT
-        if one.value is not None:
-            most = best[_scale_of(results, one)]
+        if cell_result.value is not None:
+            most = best[_scale_of(results, cell_result)]
             return MatrixPlace(
-                text=figure_text(one.value, results.rank),
-                level=one.value / most if most else None,
+                text=figure_text(cell_result.value, results.rank),
+                level=cell_result.value / most if most else None,
                 sign=sign,
                 tone=tone,
-                leads=one.cell.id in leading,
-                running=one.cell.id == running,
+                leads=cell_result.cell.id in leading,
+                running=cell_result.cell.id == running,
             )
-        if one.failures:
+        if cell_result.failures:
             return MatrixPlace(text="failed", sign=FAILED.char, tone=Tone.BAD)
-        if one.cell.id == running:
+        if cell_result.cell.id == running:
             return MatrixPlace(text="now", sign=sign, tone=tone, running=True)
-        return MatrixPlace(text=f"{done[one.cell.id]}/{record.design.repeats}", sign=sign, tone=Tone.DIM)
+        return MatrixPlace(text=f"{done[cell_result.cell.id]}/{record.design.repeats}", sign=sign, tone=Tone.DIM)
 
     places = tuple(tuple(place(side, head) for head in across) for side in down)
     return MatrixView(corner=RANK_TITLES[results.rank], down=down, across=across, places=places)
@@ -156,7 +156,7 @@ def matrix_table(record: SweepRecord, results: Results) -> Table | None:
     return Table(
         columns=(Column(title=shown.corner, shrinks=True), *heads),
         rows=tuple(
-            Row(cells=(name, *(place.text for place in places)))
+            Row(cells=(name, *(cell.text for cell in places)))
             for name, places in zip(shown.down, shown.places, strict=True)
         ),
     )
@@ -224,10 +224,10 @@ def why_left_out(record: SweepRecord, setup: str, workload: str) -> str:
 
 def half_text(cell_result: CellResult) -> str:
     """Half the interval of the mean in percent of it; "" when there is none."""
-    seen = cell_result.figure
-    if seen is None or seen.half is None or not seen.mean:
+    mean = cell_result.figure
+    if mean is None or mean.half is None or not mean.mean:
         return ""
-    return f"{seen.half / seen.mean * 100:.1f} %"
+    return f"{mean.half / mean.mean * 100:.1f} %"
 
 
 def verdict_words(judgement: VerdictResult) -> str:
@@ -263,8 +263,8 @@ def ranking(results: Results, column: str) -> Table:
     )
     baselines, tied = results.baselines, _tied(results)
     rows = tuple(
-        _ranked(results, "1=" if cell_result.cell.id in tied else str(place), cell_result, baselines)
-        for place, cell_result in enumerate(listed, 1)
+        _ranked(results, "1=" if cell_result.cell.id in tied else str(number), cell_result, baselines)
+        for number, cell_result in enumerate(listed, 1)
     )
     return Table(columns=columns, rows=rows)
 
@@ -274,12 +274,12 @@ def _tied(results: Results) -> frozenset[str]:
     return frozenset(name for line in results.leaders if len(line) > 1 for name in line)
 
 
-def _ranked(results: Results, place: str, cell_result: CellResult, baselines: Container[str]) -> Row:
+def _ranked(results: Results, number: str, cell_result: CellResult, baselines: Container[str]) -> Row:
     text = "baseline" if cell_result.cell.id in baselines else ""
     return Row(
         key=cell_result.cell.id,
         cells=(
-            place,
+            number,
             cell_result.cell.column if len(results.rows) == 1 else cell_result.cell.row,
             str(len(cell_result.scores)),
             figure_text(cell_result.value, results.rank),

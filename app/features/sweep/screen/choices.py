@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.core.fio.profiles import PROFILES
-from app.features.sweep.engine.builtin_plans import shipped
+from app.features.sweep.engine.builtin_plans import plan_files
 from app.features.sweep.engine.plan_file import load_plan
 from app.tui import target_choices
 from backends.model import Inventory
@@ -29,7 +29,7 @@ def targets(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...
 def plans() -> tuple[ChoiceItem, ...]:
     """A file, whose value is "", then the plans that come with raidbench."""
     choices = [ChoiceItem(value="", label="a file ...", help="A plan in TOML: docs/sweep.md describes it.")]
-    for name, file in shipped().items():
+    for name, file in plan_files().items():
         plan = load_plan(str(file))
         choices.append(ChoiceItem(value=name, label=f"{name}: {plan.title}", help=plan.about))
     return tuple(choices)
@@ -38,6 +38,8 @@ def plans() -> tuple[ChoiceItem, ...]:
 def workloads() -> tuple[ChoiceItem, ...]:
     """The built-in workloads."""
     return tuple(
-        ChoiceItem(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
-        for known in PROFILES.values()
+        ChoiceItem(
+            value=profile.name, label=profile.title, help=profile.help, risk="writes" if profile.job.writes else ""
+        )
+        for profile in PROFILES.values()
     )

@@ -99,7 +99,7 @@ class SweepPlanner(PlanChoices):
             self.workers.cancel_group(self, "sweep-survey")
             self.run_worker(self._look(), group="sweep-look", exclusive=True)
         elif self._known is not None:
-            self._with(self._known)
+            self._show_facts(self._known)
 
     def _wanted(self) -> object:
         """The targets, and how many changes there were: what is to be read anew when it differs."""
@@ -112,7 +112,7 @@ class SweepPlanner(PlanChoices):
         if self.file is None and self.draft is not None and self.draft.drives:
             self.axes = axes_of((), self.draft)
             if not self.ready:
-                self._with(TargetFacts(addresses={}))
+                self._show_facts(TargetFacts(addresses={}))
                 return
         self._say_plan("reading the settings of the target ...")
         try:
@@ -120,12 +120,12 @@ class SweepPlanner(PlanChoices):
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
         else:
-            self._with(self._known)
+            self._show_facts(self._known)
 
-    def _with(self, known: TargetFacts) -> None:
+    def _show_facts(self, facts: TargetFacts) -> None:
         """Rows and plan, now that the targets are known."""
         if self.draft is not None and self.file is None:
-            self.axes = axes_of(next(iter(known.holders.values()), ()), self.draft)
+            self.axes = axes_of(next(iter(facts.holders.values()), ()), self.draft)
         self._show_left()
         self.workers.cancel_group(self, "sweep-survey")  # of what was ticked before: what is said now stands
         if not self.ready:
@@ -136,15 +136,15 @@ class SweepPlanner(PlanChoices):
             )
             return
         try:
-            design = expand(self.plan(), known, self.chosen_seed)
+            design = expand(self.plan(), facts, self.chosen_seed)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
-        self.run_worker(self._survey(design, known), group="sweep-survey", exclusive=True)
+        self.run_worker(self._survey(design, facts), group="sweep-survey", exclusive=True)
 
-    async def _survey(self, design: Design, known: TargetFacts) -> None:
+    async def _survey(self, design: Design, facts: TargetFacts) -> None:
         try:
-            surveyed = await sweeping(self.workbench_app).survey(design, known)
+            surveyed = await sweeping(self.workbench_app).survey(design, facts)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return

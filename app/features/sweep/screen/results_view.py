@@ -23,14 +23,14 @@ def grid(shown: MatrixView) -> MatrixGrid:
         cells=tuple(
             tuple(
                 MatrixCell(
-                    text=place.text,
-                    level=place.level,
-                    sign=place.sign,
-                    tone=TONES[place.tone],
-                    framed=place.leads,
-                    running=place.running,
+                    text=cell.text,
+                    level=cell.level,
+                    sign=cell.sign,
+                    tone=TONES[cell.tone],
+                    framed=cell.leads,
+                    running=cell.running,
                 )
-                for place in places
+                for cell in places
             )
             for places in shown.places
         ),
@@ -78,5 +78,5 @@ def title_text(session: Session, record: SweepRecord) -> str:
     """Title, target and session."""
     targets = ", ".join(dict.fromkeys(record.design.targets.values()))
     title = record.design.title
-    on = "" if all(each in title for each in record.design.targets.values()) else f" on {targets}"
+    on = "" if all(target in title for target in record.design.targets.values()) else f" on {targets}"
     return f"{title}{on} ({session.id})"

@@ -73,15 +73,15 @@ class SweepController(BackgroundWork):
 
     async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
         """What has to be known of the targets. Raises RaidbenchError."""
-        from app.features.sweep.engine.targets import look
+        from app.features.sweep.engine.targets import inspect_targets
 
-        return await look(self._app.workbench, plan, named)
+        return await inspect_targets(self._app.workbench, plan, named)
 
-    async def survey(self, design: Design, known: TargetFacts) -> RiskAssessment:
+    async def survey(self, design: Design, facts: TargetFacts) -> RiskAssessment:
         """What a sweep puts at risk. Raises RaidbenchError."""
-        from app.features.sweep.engine.risk_assessment import survey
+        from app.features.sweep.engine.risk_assessment import assess_risk
 
-        return await survey(self._app.workbench, design, known)
+        return await assess_risk(self._app.workbench, design, facts)
 
     async def begin(self, plan: SweepPlan, named: Mapping[str, str], seed: int) -> bool:
         """Look anew, ask, put the design on disk, hand it over; whether it runs. Whatever cannot be is told."""
@@ -93,8 +93,8 @@ class SweepController(BackgroundWork):
             if self.running:
                 raise RefusedError("A sweep is running already.", hint="x stops it.")
             self._starter()
-            known = await self.look(plan, named)
-            surveyed = await self.survey(expand(plan, known, seed), known)
+            facts = await self.look(plan, named)
+            surveyed = await self.survey(expand(plan, facts, seed), facts)
             commands = () if surveyed.refused else await self._commands(surveyed.design)
             asked = question(surveyed, commands, self.speed)
             if not await self._app.push_screen_wait(ConfirmDialog(asked)) or surveyed.refused:
@@ -266,7 +266,7 @@ class SweepController(BackgroundWork):
         try:
             await bench.open(folder)
             await bench.hardware.probe()
-            record = await SweepRunner(bench).give_up()
+            record = await SweepRunner(bench).restore_and_stop()
         except RaidbenchError as error:
             self._app.tell(error, title="Not put back")
             return
