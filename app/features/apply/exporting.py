@@ -10,7 +10,7 @@ from typing import Any
 from app.core.session.documents import write_file
 from app.core.workbench import Workbench
 from app.features.apply.drift import ANEW
-from app.features.apply.selectors import Thing, everything, selected, selector_of, sort_of
+from app.features.apply.selectors import Thing, selected, selector_of, sort_of
 from app.features.apply.settings_file import FORMAT, LARGEST, SELECTS, DesiredError
 from backends.device_label import device_label_of
 from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
@@ -107,11 +107,6 @@ def _common_values(parts: Sequence[tuple[ExportedValue, ...]], whole: int) -> tu
         for value in parts[0]
         if "." not in value.key and all(export.get(value.key) == value.value for export in exports)
     )
-
-
-def all_of(inventory: Inventory) -> tuple[Thing, ...]:
-    """Everything of which settings are exported, in its order."""
-    return tuple(everything(inventory))
 
 
 def _target(

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
 from app.core.changes.arrays.builder import array_label, created_array_label
 from app.core.changes.arrays.candidates import WantedArrays, candidates_of, maker_of, new_name, plan_array
-from app.core.session.state import Session
 from app.features.arrays import presentation as view
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
@@ -87,9 +86,6 @@ class NewArrayScreen(WorkbenchScreen):
         """The list has the keys; the drives are asked."""
         self.query_one(KeyedTable).focus()
         self._app.run_worker(self._ask(), group="probe")
-
-    def show(self, session: Session) -> None:
-        """Nothing of it hangs on the session."""
 
     async def _ask(self) -> None:
         """Look at every drive anew."""

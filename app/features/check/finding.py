@@ -82,11 +82,6 @@ class Rule:
     look: Callable[[SystemSnapshot], RuleOutput] | None = None
     """Judges a machine at rest; None where a run has to be looked at (the advisor's)."""
 
-    @property
-    def needs_run(self) -> bool:
-        """Whether it is told of runs only."""
-        return self.look is None
-
 
 def rule(
     severity: Severity, id: str, summary: str, source: str

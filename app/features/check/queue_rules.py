@@ -50,7 +50,7 @@ def kernel_read_ahead(sight: SystemSnapshot) -> RuleOutput:
         text = sight.now(target, "read_ahead_kb") or ""
         if not unit or not text.isdigit() or sight.media(array) is not Media.HDD or (array.data_drives or 0) < 2:
             continue
-        if int(text) << 10 < unit and not _card_reads_ahead(sight, array):
+        if int(text) << 10 < unit and sight.now(array.target, "read_ahead") not in _AHEAD:
             wanted = -(-2 * unit // 1024)
             yield Finding(
                 where=str(target),
@@ -60,10 +60,6 @@ def kernel_read_ahead(sight: SystemSnapshot) -> RuleOutput:
                 do=f"Set read_ahead_kb to {wanted} where much is read in order.",
                 staged=sight.staged(target, "read_ahead_kb", str(wanted)),
             )
-
-
-def _card_reads_ahead(sight: SystemSnapshot, array: Array) -> bool:
-    return sight.now(array.target, "read_ahead") in _AHEAD
 
 
 @rule(

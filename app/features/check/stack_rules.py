@@ -6,7 +6,7 @@ import re
 
 from app.features.check.finding import FAULT, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact
-from backends.model import BROKEN, Array, Drive, Fact, Level, Media
+from backends.model import BROKEN, Fact, Level, Media
 from backends.sizes import exact_text
 from backends.topology import kernel_name
 
@@ -283,7 +283,8 @@ def merges_off(sight: SystemSnapshot) -> RuleOutput:
     """
     for device in sight.things():
         target = sight.queue_of(device)
-        if target.address.startswith("sd") and sight.now(target, "nomerges") == "2" and _spins(sight, device):
+        spins = any(sight.media(view) is Media.HDD for view in (device, *sight.views(device)))
+        if target.address.startswith("sd") and sight.now(target, "nomerges") == "2" and spins:
             yield Finding(
                 where=str(target),
                 message="Neighbouring I/Os are not merged: a hard disk gets many small requests in place of a large"
@@ -292,8 +293,3 @@ def merges_off(sight: SystemSnapshot) -> RuleOutput:
                 do="Set nomerges to 0.",
                 staged=sight.staged(target, "nomerges", "0"),
             )
-
-
-def _spins(sight: SystemSnapshot, device: Array | Drive) -> bool:
-    """Return whether it is a hard disk or made of hard disks."""
-    return any(sight.media(other_device) is Media.HDD for other_device in (device, *sight.views(device)))

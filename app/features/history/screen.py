@@ -130,9 +130,6 @@ class HistoryScreen(WorkbenchScreen):
         self.query_one(KeyedTable).cursor = self._run.name
         self._choose()
 
-    def show(self, session: Session) -> None:
-        """What it tells has ended: nothing of it changes."""
-
     @on(KeyedTable.RowHighlighted)
     def _choose(self) -> None:
         """Tell the figures of the run under the cursor."""

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from app.core.analysis.comparison import Comparison
+from app.core.analysis.past_runs.earlier_runs import PastRun
+from app.core.analysis.past_runs.series import series_of
 from app.core.session.results import Sample
 from app.core.session.state import RunRecord, Session
 from app.features.plots.box_scatter import boxes, scatter
 from app.features.plots.histories import history
 from app.features.plots.latencies import histogram, percentiles
 from app.features.plots.request import Intervals, Made, NoPlotDataError, PlotOptions, PlotRequest, missing_text
-from app.features.plots.selection import PlacedRun, PlotSelection, of_experiment, of_runs, of_sweep, side_by_side
+from app.features.plots.selection import (
+    PlacedRun,
+    PlotSelection,
+    of_experiment,
+    of_runs,
+    of_sweep,
+    short_target,
+    side_by_side,
+)
 from app.features.plots.sweep_curves import curve
 from app.features.plots.timelines import timeline
 from widgets.plot_render.plot_data import StaticPlot, StaticPlotKind, Unit
@@ -113,6 +124,24 @@ def sweep_picture(session: Session, folder: Path) -> StaticPlot | None:
     """Return the picture that tells most of a sweep; None where nothing of it was measured."""
     subject = of_sweep(session, folder)
     return None if subject is None else picture(subject)
+
+
+def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
+    """The runs of one condition by date, without a look into their sessions.
+
+    `last`: one of them; `baseline`: what they are held to.
+    """
+    series = series_of(runs).get(last.condition)
+    subject = PlotSelection(
+        heading=f"{last.workload} on {short_target(last.target)}",
+        about=f"{last.workload}, {short_target(last.target)}",
+        parts=(),
+        series=series,
+        passed_over=len(runs) - (0 if series is None else len(series.runs)),
+        baseline=baseline,
+        all_sessions=True,
+    )
+    return replace(picture(subject, StaticPlotKind.HISTORY), simulated=any(run.simulated for run in runs))
 
 
 def session_lines(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from app.core.analysis.past_runs.earlier_runs import PastRun
-from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, series_of, what_differs
+from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, what_differs
 from app.core.presentation.figures import figure_label
 from app.core.presentation.labels import key_name, key_value, setting_text
-from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotOptions, PlotRequest
-from app.features.plots.selection import PlotSelection, short_target
-from widgets.plot_render.plot_data import HistoryData, HistoryEpoch, MeasuredPoint, StaticPlot, Unit
+from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest
+from app.features.plots.selection import PlotSelection
+from widgets.plot_render.plot_data import HistoryData, HistoryEpoch, MeasuredPoint, Unit
 from widgets.text_utils import units
 
 
@@ -40,29 +39,6 @@ def history(request: PlotRequest) -> Made:
         notes.append(f"{left} not drawn: failed, stopped, or made while an A/B or a sweep had set something.")
     title = f"{subject.about}: {figure_label(series.runs[0].about)} in all sessions"
     return title, data, " ".join(notes)
-
-
-def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
-    """The runs of one condition by date, without a look into their sessions.
-
-    `last`: one of them; `baseline`: what they are held to.
-    """
-    series = series_of(runs).get(last.condition)
-    subject = PlotSelection(
-        heading=f"{last.workload} on {short_target(last.target)}",
-        about=f"{last.workload}, {short_target(last.target)}",
-        parts=(),
-        series=series,
-        passed_over=len(runs) - (0 if series is None else len(series.runs)),
-        baseline=baseline,
-        all_sessions=True,
-    )
-    simulated = any(run.simulated for run in runs)
-    try:
-        title, data, note = history(PlotRequest(subject=subject, options=PlotOptions(), intervals=lambda _: ()))
-    except NoPlotDataError as nothing:
-        return StaticPlot(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=simulated)
-    return StaticPlot(title=title, data=data, why=note, simulated=simulated)
 
 
 def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:

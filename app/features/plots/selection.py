@@ -22,7 +22,6 @@ from app.core.session.events import RunStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.core.session.store import LoadedSession, load
-from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import SweepCell
 from app.core.session.unit_labels import within
 from app.features.sweep.engine.load_curve import number_of, numeric_field
@@ -77,8 +76,6 @@ class PlotSelection:
     """All runs of the target that did the same work under whatever load, by setting; () is `parts`."""
     results: Results | None = None
     """Of a sweep."""
-    record: SweepRecord | None = None
-    """The sweep itself."""
     series: RunSeries | None = None
     """The same in all sessions; None where that was not looked for, or none of its runs counts."""
     passed_over: int = 0
@@ -207,7 +204,6 @@ def of_sweep(session: Session, folder: Path) -> PlotSelection | None:
         parts=tuple(parts),
         counted=f"{record.done} of {units.plural(len(record.steps), 'step')}",
         results=sweep_results,
-        record=record,
     )
 
 

@@ -116,7 +116,7 @@ def runs_csv(session: Session) -> str:
     rows = (
         [
             *_identity(run, session, cells.get(run.id, ("", "")), part),
-            *(_job(run, part, section_jobs[run.id]).get(key) for key in fields),
+            *(job.get(key) for key in fields),
             *(value for name in SIDES for value in _direction((part or run.figures).side(name))),
             *(_trailing_values(run) if part is None else _NOTHING_AFTER),
             *(run.start.settings.get(key) for key in settings),
@@ -125,6 +125,7 @@ def runs_csv(session: Session) -> str:
         for run in session.runs
         for origin in (run.provenance,)
         for part in (None, *run.figures.targets, *run.figures.sections, *run.figures.groups)
+        for job in (section_jobs[run.id].get(part.name, {}) if isinstance(part, SectionFigures) else run.start.job,)
     )
     return _csv_text(header, rows)
 
@@ -204,11 +205,6 @@ def _identity(run: RunRecord, session: Session, swept: tuple[str, str], part: Pa
             yield ", ".join(names)
         case _:
             yield None
-
-
-def _job(run: RunRecord, part: PartFigures | None, own: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
-    """The fields of the job of a row; `own`: those of each section."""
-    return own.get(part.name, {}) if isinstance(part, SectionFigures) else run.start.job
 
 
 def _utc(at: float) -> str | None:

@@ -46,7 +46,8 @@ def _sections(session: Session, raw: Raw) -> Iterator[Section]:
     yield from changes.change_sections(session)
     yield from section("Put back", Sentences(items=tuple(changes.restored_sentences(session))))
     yield from section("Still in force", Sentences(items=tuple(changes.in_force_sentences(session))), always=True)
-    yield from section("Notes", Sentences(items=tuple(f"{at}: {note}" for at, note in _notes(session))))
+    notes = (event for event in session.events if isinstance(event, NoteAdded))
+    yield from section("Notes", Sentences(items=tuple(f"{units.moment(note.at)}: {note.text}" for note in notes)))
     yield from section("Problems and kept settings", Sentences(items=tuple(changes.problems(session))))
     yield from section("Jobs as they ran", *runs.jobs(session, raw))
     yield from section("Everything that changed something", changes.commands(session), always=True)
@@ -93,7 +94,3 @@ def _on_many_hosts(raw: Raw) -> Iterator[Section]:
         job = Paragraph(text=", ".join(f"{key}={text}" for key, text in record.job.items()))
         yield from section(heading, report_table(table), Sentences(items=tuple(sentences)), job)
     yield from section("Runs on many hosts that cannot be read", Sentences(items=raw.joint_problems))
-
-
-def _notes(session: Session) -> Iterator[tuple[str, str]]:
-    return ((units.moment(event.at), event.text) for event in session.events if isinstance(event, NoteAdded))

@@ -66,22 +66,20 @@ def report_text(
     form: ReportFormat,
     *,
     samples: bool = False,
-    pictures: str | None = None,
     redactor: Redactor | None = None,
     source: str = "",
 ) -> str:
-    """The report as one text; `folder` is the session's, `pictures` where Markdown's graphs lie, `samples` makes a
-    CSV of intervals instead of runs. With a redactor it is without what tells whose machine it is. `source`: what stands
-    for the session where its folder does not. Raises InvalidValueError for a format that is no single text.
+    """Return the report as one text. Raises InvalidValueError for a format that is no single text.
+
+    `folder`: of the session; `samples`: a CSV of intervals instead of runs; `redactor`: hides what identifies the
+    machine; `source`: names the session where its folder does not.
     """
     shown = session if redactor is None else redacted(session, redactor)
-    text = _text(shown, folder, form, samples=samples, pictures=pictures, source=source)
+    text = _text(shown, folder, form, samples=samples, source=source)
     return text if redactor is None else redactor.text(text)
 
 
-def _text(
-    session: Session, folder: Path, form: ReportFormat, *, samples: bool, pictures: str | None, source: str
-) -> str:
+def _text(session: Session, folder: Path, form: ReportFormat, *, samples: bool, source: str) -> str:
     match form:
         case ReportFormat.JSON:
             return (
@@ -99,7 +97,7 @@ def _text(
         case ReportFormat.HTML:
             return to_html(report_of(session, read_raw(session, folder, curves_wanted(session))))
         case ReportFormat.MARKDOWN:
-            return to_markdown(_markdown_report(session, folder), pictures=pictures)
+            return to_markdown(_markdown_report(session, folder))
         case ReportFormat.FIO_PLOT:
             raise InvalidValueError("fio-plot reads a folder.", hint="Name one that does not exist yet: -o FOLDER.")
 
@@ -132,7 +130,7 @@ def write_report(
         case ReportFormat.MARKDOWN:
             return _write_markdown(session, folder, file, hide, force=force)
         case _:
-            text = _text(session, folder, form, samples=samples, pictures=None, source=source)
+            text = _text(session, folder, form, samples=samples, source=source)
             write_file(file, hide(text), force=force)
             return (file,)
 

@@ -83,7 +83,7 @@ async def test_what_is_planted_is_found_and_no_healthy_machine_is_accused() -> N
 
 
 def test_every_rule_that_needs_no_run_is_planted_once() -> None:
-    assert [one.id for one in PLANTED] == [rule.id for rule in RULES.values() if not rule.needs_run]
+    assert [one.id for one in PLANTED] == [rule.id for rule in RULES.values() if rule.look is not None]
 
 
 @loop_over("planted", PLANTED, ids=lambda one: one.id)

@@ -142,9 +142,10 @@ def _copy_to(
         not_copied_reason,
         parse_installed_copy,
     )
-    from app.features.fleet.hosts.failure_causes import Cause, missing_host
+    from app.features.fleet.hosts.failure_causes import missing_host
     from app.features.fleet.hosts.grouping import HostResponses
     from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
+    from app.features.fleet.ssh.faults import Cause
     from app.features.fleet.ssh.nodesets import folded
 
     installed: dict[str, InstalledCopy] = {}

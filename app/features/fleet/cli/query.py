@@ -19,7 +19,6 @@ from app.cli.options import current, is_terminal
 from app.cli.output import document, lines, paint, print_json, say, say_all
 from app.core.presentation import json_schema as forms
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost, interpret
-from app.features.fleet.hosts.fleet import Fleet
 from app.features.fleet.hosts.grouping import (
     HostResponses,
     answered_text,
@@ -29,7 +28,7 @@ from app.features.fleet.hosts.grouping import (
     outcome_json,
     text_rows,
 )
-from app.features.fleet.hosts.query import ask_hosts
+from app.features.fleet.hosts.query import Fleet, ask_hosts
 from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import PROGRAM, SECONDS

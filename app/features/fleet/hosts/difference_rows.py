@@ -52,17 +52,15 @@ def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
 def outlier_text(difference: Difference, side: HostGroup) -> str:
     """What some hosts have, where, and what the most have: `SSD: firmware 5.32; 5.29 on 38 of 39`. There is a most."""
     assert difference.most is not None
-    most = f"{_value(difference.most)} on {_most(difference.most, len(difference.role.hosts))}"
+    hosts = difference.most.hosts
+    where = folded(hosts) if len(hosts) == 1 else f"{len(hosts)} of {len(difference.role.hosts)}"
+    most = f"{_value(difference.most)} on {where}"
     return f"{_about(difference)} {_value(side)}; {most}"
 
 
 def _about(difference: Difference) -> str:
     point = difference.point
     return f"{point.of}: {point.key}" if point.of else point.key
-
-
-def _most(side: HostGroup, whole: int) -> str:
-    return folded(side.hosts) if len(side.hosts) == 1 else f"{len(side.hosts)} of {whole}"
 
 
 def _value(side: HostGroup) -> str:

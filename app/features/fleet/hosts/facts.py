@@ -149,15 +149,19 @@ def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
         version = json_text.word(document.get(key))
         values[FactKey(part=FactPart.SYSTEM, of="", key=key)] = FactValue(text=version or "unknown")
     places: dict[str, list[str]] = {}
-    for finding in json_text.rows(document.get("findings")):
-        places.setdefault(json_text.word(finding.get("id")) or "unknown", []).append(
-            json_text.word(finding.get("where")) or "unknown"
-        )
-    for rule, where in places.items():
+    for rule, where in findings_of(document):
+        places.setdefault(rule, []).append(where)
+    for rule, addresses in places.items():
         values[FactKey(part=FactPart.CHECK, of="", key=rule)] = FactValue(
-            text=str(len(where)), addresses=tuple(sorted(where)[:_SHOWN])
+            text=str(len(addresses)), addresses=tuple(sorted(addresses)[:_SHOWN])
         )
     return HostFacts(host=host, made_of=dict(made_of), values=values)
+
+
+def findings_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the rule and the place of each finding of a host."""
+    for finding in json_text.rows(document.get("findings")):
+        yield json_text.word(finding.get("id")) or "unknown", json_text.word(finding.get("where")) or "unknown"
 
 
 def _made_of(record: Mapping[str, object]) -> str:

@@ -5,32 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any, NoReturn
 
 from app.features.fleet.hosts.wire_format import BYTES, LINES, RawResponse
-from app.features.fleet.ssh.faults import ssh_fault
+from app.features.fleet.ssh.faults import Cause, ssh_fault
 from backends.text import clean, clean_lines
 from backends.values import dataclass
 from backends.version import program_version
-
-
-class Cause(StrEnum):
-    """Why nothing of a host is told; of what ssh says, `SshFault`."""
-
-    UNREACHABLE = "unreachable"
-    NAME_UNKNOWN = "name-unknown"
-    KEY_UNKNOWN = "key-unknown"
-    KEY_CHANGED = "key-changed"
-    NO_PERMISSION = "no-permission"
-    ABSENT = "raidbench-absent"
-    OLDER = "raidbench-older"
-    NEWER = "raidbench-newer"
-    TIMED_OUT = "timed-out"
-    TOO_LONG = "too-long"
-    NOT_JSON = "not-json"
-    FAILED = "failed"
-
 
 _SENTENCES: Mapping[Cause, tuple[str, str]] = {
     Cause.UNREACHABLE: ("It cannot be reached.", "Look whether it is up, and whether `ssh HOST true` answers."),
@@ -137,7 +118,7 @@ def missing_host(
 
 def _without_document(raw: RawResponse) -> MissingHost:
     if (fault := ssh_fault(raw.status, raw.err)) is not None:
-        return missing_host(raw, Cause(fault.value))
+        return missing_host(raw, fault)
     if raw.status == 0 or raw.out.strip():
         return missing_host(raw, Cause.NOT_JSON, evidence=raw.out)
     return missing_host(raw, Cause.FAILED, message=_ended_text(raw.status))

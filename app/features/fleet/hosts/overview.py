@@ -12,7 +12,7 @@ from app.features.check.presentation import GRAVEST, TONES, severity_text
 from app.features.check.rule_table import RULES
 from app.features.fleet.hosts.difference_rows import composition_text, outlier_text
 from app.features.fleet.hosts.differences import Difference, HostGroup, HostsComparison, compare_hosts
-from app.features.fleet.hosts.facts import FactKey, FactPart, HostFacts, host_facts
+from app.features.fleet.hosts.facts import FactKey, FactPart, HostFacts, findings_of, host_facts
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
 from app.features.fleet.hosts.grouping import HostResponses
 from backends import json_text
@@ -185,10 +185,7 @@ def host_report(answer: HostResponse) -> HostReport:
     return HostReport(
         facts=host_facts(answer.host, answer.document),
         numbers=numbers,
-        findings=tuple(
-            (json_text.word(finding.get("id")) or "unknown", json_text.word(finding.get("where")) or "unknown")
-            for finding in json_text.rows(answer.document.get("findings"))
-        ),
+        findings=tuple(findings_of(answer.document)),
     )
 
 

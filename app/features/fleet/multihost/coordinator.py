@@ -282,14 +282,12 @@ class Coordinator:
         except RaidbenchError as error:
             self._lose(seat, error.message.rstrip("."))
         except TimeoutError:
-            self._lose(seat, f"it said nothing for {self._limit(seat):g} s")
+            limit = self._timeouts.hello if seat.hello is None else self._timeouts.silence
+            self._lose(seat, f"it said nothing for {limit:g} s")
         finally:
             seat.over = True
             seat.line = None
             self._changed.set()
-
-    def _limit(self, seat: HostSession) -> float:
-        return self._timeouts.hello if seat.hello is None else self._timeouts.silence
 
     async def _until_hello(self, seat: HostSession, line: HostConnection) -> bytes:
         """What came after its first line; whatever a login prints before it is passed over."""

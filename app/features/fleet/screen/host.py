@@ -13,7 +13,6 @@ from app.core.presentation.device_tree import Thing
 from app.core.presentation.json_schema import DEVICES
 from app.core.presentation.setting import TuningCells, tuning
 from app.core.presentation.table import Facts
-from app.core.session.state import Session
 from app.features.fleet.hosts.failure_causes import MissingHost, interpret
 from app.features.fleet.hosts.remote_devices import WORDS, RemoteDevices, parse_devices
 from app.tui.devices.detail import DeviceDetail, FactsPane
@@ -26,8 +25,8 @@ from backends.model import Array, Drive, Inventory, Target
 from widgets.keyed_table import KeyedTable
 
 if TYPE_CHECKING:
-    from app.features.fleet.hosts.fleet import Fleet
     from app.features.fleet.hosts.overview import HostOverview
+    from app.features.fleet.hosts.query import Fleet
     from app.tui.watched import FileDifference
 
 
@@ -88,9 +87,6 @@ class HostScreen(ListDetailScreen):
         """It is asked at once."""
         self.query_one(HeaderLines).of_host = self._host
         self.action_ask()
-
-    def show(self, session: Session) -> None:
-        """Nothing of this machine's session is about it."""
 
     def action_ask(self) -> None:
         """Ask the host anew; what it told before is shown until it has answered."""

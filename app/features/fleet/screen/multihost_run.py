@@ -29,7 +29,7 @@ from widgets.text_panel import TextParagraphs
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
-    from app.features.fleet.hosts.fleet import Fleet
+    from app.features.fleet.hosts.query import Fleet
     from app.tui.app_interface import AppInterface
 
 LOOK_S = 0.5

@@ -30,7 +30,7 @@ from widgets.question import KeyedAnswer, QuestionDialog
 from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
-    from app.features.fleet.hosts.fleet import Fleet
+    from app.features.fleet.hosts.query import Fleet
     from app.features.fleet.screen.multihost_run import MultiHostRunController
 
 REDRAW = 0.25

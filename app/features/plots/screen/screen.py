@@ -161,9 +161,6 @@ class ExploreScreen(WorkbenchScreen):
         self.set_class(event.size.height >= TALL, "-figures")
         self._draw()
 
-    def show(self, session: Session) -> None:
-        """What is looked at has ended: nothing of it changes."""
-
     # -- what is looked at ---------------------------------------------------------------------------------------------
 
     def _take_offer(self, offer: ExploreOffer) -> None:

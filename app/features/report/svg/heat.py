@@ -26,7 +26,8 @@ def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
             y = top - 6 - number * _LINE
             parts.append(text(label, _SIDE + cell * (at + 0.5), y, "mono", anchor="middle"))
     shares = [[_share_at(graph, row, column) for column in range(len(graph.columns))] for row in range(len(graph.rows))]
-    floor = _floor([share for line in shares for share in line if share is not None])
+    least = min((share for line in shares for share in line if share is not None), default=0.0)
+    floor = min(0.9, int(least * 10) / 10)  # a whole tenth for the darkest colour: small differences are visible, too
     for at, row in enumerate(graph.rows):
         y = top + at * _ROW
         side = wrapped(row, int(_SIDE / 6.2), 2)
@@ -60,11 +61,6 @@ def _key(width: float, y: float, floor: float) -> list[Svg]:
     low = text(f"{floor * 100:.0f} %", left - 6, y + 9, "soft", anchor="end")
     high = text("the best", width - 4, y + 9, "soft", anchor="end")
     return [low, *boxes, high, text("framed: the best, and what cannot be told from it", 4, y + 9, "soft")]
-
-
-def _floor(shares: Sequence[float]) -> float:
-    """The share that has the darkest colour, a whole tenth: small differences are to be seen, too."""
-    return min(0.9, int(min(shares, default=0.0) * 10) / 10)
 
 
 def _share_at(graph: HeatMap, row: int, column: int) -> float | None:

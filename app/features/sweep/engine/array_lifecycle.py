@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
-from app.core.changes.arrays.candidates import candidates_of, new_name, plan_array
+from app.core.changes.arrays.candidates import candidates_of, plan_array
 from app.core.session.events import ChangeEnded
 from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepArrays, SweepCell, SweepDrive
 from app.features.sweep.engine.array_preparation import (
@@ -19,9 +19,9 @@ from app.features.sweep.engine.array_preparation import (
     wait_until_whole,
 )
 from app.features.sweep.engine.order import Standing, pending_state_of
-from app.features.sweep.engine.raid_levels import array_text
+from app.features.sweep.engine.raid_levels import array_request, array_text
 from app.features.sweep.engine.targets import legal_value
-from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayRequest, Candidate, require_free_drive
+from backends.array_planning import ArrayMatch, ArrayMatchState, Candidate, require_free_drive
 from backends.errors import (
     DeviceGoneError,
     InvalidValueError,
@@ -126,18 +126,7 @@ class ArrayLifecycle:
             Assignment(target=initial_setting.target, key=key, value=own.get(key, initial_setting.value))
             for key, initial_setting in present.initial.items()
         )
-        return SweepCell(
-            id=cell.id,
-            row=cell.row,
-            column=cell.column,
-            where=str(present.found.target),
-            settings=(*others, *made),
-            job=cell.job,
-            profile=cell.profile,
-            against=cell.against,
-            block=cell.block,
-            array=cell.array,
-        )
+        return replace(cell, where=str(present.found.target), settings=(*others, *made), needs=())
 
     # -- making one ---------------------------------------------------------------------------------------------------
 
@@ -147,15 +136,7 @@ class ArrayLifecycle:
         if array.alone:
             await self._stand_alone(standing, drives[0])
             return
-        request = ArrayRequest(
-            level=array.level,
-            drives=drives,
-            strip_bytes=array.strip_bytes,
-            spans=array.spans,
-            layout=array.layout,
-            name=new_name(),
-            policies=dict(making.policies),
-        )
+        request = array_request(array, drives, making.policies)
         try:
             plan = await plan_array(bench.hardware.machine, request, assume_clean=making.assume_clean)
             match = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.confirm_token(array))

@@ -124,19 +124,18 @@ def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) 
     and takes nothing from the share of false verdicts; the others have theirs together (Holm).
     """
     winners = tuple(_winners(record, runs))
-    open_ones = [winner for winner in winners if winner.winner.id not in shown]
+    unshown = [winner for winner in winners if winner.winner.id not in shown]
     level = shares(record.design).confirmation
-    rest = [
-        _judge_fresh_pairs(record, winner, runs, level=level, strictest=level / len(open_ones)) for winner in open_ones
+    judged = [
+        _judge_fresh_pairs(record, winner, runs, level=level, strictest=level / len(unshown)) for winner in unshown
     ]
-    held_together = corrected(rest)
-    held = {winner.winner.id: judgement for winner, judgement in zip(open_ones, held_together, strict=True)}
-    return _with(
-        winners,
-        [
-            held[winner.winner.id] if winner.winner.id in held else _judge_fresh_pairs(record, winner, runs)
-            for winner in winners
-        ],
+    held = dict(zip((winner.winner.id for winner in unshown), corrected(judged), strict=True))
+    return tuple(
+        replace(
+            winner,
+            judgement=held[winner.winner.id] if winner.winner.id in held else _judge_fresh_pairs(record, winner, runs),
+        )
+        for winner in winners
     )
 
 
@@ -196,9 +195,3 @@ def _judge_fresh_pairs(
         )
     runs = (runs_of_cell(record, runs_by_id, cell.id, confirming=True) for cell in (winner.baseline, winner.winner))
     return apply_caveats(judgement, (run for records in runs for run in records))
-
-
-def _with(
-    winners: Sequence[ConfirmedWinner], judgements: Sequence[VerdictResult | None]
-) -> tuple[ConfirmedWinner, ...]:
-    return tuple(replace(winner, judgement=judgement) for winner, judgement in zip(winners, judgements, strict=True))

@@ -208,7 +208,7 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
     while waiting:
         for original in waiting:
             left.pop(original, None)
-            mine = [change for change in _in_force(bench, record) if _is_of(change, original)]
+            mine = _in_force(bench, record, original)
             if not mine:
                 continue
             try:
@@ -289,13 +289,13 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
     return ChangeEnded(at=time.time(), id=record.id, result=result, now=None, message=message)
 
 
-def _in_force(bench: Workbench, record: SweepRecord) -> list[ChangeRecord]:
-    """Changes of the sweep that were not taken back, newest first."""
-    return [change for change in bench.changes.undoable() if change.id in record.changes]
-
-
-def _is_of(record: ChangeRecord, assignment: Assignment) -> bool:
-    return (record.change.target, record.change.key) == (assignment.target, assignment.key)
+def _in_force(bench: Workbench, record: SweepRecord, original: Assignment) -> list[ChangeRecord]:
+    """Return the changes of a setting by the sweep that were not undone, newest first."""
+    return [
+        made
+        for made in bench.changes.undoable()
+        if made.id in record.changes and (made.change.target, made.change.key) == (original.target, original.key)
+    ]
 
 
 async def _restore(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:

@@ -313,12 +313,11 @@ def _assignment(planned: PlannedSetting, facts: TargetFacts) -> Assignment:
     if setting is None:
         raise _LeftOutError(f"{holder.target} does not declare its setting {key}.")
     return Assignment(
-        target=holder.target, key=key, value=_require_settable(setting, reading, value, holder), slow=_is_slow(setting)
+        target=holder.target,
+        key=key,
+        value=_require_settable(setting, reading, value, holder),
+        slow=setting.effect is not Effect.AT_ONCE,
     )
-
-
-def _is_slow(setting: Setting) -> bool:
-    return setting.effect is not Effect.AT_ONCE
 
 
 def _require_settable(setting: Setting, reading: Reading, value: str, holder: SettingOwner) -> str:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from app.core.session.results import DirectionStats
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows
@@ -175,12 +174,9 @@ def _measured(kind: PublishedKind, cell_result: CellResult, runs: Sequence[RunRe
         case PublishedKind.MBPS:
             return _mean([item.bytes_per_second / 1e6 for item in cell_result.scores])
         case PublishedKind.READ_IOPS | PublishedKind.WRITE_IOPS:
-            well = [run.figures for run in runs if score(run) is not None]
-            return _mean([_iops_of(item.read if kind is PublishedKind.READ_IOPS else item.write) for item in well])
-
-
-def _iops_of(direction: DirectionStats | None) -> float:
-    return 0.0 if direction is None else direction.iops
+            name = "read" if kind is PublishedKind.READ_IOPS else "write"
+            sides = [run.figures.side(name) for run in runs if score(run) is not None]
+            return _mean([0.0 if side is None else side.iops for side in sides])
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -111,15 +111,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
                 arrays.append(_alone(f"a{len(arrays) + 1}", drives[0]))
             continue
         members = axis.members_of.get(level)
-        request = ArrayRequest(
-            level=level,
-            drives=drives[:members],
-            strip_bytes=shape.strip_bytes,
-            spans=shape.spans,
-            layout=shape.layout,
-            name=new_name(),
-            policies=dict(axis.policies),
-        )
+        request = array_request(shape, drives[:members], axis.policies)
         try:
             plan = await plan_array(bench.hardware.machine, request, assume_clean=axis.assume_clean)
         except (InvalidValueError, ToolFailedError) as error:
@@ -166,6 +158,21 @@ def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
         for spans, layout in product(named, layouts):
             for strip in (None,) if level in WITHOUT_STRIP or not axis.strips else axis.strips:
                 yield ArrayShape(level=level, strip_bytes=strip, spans=spans, layout=layout)
+
+
+def array_request(
+    shape: ArrayShape | SweepArray, drives: tuple[Candidate, ...], policies: Mapping[str, str]
+) -> ArrayRequest:
+    """Return what the maker of an array is asked for, under a new name."""
+    return ArrayRequest(
+        level=shape.level,
+        drives=drives,
+        strip_bytes=shape.strip_bytes,
+        spans=shape.spans,
+        layout=shape.layout,
+        name=new_name(),
+        policies=dict(policies),
+    )
 
 
 def array_text(shape: ArrayShape | SweepArray) -> str:

@@ -196,7 +196,8 @@ def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
         if judgement.differs:
             base = rows[cell_result.cell.against]
             title = RANK_TITLES[results.rank]
-            figures = f"{figure_text(cell_result.value, results.rank)} against {figure_text(base.value, results.rank)} {title}"
+            own, other = (figure_text(value, results.rank) for value in (cell_result.value, base.value))
+            figures = f"{own} against {other} {title}"
             mark = "" if judgement.interleaved else NOT_IN_TURN
             text = f"{figures}, {interval_text(judgement.interval)}{mark}"
             yield abs(judgement.interval.mean), _effect(cell_result.cell, base.cell, judgement_word(judgement), text)

@@ -261,17 +261,13 @@ def ranking(results: Results, column: str) -> Table:
         Column(title="p99", key="p99", align=Align.RIGHT, priority=1),
         Column(title="Against its baseline", key="verdict"),
     )
-    baselines, tied = results.baselines, _tied(results)
+    baselines = results.baselines
+    tied = {name for line in results.leaders if len(line) > 1 for name in line}
     rows = tuple(
         _ranked(results, "1=" if cell_result.cell.id in tied else str(number), cell_result, baselines)
         for number, cell_result in enumerate(listed, 1)
     )
     return Table(columns=columns, rows=rows)
-
-
-def _tied(results: Results) -> frozenset[str]:
-    """Cells that share the first place, by id."""
-    return frozenset(name for line in results.leaders if len(line) > 1 for name in line)
 
 
 def _ranked(results: Results, number: str, cell_result: CellResult, baselines: Container[str]) -> Row:

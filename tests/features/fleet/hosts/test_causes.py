@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.features.fleet.hosts.failure_causes import Cause, HostResponse, MissingHost, find_document, interpret
+from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost, find_document, interpret
 from app.features.fleet.hosts.wire_format import RawResponse, parse_response
+from app.features.fleet.ssh.faults import Cause
 from tests.case_loop import loop_over
 
 FINE = RawResponse(host="n1", status=0, out='{"schema": 1, "findings": []}')

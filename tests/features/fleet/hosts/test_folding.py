@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.features.fleet.hosts.failure_causes import Cause, HostResponse, MissingHost
+from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
 from app.features.fleet.hosts.grouping import HostResponses, answered_text, answers_json, loss_rows, text_rows
+from app.features.fleet.ssh.faults import Cause
 
 NAMES = tuple(f"n{number}" for number in range(1, 7))
 
