@@ -65,7 +65,7 @@ async def readings_of(machine: MachineBackends, inventory: Inventory) -> tuple[R
 
 
 async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> SystemSnapshot:
-    """The whole sight of a machine whose devices were looked for already."""
+    """The whole snapshot of a machine whose devices were looked for already."""
     cards = {controller.pci for controller in inventory.controllers if controller.pci is not None}
     nvme = await _nvme(host)
     blocks, slots, nodes, caps, timer = await asyncio.gather(

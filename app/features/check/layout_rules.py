@@ -24,30 +24,30 @@ STRIPE_CACHE = 256
 _EXT4_BLOCKS = (1024, 2048, 4096, 65536)
 
 
-def _offsets(sight: SystemSnapshot) -> list[tuple[str, int, Array | None, int | None]]:
+def _offsets(snapshot: SystemSnapshot) -> list[tuple[str, int, Array | None, int | None]]:
     """Partitions and members of md: name, first byte, the array that it is on, the physical sector beneath."""
     offsets = []
-    for block in sight.blocks.values():
-        offsets += [(part.name, part.start, *_beneath(sight, block)) for part in block.parts]
+    for block in snapshot.blocks.values():
+        offsets += [(part.name, part.start, *_beneath(snapshot, block)) for part in block.parts]
         for path, text in block.attributes.items():
             if path.startswith("md/dev-") and path.endswith("/offset") and text.isdigit():
                 member = path.split("/")[1].removeprefix("dev-")
-                disk, start = sight.disk_of_part(member)
+                disk, start = snapshot.disk_of_part(member)
                 if disk is not None:
-                    offsets.append((f"{block.name} on {member}", start + int(text) * 512, *_beneath(sight, disk)))
+                    offsets.append((f"{block.name} on {member}", start + int(text) * 512, *_beneath(snapshot, disk)))
     return offsets
 
 
-def _beneath(sight: SystemSnapshot, disk: BlockDevice) -> tuple[Array | None, int | None]:
-    things = sight.inventory.at(f"/dev/{disk.name.replace('!', '/')}")
+def _beneath(snapshot: SystemSnapshot, disk: BlockDevice) -> tuple[Array | None, int | None]:
+    things = snapshot.inventory.at(f"/dev/{disk.name.replace('!', '/')}")
     sector = max((device.physical_block or 0 for device in things if isinstance(device, Drive)), default=0)
-    return sight.array_at(disk), sector or None
+    return snapshot.array_at(disk), sector or None
 
 
 @rule(WARN, "misaligned", "a partition or md member begins inside a strip or sector", "parted(8), align-check")
-def misaligned(sight: SystemSnapshot) -> RuleOutput:
+def misaligned(snapshot: SystemSnapshot) -> RuleOutput:
     """What begins inside a physical sector, or of an array inside a strip."""
-    for name, start, array, sector in _offsets(sight):
+    for name, start, array, sector in _offsets(snapshot):
         unit, unit_name = sector or 0, "physical sector"
         if array is not None and array.strip_bytes:
             unit, unit_name = array.strip_bytes, "strip"
@@ -64,9 +64,9 @@ def misaligned(sight: SystemSnapshot) -> RuleOutput:
 @rule(
     NOTE, "stripe-misaligned", "a partition begins inside a full stripe with parity", "xfs(5); mke2fs(8), stripe_width"
 )
-def off_stripe(sight: SystemSnapshot) -> RuleOutput:
+def off_stripe(snapshot: SystemSnapshot) -> RuleOutput:
     """What begins at a strip and not at a full stripe of an array with parity."""
-    for name, start, array, _ in _offsets(sight):
+    for name, start, array, _ in _offsets(snapshot):
         if array is not None and array.level in PARITY and array.strip_bytes is None:
             yield UnknownResult(where=name, why=f"the strip of {array.target} is not told")
         if array is None or array.level not in PARITY or not array.strip_bytes or start % array.strip_bytes:
@@ -90,9 +90,9 @@ def off_stripe(sight: SystemSnapshot) -> RuleOutput:
     "the kernel finds a device off what lies beneath",
     "Documentation/ABI/stable/sysfs-block, alignment_offset",
 )
-def kernel_misaligned(sight: SystemSnapshot) -> RuleOutput:
+def kernel_misaligned(snapshot: SystemSnapshot) -> RuleOutput:
     """What the kernel itself finds misaligned in a stack of devices."""
-    for block in sight.blocks.values():
+    for block in snapshot.blocks.values():
         offset = block.number("alignment_offset")
         if offset:
             subject = "The kernel finds it misaligned" if offset < 0 else f"It is {offset} bytes off what lies beneath"
@@ -104,12 +104,12 @@ def kernel_misaligned(sight: SystemSnapshot) -> RuleOutput:
             )
 
 
-def _filesystem_stripe(sight: SystemSnapshot, index: int) -> tuple[Array, int, str] | None:
+def _filesystem_stripe(snapshot: SystemSnapshot, index: int) -> tuple[Array, int, str] | None:
     """Array beneath a mount, the bytes that the filesystem takes for a stripe (0 for none), and the option's words."""
-    mount = sight.mounts[index]
+    mount = snapshot.mounts[index]
     if not mount.source.startswith("/dev/") or mount.fstype not in ("xfs", "ext4"):
         return None
-    array = sight.striped_at(sight.block_called(kernel_name(mount.source)))
+    array = snapshot.striped_at(snapshot.block_called(kernel_name(mount.source)))
     if array is None or unit_of(array) is None:
         return None
     options = dict(option.partition("=")[::2] for option in mount.options)
@@ -123,10 +123,10 @@ def _filesystem_stripe(sight: SystemSnapshot, index: int) -> tuple[Array, int, s
 
 
 @rule(WARN, "fs-stripe-other", "a filesystem was made for another stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
-def fs_other(sight: SystemSnapshot) -> RuleOutput:
+def fs_other(snapshot: SystemSnapshot) -> RuleOutput:
     """A filesystem that was made for another stripe than the array has."""
-    for index, mount in enumerate(sight.mounts):
-        match = _filesystem_stripe(sight, index)
+    for index, mount in enumerate(snapshot.mounts):
+        match = _filesystem_stripe(snapshot, index)
         if match is None or not match[1]:
             continue
         array, number, text = match
@@ -144,10 +144,10 @@ def fs_other(sight: SystemSnapshot) -> RuleOutput:
 
 
 @rule(NOTE, "fs-stripe-unset", "a filesystem on parity knows of no stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
-def fs_unset(sight: SystemSnapshot) -> RuleOutput:
+def fs_unset(snapshot: SystemSnapshot) -> RuleOutput:
     """A filesystem on an array with parity that knows of no stripe."""
-    for index, mount in enumerate(sight.mounts):
-        match = _filesystem_stripe(sight, index)
+    for index, mount in enumerate(snapshot.mounts):
+        match = _filesystem_stripe(snapshot, index)
         if match is not None and not match[1] and match[0].level in PARITY:
             array = match[0]
             unit = unit_of(array)
@@ -168,11 +168,11 @@ def _options(array: Array, stripe: int, fstype: str) -> str:
 
 
 @rule(WARN, "ashift-small", "a ZFS pool has smaller sectors than its disks", "zpoolprops(7), ashift")
-def ashift(sight: SystemSnapshot) -> RuleOutput:
+def ashift(snapshot: SystemSnapshot) -> RuleOutput:
     """A ZFS pool whose sectors are smaller than those of its disks."""
-    for array in sight.inventory.arrays:
-        text = sight.now(array.target, "ashift") or ""
-        sectors = [drive.physical_block for drive in sight.members(array) if drive.physical_block]
+    for array in snapshot.inventory.arrays:
+        text = snapshot.now(array.target, "ashift") or ""
+        sectors = [drive.physical_block for drive in snapshot.members(array) if drive.physical_block]
         if not text.isdigit() or not int(text):
             continue
         if not sectors:
@@ -189,13 +189,13 @@ def ashift(sight: SystemSnapshot) -> RuleOutput:
 
 
 @rule(NOTE, "volblocksize-small", "blocks of a volume are smaller than a row of RAID-Z", "zfsprops(7), volblocksize")
-def volblocksize(sight: SystemSnapshot) -> RuleOutput:
+def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
     """Volumes of a pool with parity whose blocks are smaller than a row of its data disks."""
-    pools = {array.target.address: array for array in sight.inventory.arrays if array.level in RAIDZ}
-    for array in sight.inventory.arrays:
-        text = sight.now(array.target, "volblocksize") or ""
+    pools = {array.target.address: array for array in snapshot.inventory.arrays if array.level in RAIDZ}
+    for array in snapshot.inventory.arrays:
+        text = snapshot.now(array.target, "volblocksize") or ""
         pool = pools.get(array.target.address.partition("/")[0])
-        shift = sight.now(pool.target, "ashift") if pool is not None else None
+        shift = snapshot.now(pool.target, "ashift") if pool is not None else None
         if pool is None or not text.isdigit():
             continue
         data = len(pool.members) - RAIDZ[pool.level]
@@ -213,9 +213,9 @@ def volblocksize(sight: SystemSnapshot) -> RuleOutput:
 
 
 @rule(NOTE, "md-bitmap-fine", "a bit of md's bitmap stands for less than 64 MiB", "mdadm(8), --bitmap-chunk")
-def bitmap(sight: SystemSnapshot) -> RuleOutput:
+def bitmap(snapshot: SystemSnapshot) -> RuleOutput:
     """md's write-intent bitmap in small chunks."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         match = _BITMAP_CHUNK.search(fact(array, "Bitmap") or "")
         if match and int(match[1]) < BITMAP_CHUNK:
             yield Finding(
@@ -234,10 +234,10 @@ def bitmap(sight: SystemSnapshot) -> RuleOutput:
     "md gathers few stripes before it writes parity",
     "Documentation/admin-guide/md.rst, stripe_cache_size",
 )
-def stripe_cache(sight: SystemSnapshot) -> RuleOutput:
+def stripe_cache(snapshot: SystemSnapshot) -> RuleOutput:
     """md with parity over many members and the stripe cache as it was at boot."""
-    for array in sight.inventory.arrays:
-        text = sight.now(array.target, "stripe_cache_size") or ""
+    for array in snapshot.inventory.arrays:
+        text = snapshot.now(array.target, "stripe_cache_size") or ""
         if text.isdigit() and int(text) <= STRIPE_CACHE and (array.data_drives or 0) >= 3:
             yield Finding(
                 where=str(array.target),
@@ -245,15 +245,15 @@ def stripe_cache(sight: SystemSnapshot) -> RuleOutput:
                 " written.",
                 evidence=f"md/stripe_cache_size: {text}",
                 do="Set stripe_cache_size to 4096 or more.",
-                staged=sight.staged(array.target, "stripe_cache_size", "4096"),
+                staged=snapshot.staged(array.target, "stripe_cache_size", "4096"),
             )
 
 
 @rule(NOTE, "md-journal-through", "md's journal only closes the write hole", "md(4), journal; drivers/md/raid5-cache.c")
-def journal_through(sight: SystemSnapshot) -> RuleOutput:
+def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
     """md with a journal that only closes the write hole."""
-    for array in sight.inventory.arrays:
-        if sight.now(array.target, "journal_mode") == "write-through":
+    for array in snapshot.inventory.arrays:
+        if snapshot.now(array.target, "journal_mode") == "write-through":
             yield Finding(
                 where=str(array.target),
                 message="Its journal only closes the write hole: a write waits for the journal and for the members.",
@@ -268,11 +268,11 @@ def journal_through(sight: SystemSnapshot) -> RuleOutput:
     "an NVMe drive has a format that it calls faster",
     "NVMe, LBA Format, Relative Performance",
 )
-def sector_format(sight: SystemSnapshot) -> RuleOutput:
+def sector_format(snapshot: SystemSnapshot) -> RuleOutput:
     """NVMe namespaces in a format that the drive itself calls slower than another one that it has."""
     ranks = ("best", "better", "good", "degraded")
-    for drive in sight.inventory.drives:
-        reading = sight.readings.get(drive.target, {}).get("lba_format")
+    for drive in snapshot.inventory.drives:
+        reading = snapshot.readings.get(drive.target, {}).get("lba_format")
         if reading is None or reading.now is None:
             continue
         texts = {choice.value: choice.label for choice in reading.choices}

@@ -1,4 +1,4 @@
-"""All rules over one sight of a machine: their findings, the gravest first, and the record of them in a session."""
+"""All rules over one snapshot of a machine: their findings, the gravest first, and the record of them in a session."""
 
 from __future__ import annotations
 
@@ -77,23 +77,23 @@ async def check(
 ) -> CheckResult:
     """Judge a machine that was looked for just now; `about`: only what concerns this. Writes nothing, makes no load."""
     readings, problems = await readings_of(machine, inventory)
-    sight = await gather(machine.host, inventory, readings)
-    return evaluate(sight, about=about, ignore=ignore, problems=problems)
+    snapshot = await gather(machine.host, inventory, readings)
+    return evaluate(snapshot, about=about, ignore=ignore, problems=problems)
 
 
 def evaluate(
-    sight: SystemSnapshot,
+    snapshot: SystemSnapshot,
     *,
     about: Controller | Array | Drive | None = None,
     ignore: Collection[str] = (),
     problems: Iterable[Problem] = (),
 ) -> CheckResult:
-    """What the rules say of a sight. Pure."""
-    places = None if about is None else places_of(sight, about)
+    """What the rules say of a snapshot. Pure."""
+    places = None if about is None else places_of(snapshot, about)
     findings: list[RuleResult[Finding]] = []
     unknown: list[RuleResult[UnknownResult]] = []
     for rule in RULES.values():
-        for outcome in () if rule.look is None else rule.look(sight):
+        for outcome in () if rule.look is None else rule.look(snapshot):
             if places is None or outcome.where in places:
                 if isinstance(outcome, Finding):
                     findings.append(RuleResult(rule=rule, outcome=outcome))
@@ -106,12 +106,12 @@ def evaluate(
         ignored=tuple(result for result in findings if result.rule.id in ignore),
         problems=tuple(
             problem
-            for problem in (*sight.inventory.problems, *problems)
+            for problem in (*snapshot.inventory.problems, *problems)
             if about is None or places is None or _concerns(problem, about, places)
         ),
         rules=sum(rule.look is not None and rule.id not in ignore for rule in RULES.values()),
-        inventory=sight.inventory,
-        devices={ruling.outcome.where: at for ruling in findings if (at := device_at(sight, ruling.outcome.where))},
+        inventory=snapshot.inventory,
+        devices={ruling.outcome.where: at for ruling in findings if (at := device_at(snapshot, ruling.outcome.where))},
     )
 
 
@@ -121,38 +121,38 @@ def _concerns(problem: Problem, about: Controller | Array | Drive, places: froze
     return problem.where in places or problem.where in backends
 
 
-def device_at(sight: SystemSnapshot, where: str) -> str:
+def device_at(snapshot: SystemSnapshot, where: str) -> str:
     """The address of the device that a place is, lies on or is mounted from; "" of what is no device's."""
-    if (device := sight.inventory.find(where)) is not None:
-        views = () if isinstance(device, Controller) else sight.views(device)
+    if (device := snapshot.inventory.find(where)) is not None:
+        views = () if isinstance(device, Controller) else snapshot.views(device)
         return str(views[0].target if views else device.target)
-    mounted = (kernel_name(mount.source) for mount in sight.mounts if mount.where() == where)
+    mounted = (kernel_name(mount.source) for mount in snapshot.mounts if mount.where() == where)
     name = next(mounted, where.partition(" on ")[0])
-    block = sight.block_called(name)
-    views = () if block is None else sight.inventory.at(f"/dev/{block.name.replace('!', '/')}")
+    block = snapshot.block_called(name)
+    views = () if block is None else snapshot.inventory.at(f"/dev/{block.name.replace('!', '/')}")
     return str(views[0].target) if views else ""
 
 
-def places_of(sight: SystemSnapshot, device: Controller | Array | Drive) -> frozenset[str]:
+def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> frozenset[str]:
     """Return the places that belong to a target, by all their names.
 
     To a controller belong its arrays and drives; to an array its members and its controller; to a drive its controller.
     With each come its disk, partitions and filesystems in the kernel. Other arrays of a drive's controller, and what
     concerns the whole machine, such as its processors, belong to no target.
     """
-    inventory = sight.inventory
+    inventory = snapshot.inventory
     things: list[Controller | Array | Drive] = [device]
     if isinstance(device, Controller):
         things += [array for array in inventory.arrays if array.controller == device.target]
         things += [drive for drive in inventory.drives if drive.controller == device.target]
     else:
-        things += list(sight.views(device))
+        things += list(snapshot.views(device))
     for owner in tuple(things):
         if isinstance(owner, Array):
-            members = sight.members(owner)
-            things += [*members, *(view for drive in members for view in sight.views(drive))]
+            members = snapshot.members(owner)
+            things += [*members, *(view for drive in members for view in snapshot.views(drive))]
     for owner in tuple(things):
-        card = None if isinstance(owner, Controller) else sight.controller(owner)
+        card = None if isinstance(owner, Controller) else snapshot.controller(owner)
         things += [card] if card is not None else []
     places = {str(related.target) for related in things}
     places |= {related.target.address.partition("/")[0] for related in things if related.target.backend == "lvm"}
@@ -161,15 +161,15 @@ def places_of(sight: SystemSnapshot, device: Controller | Array | Drive) -> froz
         for related in things
         if not isinstance(related, Controller) and related.device is not None
     }
-    for block in sight.blocks.values():
+    for block in snapshot.blocks.values():
         if block.name in kernel_names:
             places |= {block.name, block.attributes.get("dm/name", block.name)}
             places |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
             kernel_names |= {part.name for part in block.parts}
-    places |= kernel_names & sight.filesystem_errors.keys()
-    places |= {mount.where() for mount in sight.mounts if kernel_name(mount.source) in kernel_names}
+    places |= kernel_names & snapshot.filesystem_errors.keys()
+    places |= {mount.where() for mount in snapshot.mounts if kernel_name(mount.source) in kernel_names}
     pci = {related.pci for related in things if isinstance(related, Controller)}
-    places |= {f"nvme:{name}" for name, address in sight.nvme.items() if address in pci}
+    places |= {f"nvme:{name}" for name, address in snapshot.nvme.items() if address in pci}
     return frozenset(places)
 
 

@@ -37,13 +37,13 @@ async def take_snapshot(machine: MachineBackends) -> MetricsSnapshot:
     began = time.monotonic()
     inventory = await machine.probe()
     readings, problems = await readings_of(machine, inventory)
-    sight = await gather(machine.host, inventory, readings)
+    snapshot = await gather(machine.host, inventory, readings)
     return MetricsSnapshot(
         inventory=inventory,
         settings={target: machine.settings(target) for target in readings},
         readings=readings,
-        checked=evaluate(sight, problems=problems),
-        links=await _links(machine.host, sight),
+        checked=evaluate(snapshot, problems=problems),
+        links=await _links(machine.host, snapshot),
         version=program_version(),
         at=round(time.time(), 3),
         seconds=round(time.monotonic() - began, 3),
@@ -78,14 +78,16 @@ def _shown(labels: tuple[str, ...], values: tuple[str, ...], *, serials: bool) -
         yield label, "" if label in HIDDEN and not serials else clean(value, 300)
 
 
-async def _links(host: Host, sight: SystemSnapshot) -> dict[Target, Link]:
+async def _links(host: Host, snapshot: SystemSnapshot) -> dict[Target, Link]:
     """Return the PCI Express links of controllers and NVMe drives; none for a drive that sysfs has on several paths."""
-    addresses = {controller.target: controller.pci for controller in sight.inventory.controllers}
-    for drive in sight.inventory.drives:
+    addresses = {controller.target: controller.pci for controller in snapshot.inventory.controllers}
+    for drive in snapshot.inventory.drives:
         if drive.media is Media.NVME and drive.device is not None:
             addresses[drive.target] = address_of(await host.link(f"/sys/block/{kernel_name(drive.device)}"))
     return {
-        target: sight.slots[pci].link for target, pci in addresses.items() if pci is not None and pci in sight.slots
+        target: snapshot.slots[pci].link
+        for target, pci in addresses.items()
+        if pci is not None and pci in snapshot.slots
     }
 
 

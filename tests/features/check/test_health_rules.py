@@ -35,12 +35,12 @@ FAULTS = (
 )
 
 
-def ids(sight: SystemSnapshot) -> list[str]:
-    return [ruling.rule.id for ruling in evaluate(sight).findings]
+def ids(snapshot: SystemSnapshot) -> list[str]:
+    return [ruling.rule.id for ruling in evaluate(snapshot).findings]
 
 
-def messages(sight: SystemSnapshot, id: str) -> list[str]:
-    found = evaluate(sight).findings
+def messages(snapshot: SystemSnapshot, id: str) -> list[str]:
+    found = evaluate(snapshot).findings
     return [ruling.outcome.message for ruling in found if ruling.rule.id == id]
 
 
@@ -61,8 +61,8 @@ def test_two_views_of_a_drive_are_reported_once() -> None:
 
 def test_a_fault_that_only_the_hidden_view_reports_is_found() -> None:
     behind = disk(target=Target(backend="megaraid", address="/c0/e1/s7"), health=Health(predicts_failure=False))
-    sight = SystemSnapshot(inventory=Inventory(drives=(behind, disk(health=Health(predicts_failure=True)))))
-    assert [(ruling.rule.id, ruling.outcome.where) for ruling in evaluate(sight).findings] == [
+    snapshot = SystemSnapshot(inventory=Inventory(drives=(behind, disk(health=Health(predicts_failure=True)))))
+    assert [(ruling.rule.id, ruling.outcome.where) for ruling in evaluate(snapshot).findings] == [
         ("drive-failing", "megaraid:/c0/e1/s7")
     ]
 

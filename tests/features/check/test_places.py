@@ -30,7 +30,7 @@ from tests.features.check.sights import CARD, DISK, MEMBERS, VOLUME, array_of, c
     ],
 )
 def test_a_place_is_told_at_its_device(where: str, at: str) -> None:
-    sight = replace(
+    snapshot = replace(
         array_of(),
         blocks={
             "sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=1 << 20),)),
@@ -38,7 +38,7 @@ def test_a_place_is_told_at_its_device(where: str, at: str) -> None:
         },
         mounts=mounted(source="/dev/sda1"),
     )
-    assert device_at(sight, where) == at
+    assert device_at(snapshot, where) == at
 
 
 def found() -> CheckResult:

@@ -88,11 +88,11 @@ async def test_serial_numbers_can_be_left_out(looked: MetricsSnapshot) -> None:
 
 
 def test_a_hostile_value_stays_within_its_label() -> None:
-    sight = array_of(readings=on(VOLUME, scheduler=Reading(now='a"} 1\n# EOF\nevil{x="')))
+    snapshot = array_of(readings=on(VOLUME, scheduler=Reading(now='a"} 1\n# EOF\nevil{x="')))
     from backends.settings import Setting
 
     declared = {VOLUME: (Setting(key="scheduler", label="", help=""),)}
-    text = text_of(MetricsSnapshot(inventory=sight.inventory, readings=sight.readings, settings=declared))
+    text = text_of(MetricsSnapshot(inventory=snapshot.inventory, readings=snapshot.readings, settings=declared))
     assert [family.name for family in openmetrics(text) if "evil" in family.name] == []
     assert text.count("# EOF\n") == 1
 
