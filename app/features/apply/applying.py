@@ -199,7 +199,7 @@ async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRul
     return tuple(refs)
 
 
-async def unkept(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
+async def unsaved_differences(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
     """What is set and a reboot would lose, as differences."""
     return tuple(
         Drift(kind=DriftKind.NOT_KEPT, target=ref.target, why=f"{ref.rule.path} does not hold it yet")
@@ -254,11 +254,11 @@ async def apply_set(
                 waiting = list(more.changes)
     failed = trouble is not None or any(step.ended.result != "verified" for step in steps)
     if failed and not keep_going:
-        steps = await _take_back(bench, steps, before)
+        steps = await _undo_changes(bench, steps, before)
     elif not failed and not stopped:
         kept, unkept_ = await _write_rules(bench, plan.keeps)
         return ApplyResult(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept_)
-    passed = _not_begun(planned, steps)
+    passed = _changes_not_begun(planned, steps)
     return ApplyResult(steps=tuple(steps), left=passed, trouble=trouble)
 
 
@@ -266,7 +266,7 @@ def _place_of(change: Change) -> Place:
     return change.target, change.key
 
 
-def _not_begun(changes: Sequence[Change], steps: Sequence[StepOutcome]) -> tuple[Change, ...]:
+def _changes_not_begun(changes: Sequence[Change], steps: Sequence[StepOutcome]) -> tuple[Change, ...]:
     """What was planned and not begun."""
     begun = {_place_of(step.change) for step in steps}
     return tuple(change for change in changes if _place_of(change) not in begun)
@@ -280,7 +280,7 @@ async def _apply(
             yield change, ended
 
 
-async def _take_back(bench: Workbench, steps: Sequence[StepOutcome], before: Collection[str]) -> list[StepOutcome]:
+async def _undo_changes(bench: Workbench, steps: Sequence[StepOutcome], before: Collection[str]) -> list[StepOutcome]:
     """All that the session has in force since, newest first, also what was begun and whose end nobody told.
 
     What cannot be taken back is told, and the rest is taken back all the same.

@@ -74,13 +74,13 @@ class SettingsExport:
             self._app.run_worker(self._export(Path(name).expanduser()), group="export")
 
     async def _export(self, file: Path) -> None:
-        from app.features.apply.exporting import exported
+        from app.features.apply.exporting import export_targets
 
         bench = self._app.workbench
         self._app.notify_transient(f"Reading {plural(self._rows, 'device')} ...")  # a card may take seconds for a drive
         try:
             with bench.hardware.machine.using_last_scan():
-                targets, troubles = await exported(bench, self._things)
+                targets, troubles = await export_targets(bench, self._things)
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
             self._failed(RaidbenchError(f"Reading stopped with {type(error).__name__}: {error}"))
             return

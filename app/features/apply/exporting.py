@@ -56,7 +56,7 @@ class ExportedTarget:
     """What has to stand as `confirm` where a value risks something; None where none does."""
 
 
-async def exported(
+async def export_targets(
     bench: Workbench, things: Iterable[Thing], *, by_model: bool = False
 ) -> tuple[tuple[ExportedTarget, ...], tuple[str, ...]]:
     """All that can be set of these things, and sentences about those that could not be read.
@@ -203,7 +203,7 @@ def document_of(targets: Iterable[ExportedTarget], older: str | None = None) -> 
         for part, values in (("set", target.values), ("expect", target.expect)):
             for value in values if part in there else ():
                 if value.key in there[part]:
-                    there[part][value.key] = _number_or_word(value.value)
+                    there[part][value.key] = _plain_value(value.value)
     return _with_newline(tomlkit.dumps(document))
 
 
@@ -234,14 +234,14 @@ def _part_table(values: Iterable[ExportedValue]) -> Any:
 
     rows = tomlkit.table()
     for value in values:
-        item = tomlkit.item(_number_or_word(value.value))
+        item = tomlkit.item(_plain_value(value.value))
         if value.comment:
             item.comment(value.comment)
         rows.append(tomlkit.key(value.key), item)
     return rows
 
 
-def _number_or_word(value: str) -> int | str:
+def _plain_value(value: str) -> int | str:
     return int(value) if value.isascii() and value.isdigit() and str(int(value)) == value and len(value) < 19 else value
 
 

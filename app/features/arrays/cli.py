@@ -73,7 +73,7 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
         serials = view.serials_of(inventory)
         arrays = [view.array(array, serials) for array in inventory.arrays]
         drives = [view.candidate(candidate) for candidate in shown]
-        made_here = [view.made_here(entry) for entry in made]
+        made_here = [view.array_entry_json(entry) for entry in made]
         print_json(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives, made_here=made_here)
         return DONE
     width = terminal_width()

@@ -114,7 +114,7 @@ def array(device: Array, serials: Mapping[Target, str]) -> json_schema.Json:
     }
 
 
-def made_here(entry: ArrayJournalEntry) -> json_schema.Json:
+def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
     """An array of the journal as JSON."""
     made = entry.array
     return {

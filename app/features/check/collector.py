@@ -122,22 +122,22 @@ async def _blocks(host: Host) -> dict[str, BlockDevice]:
         }
         parts = [
             Partition(name=name.split("/")[4], start=int(texts[name]) * 512)
-            for name in _below(path, starts)
+            for name in _paths_below(path, starts)
             if texts.get(name, "").isdigit()
         ]
         driver = await host.link(f"{path}/device/driver")
         blocks[name] = BlockDevice(
             name=name,
             attributes=own,
-            below=tuple(name.rsplit("/", 1)[1] for name in _below(path, below)),
+            below=tuple(name.rsplit("/", 1)[1] for name in _paths_below(path, below)),
             parts=tuple(parts),
-            queues=len(_below(path, queues)) or None,
+            queues=len(_paths_below(path, queues)) or None,
             driver=driver.rsplit("/", 1)[1] if driver else "",
         )
     return blocks
 
 
-def _below(path: str, paths: Iterable[str]) -> list[str]:
+def _paths_below(path: str, paths: Iterable[str]) -> list[str]:
     return [name for name in paths if name.startswith(f"{path}/")]
 
 

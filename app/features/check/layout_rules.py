@@ -28,17 +28,17 @@ def _offsets(snapshot: SystemSnapshot) -> list[tuple[str, int, Array | None, int
     """Partitions and members of md: name, first byte, the array that it is on, the physical sector beneath."""
     offsets = []
     for block in snapshot.blocks.values():
-        offsets += [(part.name, part.start, *_beneath(snapshot, block)) for part in block.parts]
+        offsets += [(part.name, part.start, *_layout_of(snapshot, block)) for part in block.parts]
         for path, text in block.attributes.items():
             if path.startswith("md/dev-") and path.endswith("/offset") and text.isdigit():
                 member = path.split("/")[1].removeprefix("dev-")
                 disk, start = snapshot.disk_of_part(member)
                 if disk is not None:
-                    offsets.append((f"{block.name} on {member}", start + int(text) * 512, *_beneath(snapshot, disk)))
+                    offsets.append((f"{block.name} on {member}", start + int(text) * 512, *_layout_of(snapshot, disk)))
     return offsets
 
 
-def _beneath(snapshot: SystemSnapshot, disk: BlockDevice) -> tuple[Array | None, int | None]:
+def _layout_of(snapshot: SystemSnapshot, disk: BlockDevice) -> tuple[Array | None, int | None]:
     things = snapshot.inventory.at(f"/dev/{disk.name.replace('!', '/')}")
     sector = max((device.physical_block or 0 for device in things if isinstance(device, Drive)), default=0)
     return snapshot.array_at(disk), sector or None

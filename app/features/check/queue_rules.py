@@ -270,7 +270,7 @@ def discard(snapshot: SystemSnapshot) -> RuleOutput:
 def cache_dirty(snapshot: SystemSnapshot) -> RuleOutput:
     """Caches of the kernel's that are full of what is not on the slow part yet."""
     for array in snapshot.inventory.arrays:
-        share = _dirty(array)
+        share = _dirty_share(array)
         if share is not None and share >= _FILLED:
             yield Finding(
                 where=str(array.target),
@@ -284,7 +284,7 @@ def cache_dirty(snapshot: SystemSnapshot) -> RuleOutput:
             )
 
 
-def _dirty(array: Array) -> float | None:
+def _dirty_share(array: Array) -> float | None:
     blocks = _DIRTY.search(fact(array, "Cache blocks") or "")
     if blocks and int(blocks[2]):
         return int(blocks[3]) / int(blocks[2])

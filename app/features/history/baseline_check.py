@@ -73,7 +73,7 @@ def check_runs(
     judgement = RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
     chart, since = None, None
     failed = tuple(run.id for run in runs if run.figures.status is not RunStatus.OK)
-    ones, these = _all_or_none(saved), _all_or_none(now)
+    ones, these = _complete_values(saved), _complete_values(now)
     doubts: tuple[Caveat, ...] = ()
     engines = tuple(dict.fromkeys(engine_of(run) for run in (*baseline.runs, *runs)))
     if failed or not ones or not these:
@@ -84,7 +84,7 @@ def check_runs(
         comparison = judge_later(ones, these, between=apart(_means(others)), threshold=threshold)
         judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=comparison.interval)
     else:
-        nights = _nights(baseline, runs, alike)
+        nights = _nights_between(baseline, runs, alike)
         chart = night_chart(
             [ones, *map(_values, nights), these],
             earlier=_means(session_runs for session_runs in others if session_runs[0].at < baseline.start.at),
@@ -106,7 +106,7 @@ def check_runs(
         between=apart(_means(others)),
         chart=chart,
         since=since,
-        differs=_differs(baseline.runs[0], runs[-1]) if runs else (),
+        differs=_differences(baseline.runs[0], runs[-1]) if runs else (),
         failed=failed,
         engines=engines if len(engines) > 1 else (),
         doubts=doubts,
@@ -114,7 +114,7 @@ def check_runs(
     )
 
 
-def _all_or_none(values: Sequence[float | None]) -> list[float]:
+def _complete_values(values: Sequence[float | None]) -> list[float]:
     there = [value for value in values if value is not None and isfinite(value) and value > 0]
     return there if len(there) == len(values) else []
 
@@ -127,7 +127,7 @@ def _other_sessions(baseline: Baseline, past_runs: Iterable[PastRun], now: set[f
     )
 
 
-def _nights(baseline: Baseline, now: Sequence[RunRecord], past_runs: Iterable[PastRun]) -> list[list[PastRun]]:
+def _nights_between(baseline: Baseline, now: Sequence[RunRecord], past_runs: Iterable[PastRun]) -> list[list[PastRun]]:
     """The sessions between the baseline and now that measured the same, with the settings of either.
 
     Whoever tries other settings in between makes no night of it; a setting that was changed to stay does.
@@ -162,7 +162,7 @@ def _sessions(runs: Iterable[PastRun]) -> list[list[PastRun]]:
     return list(by_session.values())
 
 
-def _differs(saved: RunRecord, now: RunRecord) -> tuple[Difference, ...]:
+def _differences(saved: RunRecord, now: RunRecord) -> tuple[Difference, ...]:
     beneath = differing(saved.provenance, now.provenance)
     return (
         *differing(saved.start.settings, now.start.settings),

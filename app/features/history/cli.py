@@ -51,7 +51,7 @@ def history_command(
     Exit status 5: in one of what is shown a loss began with the last session, as `baseline check` tells it; 4: one that
     was told goes on.
     """
-    moment = None if since is None else moment_of(since)
+    moment = None if since is None else parse_moment(since)
     every_run, also = all_runs()
     runs = chosen(every_run, target, workload=workload, since=moment)
     series = series_of(runs)
@@ -109,7 +109,7 @@ def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]
         yield from ("", *drawn)
 
 
-def moment_of(text: str) -> float:
+def parse_moment(text: str) -> float:
     """Seconds since the epoch of `2026-01-31`, or of `30d` ago. Raises InvalidValueError."""
     span = _SPAN.fullmatch(text.strip())
     if span is not None:

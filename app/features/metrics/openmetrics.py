@@ -65,7 +65,7 @@ def figures(looked: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, 
             "name": metric.name,
             "help": metric.help,
             "samples": [
-                {"labels": dict(_shown(metric.labels, values, serials=serials)), "value": figure}
+                {"labels": dict(_label_pairs(metric.labels, values, serials=serials)), "value": figure}
                 for values, figure in metric.samples(looked)
             ],
         }
@@ -73,7 +73,7 @@ def figures(looked: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, 
     ]
 
 
-def _shown(labels: tuple[str, ...], values: tuple[str, ...], *, serials: bool) -> Iterator[tuple[str, str]]:
+def _label_pairs(labels: tuple[str, ...], values: tuple[str, ...], *, serials: bool) -> Iterator[tuple[str, str]]:
     for label, value in zip(labels, values, strict=True):
         yield label, "" if label in HIDDEN and not serials else clean(value, 300)
 
@@ -104,7 +104,7 @@ class _Families:
         for metric in METRICS:
             family = GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
             for values, figure in metric.samples(self._looked):
-                shown = [value for _, value in _shown(metric.labels, values, serials=self._serials)]
+                shown = [value for _, value in _label_pairs(metric.labels, values, serials=self._serials)]
                 family.add_metric(shown, figure)
             if family.samples:
                 yield family

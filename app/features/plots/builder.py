@@ -39,7 +39,7 @@ _MAKERS: dict[StaticPlotKind, Callable[[PlotRequest], Made]] = {
 }
 
 
-def _unread(_: PlacedRun) -> Sequence[Sample]:
+def _no_samples(_: PlacedRun) -> Sequence[Sample]:
     return ()
 
 
@@ -50,7 +50,7 @@ def picture(
     subject: PlotSelection,
     kind: StaticPlotKind | None = None,
     options: PlotOptions = _PLAIN,
-    intervals: Intervals = _unread,
+    intervals: Intervals = _no_samples,
 ) -> StaticPlot:
     """Return the picture of that kind, else of the usual one; without data, and with the reason, where there is none.
 

@@ -6,7 +6,7 @@ from app.core.analysis.comparison import varying
 from app.core.presentation.labels import field_name
 from app.core.presentation.table import Align, Column, Row, Table, text_of
 from app.features.plots.latencies import merge_bins
-from app.features.plots.request import best, values_of
+from app.features.plots.request import parts_to_draw, values_of
 from app.features.plots.selection import PlotSelection, completed
 from widgets.plot_render.latencies import BEYOND, quantile, total_of
 from widgets.plot_render.plot_data import StaticPlot, Unit
@@ -29,7 +29,7 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
         Column(title="max", key="max", align=Align.RIGHT),
     )
     rows = []
-    for at, part in enumerate(best(subject)):
+    for at, part in enumerate(parts_to_draw(subject)):
         runs = completed(part.runs)
         bins, side = merge_bins(runs, subject)
         total = total_of(bins)

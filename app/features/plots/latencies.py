@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from app.core.fio.histogram import Histogram
 from app.core.session.results import DIRECTIONS
-from app.features.plots.request import Made, NoPlotDataError, PlotRequest, best, count_text, failure_text
+from app.features.plots.request import Made, NoPlotDataError, PlotRequest, count_text, failure_text, parts_to_draw
 from app.features.plots.selection import MOST, PlacedRun, PlotSelection, completed
 from widgets.plot_render.latencies import BEYOND, total_of
 from widgets.plot_render.plot_data import HistogramData, Latencies, PercentileData
@@ -22,8 +22,8 @@ def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
     if both and len(subject.parts) == 1:
         series = [Latencies(name=f"{name}s", bins=_bins(runs, name)) for name in DIRECTIONS]
         return tuple(latencies for latencies in series if latencies.bins), ""
-    side = _slower(runs)
-    series = [Latencies(name=part.name, bins=_bins(completed(part.runs), side)) for part in best(subject)]
+    side = _slower_direction(runs)
+    series = [Latencies(name=part.name, bins=_bins(completed(part.runs), side)) for part in parts_to_draw(subject)]
     there = tuple(latencies for latencies in series if latencies.bins)
     if not there:
         raise NoPlotDataError(
@@ -41,11 +41,11 @@ def _bins(runs: Iterable[PlacedRun], side: str) -> tuple[tuple[int, int], ...]:
 
 def merge_bins(runs: Sequence[PlacedRun], subject: PlotSelection) -> tuple[tuple[tuple[int, int], ...], str]:
     """All I/Os of some of the runs of a subject, in the direction in which it is compared; that direction."""
-    side = _slower(completed(subject.runs))
+    side = _slower_direction(completed(subject.runs))
     return _bins(runs, side), side
 
 
-def _slower(runs: Sequence[PlacedRun]) -> str:
+def _slower_direction(runs: Sequence[PlacedRun]) -> str:
     """The direction with the higher tail, so that nothing bad hides behind the other."""
     tails = {
         name: max(
@@ -64,7 +64,7 @@ def percentiles(request: PlotRequest) -> Made:
     if not enough:
         raise NoPlotDataError("Too few I/Os for percentiles.", "2 goes to Bench: a longer run has more.")
     title = f"{subject.about}: latency{of} by percentile{count_text(subject)}"
-    return title, PercentileData(series=enough), _left_out(subject, len(series))
+    return title, PercentileData(series=enough), _left_out_text(subject, len(series))
 
 
 def histogram(request: PlotRequest) -> Made:
@@ -72,10 +72,10 @@ def histogram(request: PlotRequest) -> Made:
     subject = request.subject
     series, of = _latencies(subject)
     title = f"{subject.about}: latency{of}{count_text(subject)}"
-    return title, HistogramData(series=series, log=bool(request.options.log)), _left_out(subject, len(series))
+    return title, HistogramData(series=series, log=bool(request.options.log)), _left_out_text(subject, len(series))
 
 
-def _left_out(subject: PlotSelection, drawn: int) -> str:
+def _left_out_text(subject: PlotSelection, drawn: int) -> str:
     left = len(subject.parts) - drawn
     if left <= 0 or len(subject.parts) <= MOST:
         return ""

@@ -76,7 +76,7 @@ def values_of(runs: Iterable[PlacedRun], unit: Unit) -> tuple[float, ...]:
     return tuple(value for value in numbers if value is not None)
 
 
-def best(subject: PlotSelection) -> Sequence[RunGroup]:
+def parts_to_draw(subject: PlotSelection) -> Sequence[RunGroup]:
     """As many parts as can be told apart: of a sweep the best, else the first."""
     if subject.results is None or len(subject.parts) <= MOST:
         return subject.parts[:MOST]
@@ -105,17 +105,17 @@ def failure_text(runs: Sequence[PlacedRun]) -> str:
     """Why nothing can be shown of runs of which none is whole."""
     first = runs[0].run
     if len(runs) > 1:
-        return f"None of {len(runs)} runs ended well: {first.id} {_ending(first)}"
-    return f"{first.id} has nothing to show: it {_ending(first)}"
+        return f"None of {len(runs)} runs ended well: {first.id} {_ending_text(first)}"
+    return f"{first.id} has nothing to show: it {_ending_text(first)}"
 
 
 def missing_text(subject: PlotSelection) -> str:
     """Which of its parts have no whole run, a sentence each; "" where all have."""
     lost = [part for part in subject.parts if not completed(part.runs)]
-    return " ".join(f"{part.runs[0].run.id} is not drawn: it {_ending(part.runs[0].run)}" for part in lost)
+    return " ".join(f"{part.runs[0].run.id} is not drawn: it {_ending_text(part.runs[0].run)}" for part in lost)
 
 
-def _ending(run: RunRecord) -> str:
+def _ending_text(run: RunRecord) -> str:
     if run.end is None:
         return "has not ended."
     word = "was stopped" if run.figures.status is RunStatus.STOPPED else "failed"

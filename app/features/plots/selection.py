@@ -106,9 +106,9 @@ def parts_of(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
     groups: dict[object, list[PlacedRun]] = {}
     for placed in runs:
         groups.setdefault(condition(placed.run), []).append(placed)
-    names = names_of([group[0].run.start for group in groups.values()])
+    names = distinct_names([group[0].run.start for group in groups.values()])
     if len(groups) == 1:
-        names = [job_words(runs[0].run.start)]
+        names = [job_text(runs[0].run.start)]
     return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
 
 
@@ -120,7 +120,7 @@ def by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
     if len(groups) == 1:
         loads = parts_of(runs)
         return loads if len(loads) <= MOST_SIGNS else (RunGroup(name="", runs=tuple(runs)),)
-    names = settings_of([group[0].run.start for group in groups.values()])
+    names = differing_settings([group[0].run.start for group in groups.values()])
     return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
 
 
@@ -134,9 +134,9 @@ def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Plo
     starts = [placed.run.start for placed in runs]
     jobs, targets = (
         list(dict.fromkeys(names))
-        for names in ([job_words(start) for start in starts], [short_target(start.target) for start in starts])
+        for names in ([job_text(start) for start in starts], [short_target(start.target) for start in starts])
     )
-    about = what_of(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
+    about = job_and_target_text(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
     named = ", ".join(placed.run.id for placed in runs[:MOST]) + (" ..." if len(runs) > MOST else "")
     return PlotSelection(
         heading=f"{named} of {', '.join(targets)}" if len(runs) <= MOST else f"{len(runs)} runs of {targets[0]}",
@@ -152,14 +152,14 @@ def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence
         tuple(PlacedRun(run=run, folder=folder) for run in side)
         for side, folder in zip((comparison.sides.a, comparison.sides.b), folders, strict=True)
     ]
-    apart = names_of([side[0].run.start for side in sides])
+    apart = distinct_names([side[0].run.start for side in sides])
     lines = [
         name if label == side[0].run.id else f"{name}, {label}"
         for name, label, side in zip(names, apart, sides, strict=True)
     ]
     return PlotSelection(
         heading=" and ".join(names),
-        about=what_of(sides[0][0].run.start),
+        about=job_and_target_text(sides[0][0].run.start),
         parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(lines, sides, strict=True)),
     )
 
@@ -176,7 +176,7 @@ def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> P
         names = list(letters(start))
     return PlotSelection(
         heading=f"A/B {record.id}: {start.label} of {short_target(str(start.target))}",
-        about=what_of(sides.a[0].start),
+        about=job_and_target_text(sides.a[0].start),
         parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(names, placed, strict=True)),
         counted=units.plural(len(sides.a), "pair"),
         verdict=sentence(comparison),
@@ -221,11 +221,11 @@ def _cell_text(outcome: Results, cell: SweepCell) -> str:
 def _sweep_text(parts: Sequence[RunGroup]) -> str:
     starts = [part.runs[0].run.start for part in parts]
     jobs, targets = (
-        {job_words(start) for start in starts},
+        {job_text(start) for start in starts},
         dict.fromkeys(short_target(start.target) for start in starts),
     )
     if len(jobs) == 1:
-        return what_of(starts[0]) if len(targets) == 1 else f"{jobs.pop()}, {' and '.join(targets)}"
+        return job_and_target_text(starts[0]) if len(targets) == 1 else f"{jobs.pop()}, {' and '.join(targets)}"
     whats = {start.title.split(" · ")[0] for start in starts}
     return ", ".join(([whats.pop()] if len(whats) == 1 else []) + [" and ".join(targets)])
 
@@ -260,7 +260,7 @@ def of_target(
     many = len({run.session for run in past if run.condition == last.condition})
     return PlotSelection(
         heading=f"{last.workload} on {short_target(last.target)}",
-        about=what_of(same[-1].run.start),
+        about=job_and_target_text(same[-1].run.start),
         parts=parts_of(same),
         counted=f"{units.plural(every, 'run')} of {units.plural(many, 'session')}",
         every=by_setting(alike),
@@ -313,15 +313,15 @@ _MOST_NAMED = 3
 """Things that a name tells; more are counted."""
 
 
-def job_words(start: RunStarted) -> str:
+def job_text(start: RunStarted) -> str:
     """`4k random read, QD 64`: a job without what most have."""
     parts = start.title.split(" · ")
     return ", ".join([*parts[:2], *(part for part in parts[2:3] if part != "1 job")])
 
 
-def what_of(start: RunStarted) -> str:
+def job_and_target_text(start: RunStarted) -> str:
     """`4k random read, QD 64, /c0/v1`."""
-    return f"{job_words(start)}, {short_target(start.target)}"
+    return f"{job_text(start)}, {short_target(start.target)}"
 
 
 def short_target(target: str) -> str:
@@ -329,7 +329,7 @@ def short_target(target: str) -> str:
     return ", ".join(_BACKEND.sub("", name) for name in target.split(", "))
 
 
-def names_of(starts: Sequence[RunStarted]) -> list[str]:
+def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
     """What each has that not all have: settings, then the job, the target, what lies beneath; at last when it was."""
     settings, jobs = _differing([start.settings for start in starts]), _differing([start.work for start in starts])
     targets = [start.target if len({started.target for started in starts}) > 1 else "" for start in starts]
@@ -350,7 +350,7 @@ def names_of(starts: Sequence[RunStarted]) -> list[str]:
     return [start.id for start in starts]
 
 
-def settings_of(starts: Sequence[RunStarted]) -> list[str]:
+def differing_settings(starts: Sequence[RunStarted]) -> list[str]:
     """The settings of each that not all have."""
     return [name or "as it was" for name in _differing([start.settings for start in starts])]
 
@@ -358,10 +358,10 @@ def settings_of(starts: Sequence[RunStarted]) -> list[str]:
 def _differing(mappings: list[Mapping[str, str]]) -> list[str]:
     """What of each is not in all of them."""
     keys = varying(mappings)
-    return [_shortened([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
+    return [_list_text([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 
 
-def _shortened(lines: list[str]) -> str:
+def _list_text(lines: list[str]) -> str:
     if len(lines) > _MOST_NAMED:
         return f"{', '.join(lines[: _MOST_NAMED - 1])} and {len(lines) - _MOST_NAMED + 1} more"
     return ", ".join(lines)

@@ -12,7 +12,7 @@ from app.features.plots.box_scatter import boxes
 from app.features.plots.request import UNITS, Made, NoPlotDataError, PlotOptions, PlotRequest, count_text, value_of
 from app.features.plots.selection import MOST, PlotSelection
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
-from app.features.sweep.engine.load_curve import LoadCurve, Measured, along, curves, numeric_field
+from app.features.sweep.engine.load_curve import LoadCurve, Measured, curves, numeric_field, values_along
 from app.features.sweep.engine.saturation import SaturationResult
 from widgets.plot_render.plot_data import CurveData, CurveLine, MeasuredPoint, Unit
 
@@ -52,9 +52,9 @@ def _field_curves(subject: PlotSelection, field: str, lines: dict[str, list[Cell
     drawn = [
         CurveLine(
             name=name or line[0].cell.row,
-            rates=_points_of(along(field, line, lambda cell_result: _rates(cell_result, unit))),
+            rates=_points_of(values_along(field, line, lambda cell_result: _rates(cell_result, unit))),
             latencies=_points_of(
-                along(field, line, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99))
+                values_along(field, line, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99))
             ),
         )
         for name, line in lines.items()

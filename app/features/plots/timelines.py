@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from app.core.fio.interval_log import timed
 from app.core.session.results import DirectionSample, RunStatus, Sample
-from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest, best, failure_text
+from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest, failure_text, parts_to_draw
 from widgets.plot_render.plot_data import CourseInterval, RunCourse, TimelineData, Unit
 
 _MOST_POINTS = 400
@@ -16,7 +16,7 @@ def timeline(request: PlotRequest) -> Made:
     """One run of each part. Raises NothingError."""
     subject, options, intervals = request.subject, request.options, request.intervals
     unit = Unit.RATE if options.unit is Unit.RATE else Unit.IOPS
-    chosen = [(part.name, part.runs[-1 - options.run % len(part.runs)]) for part in best(subject)]
+    chosen = [(part.name, part.runs[-1 - options.run % len(part.runs)]) for part in parts_to_draw(subject)]
     courses = [RunCourse(name=name, intervals=_course(intervals(placed), unit)) for name, placed in chosen]
     there = tuple(course for course in courses if len(course.intervals) > 1)
     if not there:

@@ -63,16 +63,16 @@ def devices(inventory: Inventory) -> ReportTable:
     )
 
 
-def under_test(session: Session) -> ReportTable:
+def tested_devices_table(session: Session) -> ReportTable:
     """What was measured or changed, what it hangs from and what it is made of: identity, firmware, shape."""
-    wanted = {str(target) for target in _concerned(session)}
+    wanted = {str(target) for target in _concerned_targets(session)}
     shown = devices_table(session.inventory)
     rows = tuple(row for row in shown.rows if row.key in wanted)
     columns = ("address", "kind", "model", "serial", "firmware", "size", "state", "device", "more", "name")
     return report_table(replace(shown, rows=rows).only(*columns))
 
 
-def _concerned(session: Session) -> set[Target]:
+def _concerned_targets(session: Session) -> set[Target]:
     """Targets by name or device, then their controllers and members, however deep."""
     measured = [item for run in session.runs for item in run.start.each]
     names = {name for item in measured for name in (item.target, item.device) if name}

@@ -51,7 +51,7 @@ def _names(record: ExperimentRecord) -> tuple[str, str]:
     return f"A: {a}", f"B: {b}"
 
 
-def _simulated(comparison: Comparison) -> bool:
+def _is_simulated(comparison: Comparison) -> bool:
     return any(run.start.simulated for run in (*comparison.sides.a, *comparison.sides.b))
 
 
@@ -80,16 +80,16 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         axis=Axis(
             label="B against A; of latencies less is faster",
             unit=AxisUnit.PERCENT,
-            spacing=Spacing.RATIO if _wide(rows) else Spacing.LINEAR,
+            spacing=Spacing.RATIO if _is_wide(rows) else Spacing.LINEAR,
         ),
         rows=tuple(rows),
         zero=True,
         threshold=comparison.sides.threshold,
-        simulated=_simulated(comparison),
+        simulated=_is_simulated(comparison),
     )
 
 
-def _wide(rows: Sequence[Whisker]) -> bool:
+def _is_wide(rows: Sequence[Whisker]) -> bool:
     """Whether one of the differences would leave no room to the others on an even axis."""
     ends = [1 + (end if end is not None else row.mean) / 100 for row in rows for end in (row.low, row.high)]
     return max(*ends, 1.0) > _WIDE * max(min(*ends, 1.0), 1e-12)
@@ -114,7 +114,7 @@ def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None
         y=y,
         series=tuple(series),
         from_zero=False,
-        simulated=_simulated(comparison),
+        simulated=_is_simulated(comparison),
     )
 
 
@@ -134,5 +134,5 @@ def _percentiles(record: ExperimentRecord, comparison: Comparison) -> LineGraph 
         f"{record.id}: latency by percentile",
         f"{record.start.title} on {record.start.measured}: all I/Os of all pairs; drawn as far as ten lie beyond.",
         series,
-        simulated=_simulated(comparison),
+        simulated=_is_simulated(comparison),
     )

@@ -79,7 +79,7 @@ def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, MetricKin
         yield "" if mean is None else mean_text(mean, formatter_for(figure))
 
 
-def every_run(runs: Sequence[RunRecord]) -> ReportTable:
+def every_run_table(runs: Sequence[RunRecord]) -> ReportTable:
     """One row a run, with the settings that differ as columns."""
     replicates = Replicates(runs)
     return report_table(
@@ -119,7 +119,7 @@ def latencies(runs: Sequence[RunRecord]) -> ReportTable:
     return report_table(picked(figures_table(measured), _LATENCIES))
 
 
-def members(runs: Sequence[RunRecord]) -> ReportTable:
+def members_table(runs: Sequence[RunRecord]) -> ReportTable:
     """What the devices below the one that was measured did in each run."""
     rows = []
     for run in runs:
@@ -168,7 +168,7 @@ def run_list_text(ids: Sequence[str]) -> str:
     return shown if len(ids) <= 6 else f"{shown} and {len(ids) - 6} more"
 
 
-def jobs(session: Session, raw: Raw) -> tuple[Code, ...]:
+def job_blocks(session: Session, raw: Raw) -> tuple[Code, ...]:
     """Every different command and job file, with the runs that used them."""
     ran = (event for event in session.events if isinstance(event, CommandRan) and event.output_file)
     commands = {event.output_file: event.line for event in ran}

@@ -27,7 +27,7 @@ from app.features.report.graph import (
     measured_line,
 )
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
-from app.features.sweep.engine.load_curve import LoadCurve, Measured, along, curves, number_of, numeric_field
+from app.features.sweep.engine.load_curve import LoadCurve, Measured, curves, number_of, numeric_field, values_along
 from app.features.sweep.engine.results import Results, results
 from app.features.sweep.presentation.findings import finding_facts
 from app.features.sweep.presentation.load_curve import curve_heading, curve_table, knee_text
@@ -39,7 +39,7 @@ from app.features.sweep.presentation.sweep import (
     matrix,
     matrix_table,
     rankings,
-    turned,
+    workloads_go_down,
 )
 from widgets.text_utils import units
 
@@ -97,7 +97,7 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
 
 def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
     """Set-ups and workloads, the longer side down."""
-    shown, along_rows = matrix(record, outcome), turned(outcome)
+    shown, along_rows = matrix(record, outcome), workloads_go_down(outcome)
     values = {(result.cell.row, result.cell.column): result.value for result in outcome.cells}
     return HeatMap(
         key="sweep-heat",
@@ -140,7 +140,9 @@ def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]
         kinds.append(("p99", tail, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99)))
     made: list[Graph | None] = []
     for key, y, read in kinds:
-        series = [measured_line(name or line[0].cell.row, along(field, line, read)) for name, line in lines.items()]
+        series = [
+            measured_line(name or line[0].cell.row, values_along(field, line, read)) for name, line in lines.items()
+        ]
         if any(value is not None for line_series in series for _, value in line_series.points):
             made.append(
                 LineGraph(

@@ -67,7 +67,7 @@ def _read_row(drive: Drive, reads: Sequence[MemberRead]) -> Row:
     return Row(key=drive.device or "", cells=(drive.device or "", clean(drive.model or "", 40), latency, times, "", ""))
 
 
-def plan_words(plan: MemberPlan) -> str:
+def plan_text(plan: MemberPlan) -> str:
     """Return `4 drives in 5 rounds: 40 s of reading, gently.`, and which difference that can show."""
     gently = ", gently" if plan.gently else ""
     length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{gently}."

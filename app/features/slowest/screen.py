@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from app.core.analysis.slow_member import MemberComparison
 from app.core.session.state import Session
 from app.features.slowest.engine import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
-from app.features.slowest.presentation import plan_words, siblings_table, slowest_text
+from app.features.slowest.presentation import plan_text, siblings_table, slowest_text
 from app.tui.background import BackgroundWork
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
@@ -75,8 +75,8 @@ class SlowMemberTest:
         """How far it is, or what came of it."""
         if self.running:
             whole = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} readings"
-            return f"{plan_words(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {whole} are over."
-        return self._result or f"{plan_words(self.plan)} r begins."
+            return f"{plan_text(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {whole} are over."
+        return self._result or f"{plan_text(self.plan)} r begins."
 
     def start(self) -> None:
         """Read all of them, from the beginning."""

@@ -80,7 +80,7 @@ def watch_command(
 
     ignore = require_known_rules(ignored)
     watched = on_workbench(_watch, file, baseline, ignore)
-    _tell(watched, as_json=as_json)
+    _print_result(watched, as_json=as_json)
     status = FOUND if watched.compared.has_news else UNDECIDED if watched.compared.news else DONE
     if baseline is not None and not watched.skipped:
         from app.features.history.baseline_cli import CheckOptions, check_baseline
@@ -155,13 +155,13 @@ def _difference(drift: Drift) -> ReportedFinding:
 async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
     if file is None:
         return ()
-    from app.features.apply.applying import unkept
+    from app.features.apply.applying import unsaved_differences
     from app.features.apply.drift import DriftScan
     from app.features.apply.settings_file import read_file
 
     wanted = read_file(file)
     state = await DriftScan(bench, wanted).look()
-    return (*state.drifts, *(await unkept(bench, state) if wanted.persist else ()))
+    return (*state.drifts, *(await unsaved_differences(bench, state) if wanted.persist else ()))
 
 
 async def _why_skipped(bench: Workbench, name: str) -> str:
@@ -199,7 +199,7 @@ async def _busy_share(bench: Workbench, name: str) -> float | None:
     return None if now is None else since(before, now).busy_ms / (IDLE_SECONDS * 1000)
 
 
-def _tell(watched: _Watched, *, as_json: bool) -> None:
+def _print_result(watched: _Watched, *, as_json: bool) -> None:
     from app.features.apply import presentation
     from app.features.check import presentation as check_view
     from app.features.watch.finding_status import News

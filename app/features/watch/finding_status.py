@@ -58,14 +58,14 @@ class ReportedFinding:
         if self.rank != before.rank or _without_numbers(self.evidence) != _without_numbers(before.evidence):
             return self.rank >= before.rank
         pairs = zip(_NUMBER.findall(self.evidence), _NUMBER.findall(before.evidence), strict=True)
-        return any(_grew(now, then) for now, then in pairs)
+        return any(_has_grown(now, then) for now, then in pairs)
 
 
 def _without_numbers(evidence: str) -> str:
     return _NUMBER.sub("#", evidence)
 
 
-def _grew(now: str, then: str) -> bool:
+def _has_grown(now: str, then: str) -> bool:
     units = now.endswith(("%", "C"))
     growth = float(now.rstrip("% °C")) - float(then.rstrip("% °C"))
     return growth >= _STEP if units else growth > 0
@@ -109,10 +109,10 @@ def compare(
     `rules`: ids of all rules there are, by which a finding of a renamed rule is known again. `silent`: places and
     backends that gave no answer this time: their findings are kept, so that they are not new when they answer again.
     """
-    current = _merged(findings)
+    current = _merge_findings(findings)
     old = {entry.key: entry for entry in before.findings}
     for finding in current:
-        old |= _renamed(finding, old, frozenset(rules))
+        old |= _renamed_entry(finding, old, frozenset(rules))
     reminded = before.reminded if before.reminded is not None and before.reminded <= now else now
     due = now - reminded >= WEEK
     news: dict[tuple[str, str], News] = {}
@@ -129,7 +129,7 @@ def compare(
     )
 
 
-def _merged(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
+def _merge_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """Return the findings with those of one rule at one place as one."""
     merged: dict[tuple[str, str], ReportedFinding] = {}
     for finding in sorted(findings, key=lambda entry: entry.evidence):
@@ -144,7 +144,7 @@ def _is_at(where: str, places: Iterable[str]) -> bool:
     return any(where == name or where.startswith((f"{name}:", f"{name}/")) for name in places)
 
 
-def _renamed(
+def _renamed_entry(
     finding: ReportedFinding, old: Mapping[tuple[str, str], ReportedFinding], rules: frozenset[str]
 ) -> dict[tuple[str, str], ReportedFinding]:
     """Return the entry of a finding whose rule had another id, which no rule has now: same place, same evidence."""

@@ -11,7 +11,7 @@ from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.verdict import Verdict
 from app.features.sweep.engine.adaptive_steps import next_steps
 from app.features.sweep.engine.results import results
-from app.features.sweep.engine.verdicts import SCREENING, judge_cells, shares, underpowered_setups
+from app.features.sweep.engine.verdicts import SCREENING, alpha_budget, judge_cells, underpowered_setups
 from app.features.sweep.presentation.json_schema import design_json
 from app.features.sweep.presentation.plan import _plan
 from tests.features.sweep.making import design, measured
@@ -40,14 +40,14 @@ def test_twenty_percent_are_found_in_three_rounds_of_twelve_set_ups() -> None:
 
 def test_the_matrix_and_what_confirms_it_share_one_budget() -> None:
     both, alone = planned(Size(), 1), planned(Size(pairs=0), 1)
-    assert shares(both).each * 22 == pytest.approx(SCREENING)
-    assert shares(both).confirmation == pytest.approx(LEVEL - SCREENING)
-    assert shares(alone).each * 22 == pytest.approx(LEVEL)
-    assert shares(alone).confirmation == 0.0
+    assert alpha_budget(both).each * 22 == pytest.approx(SCREENING)
+    assert alpha_budget(both).confirmation == pytest.approx(LEVEL - SCREENING)
+    assert alpha_budget(alone).each * 22 == pytest.approx(LEVEL)
+    assert alpha_budget(alone).confirmation == 0.0
 
 
 def test_what_cannot_show_anything_leaves_all_to_the_pairs() -> None:
-    made = shares(design(FEW, repeats=3))
+    made = alpha_budget(design(FEW, repeats=3))
     assert (made.each, made.confirmation) == (0.0, LEVEL)
 
 

@@ -145,10 +145,10 @@ async def _facts(bench: Workbench, *, settings: bool) -> dict[str, Any]:
     kernel = clean(await bench.host.read("/proc/sys/kernel/osrelease") or "", 64)
     body = facts_json(inventory, readings, checked, kernel)
     if settings:
-        from app.features.apply.exporting import exported
+        from app.features.apply.exporting import export_targets
         from app.features.apply.presentation import export_json
         from app.features.apply.selectors import everything
 
-        targets, _ = await exported(bench, everything(inventory), by_model=True)
+        targets, _ = await export_targets(bench, everything(inventory), by_model=True)
         body["targets"] = export_json(targets)
     return body

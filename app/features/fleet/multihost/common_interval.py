@@ -62,7 +62,7 @@ def common_window(spans: Mapping[str, Span]) -> CommonInterval | None:
             return CommonInterval(begin=begin, end=end, hosts=tuple(inside), outside=outside)
         worst = max(inside, key=lambda host: _length(inside, host))
         first = min(span[0] for span in inside.values())
-        outside[worst] = _why(inside.pop(worst), first, inside)
+        outside[worst] = _outlier_reason(inside.pop(worst), first, inside)
     return None
 
 
@@ -72,7 +72,7 @@ def _length(spans: Mapping[str, Span], without: str) -> float:
     return min(span[1] for span in rest) - max(span[0] for span in rest) if rest else 0.0
 
 
-def _why(own: Span, first: float, rest: Mapping[str, Span]) -> str:
+def _outlier_reason(own: Span, first: float, rest: Mapping[str, Span]) -> str:
     end = min((span[1] for span in rest.values()), default=own[1])
     if own[0] - first > end - own[1]:
         return f"it began {own[0] - first:.1f} s after the first"

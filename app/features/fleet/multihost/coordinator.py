@@ -161,7 +161,7 @@ class Coordinator:
     async def conduct(self) -> None:
         """The whole run; what came of it stands in `seats`. Raises StorageError where nothing can be kept."""
         tasks = [asyncio.create_task(self._serve(seat), name=seat.host) for seat in self.seats]
-        helpers = [asyncio.create_task(self._keep_asking()), asyncio.create_task(self._begin())]
+        helpers = [asyncio.create_task(self._ping_forever()), asyncio.create_task(self._begin())]
         stop = asyncio.create_task(self._stop.wait(), name="stop")
         try:
             while not stop.done() and (left := {task for task in tasks if not task.done()}):
@@ -181,13 +181,13 @@ class Coordinator:
         self._raise_failed(tasks)
         for seat in self.seats:
             if seat.end is None and not seat.lost:
-                self._lose(seat, "it did not say that it stopped")
+                self._drop(seat, "it did not say that it stopped")
 
     def stop(self) -> None:
         """Tell all hosts to stop; what they still say is heard for a while."""
         self.stopped = True
         self._stop.set()
-        self._tell_all("bye")
+        self._send_all("bye")
 
     def waited_for(self) -> tuple[str, ...]:
         """Hosts that are neither ready nor gone."""
@@ -201,23 +201,23 @@ class Coordinator:
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 raise error
 
-    async def _keep_asking(self) -> None:
+    async def _ping_forever(self) -> None:
         while True:
-            self._ask()
+            self._ping_all()
             await asyncio.sleep(self._timeouts.ping)
 
-    def _ask(self) -> None:
+    def _ping_all(self) -> None:
         self._pings += 1
         name = self._ping_id(self._pings)
         self._sent[name] = self._pings, self._clock()
         self._sent.pop(self._ping_id(self._pings - 10 * _ECHOES), None)
-        self._tell_all(f"ping {name}")
+        self._send_all(f"ping {name}")
 
     def _ping_id(self, number: int) -> str:
         """Return an id that no other run gives: an answer to another run's ping is none to this one's."""
         return f"{self._mark}-{number}"
 
-    def _tell_all(self, word: str) -> None:
+    def _send_all(self, word: str) -> None:
         for seat in self.seats:
             if seat.line is not None and seat.hello is not None and not seat.over:
                 seat.line.say(word)
@@ -229,7 +229,7 @@ class Coordinator:
             await self._changed.wait()
         self._leave_out_shared()
         for _ in range(_BURST):
-            self._ask()
+            self._ping_all()
             await asyncio.sleep(self._timeouts.burst)
         if self.stopped:
             return
@@ -257,7 +257,7 @@ class Coordinator:
             for seat in seats:
                 if not seat.lost:
                     other = next(session.host for session in seats if session is not seat)
-                    self._lose(seat, f"its scratch file is that of {other}, too, on a filesystem both have ({file})")
+                    self._drop(seat, f"its scratch file is that of {other}, too, on a filesystem both have ({file})")
                     if seat.line is not None:
                         seat.line.say("bye")
 
@@ -280,10 +280,10 @@ class Coordinator:
         except StorageError:
             raise
         except RaidbenchError as error:
-            self._lose(seat, error.message.rstrip("."))
+            self._drop(seat, error.message.rstrip("."))
         except TimeoutError:
             limit = self._timeouts.hello if seat.hello is None else self._timeouts.silence
-            self._lose(seat, f"it said nothing for {limit:g} s")
+            self._drop(seat, f"it said nothing for {limit:g} s")
         finally:
             seat.over = True
             seat.line = None
@@ -302,7 +302,7 @@ class Coordinator:
                 noise += len(chunk)
                 while b"\n" in buffer:
                     first, buffer = buffer.split(b"\n", 1)
-                    if (message := _greeting(first)) is not None:
+                    if (message := _parse_greeting(first)) is not None:
                         self._take(seat, message)
                         return buffer
         raise ProtocolViolationError("It says much, but is no run")
@@ -337,10 +337,10 @@ class Coordinator:
 
     async def _handle_end(self, seat: HostSession, line: HostConnection) -> None:
         """Its line ended before its last word."""
-        self._lose(seat, lost_reason(await line.status(), await line.complaints()))
+        self._drop(seat, lost_reason(await line.status(), await line.complaints()))
         seat.over = True
 
-    def _lose(self, seat: HostSession, why: str) -> None:
+    def _drop(self, seat: HostSession, why: str) -> None:
         seat.lost = why[:1].lower() + why[1:]
         seat.doing = "lost"
         seat.over = True
@@ -353,7 +353,7 @@ class Coordinator:
         seat.account.require_open()
         match message:
             case HelloMessage():
-                self._greet(seat, message)
+                self._accept_hello(seat, message)
             case PongMessage(id=name):
                 number, sent = self._sent.get(name, (0, 0.0))
                 if not number:
@@ -383,7 +383,7 @@ class Coordinator:
                 if sentence and not seat.whole and not self.stopped:
                     self._say(f"{seat.host}: {sentence}")
 
-    def _greet(self, seat: HostSession, hello: HelloMessage) -> None:
+    def _accept_hello(self, seat: HostSession, hello: HelloMessage) -> None:
         if seat.hello is not None:
             raise ProtocolViolationError("It says twice who it is")
         if hello.lease is not None:
@@ -440,7 +440,7 @@ class Coordinator:
                 return
 
 
-def _greeting(line: bytes) -> HelloMessage | None:
+def _parse_greeting(line: bytes) -> HelloMessage | None:
     """The first line of a run, None for anything else. Raises ProtocolMismatchError."""
     try:
         message = parse_message(line)

@@ -191,12 +191,12 @@ async def _plan_and_run(
             fields = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
             print_json(dry_run=True, **fields)
         else:
-            lines(plan_lines(surveyed, _speed(bench)))
+            lines(plan_lines(surveyed, _simulation_speed(bench)))
             if options.order:
                 lines(["", *order_lines(surveyed.design)])
             say("Dry run: nothing was changed or measured.")
         return DONE
-    _require_agreed(surveyed, options, _speed(bench))
+    _require_agreed(surveyed, options, _simulation_speed(bench))
     await begin_measuring(bench, fresh=True)
 
     runner = SweepRunner(bench)
@@ -219,7 +219,7 @@ def _require_agreed(surveyed: RiskAssessment, options: StartOptions, speed: floa
         confirm.confirmed(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, what="Sweep")
 
 
-def _speed(bench: Workbench) -> float | None:
+def _simulation_speed(bench: Workbench) -> float | None:
     """How many times as fast the simulation runs; None of a real machine."""
     return (current().demo_speed or HURRY) if bench.simulated else None
 
@@ -227,7 +227,7 @@ def _speed(bench: Workbench) -> float | None:
 async def _run_all(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
     """Run what is left of the session's sweep in this process, and tell what it found."""
     runner = SweepRunner(bench)
-    follower = SweepFollower(speed=_speed(bench) or 1.0)
+    follower = SweepFollower(speed=_simulation_speed(bench) or 1.0)
     forget = bench.subscribe(follower.handle_event)
 
     def stop() -> None:

@@ -18,7 +18,7 @@ from app.core.session.sweep_steps import Design, StepResult, SweepResult
 from app.doors import action
 from app.features.sweep.engine.results import Results, results
 from app.features.sweep.engine.risk_assessment import RiskAssessment
-from app.features.sweep.presentation.findings import ending, finding_facts, short_facts
+from app.features.sweep.presentation.findings import ending_text, finding_facts, short_facts
 from app.features.sweep.presentation.json_schema import sweep_json
 from app.features.sweep.presentation.load_curve import curve_table
 from app.features.sweep.presentation.plan import cells_table, order_facts, plan_facts
@@ -107,7 +107,7 @@ def _ending_text(record: SweepRecord, folder: str, session: Session) -> str:
     """How it ended, in a sentence, and what to do next."""
     before = f" {demo_text(rack_of(session.machine.host))}" if session.simulated and session.machine else ""
     go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
-    return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
+    return clean(ending_text(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 
 
 def status_of(record: SweepRecord) -> int:

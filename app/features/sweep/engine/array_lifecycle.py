@@ -70,7 +70,7 @@ class ArrayLifecycle:
         self._present: _Present | None = None
 
     @property
-    def _making(self) -> SweepArrays:
+    def _sweep_arrays(self) -> SweepArrays:
         record = self._bench.session.sweep
         if record is None or record.design.making is None:
             raise StorageError("This sweep makes no arrays.")
@@ -82,13 +82,13 @@ class ArrayLifecycle:
         One that could not be prepared stands, and `resolve_cell` says why nothing is measured on it. Raises
         ArrayRefusedError, ArrayEndsSweepError, DeviceGoneError, StorageError.
         """
-        standing = pending_state_of(step, cell, self._making)
+        standing = pending_state_of(step, cell, self._sweep_arrays)
         if self._present is None or self._present.standing != standing:
             if left := await self.delete_created_arrays():
                 raise ArrayMismatchError(" ".join(left))
             if self._stop.is_set():
                 return
-            await self._make(standing, self._making.array(cell.array or ""))
+            await self._make(standing, self._sweep_arrays.array(cell.array or ""))
         elif self._present.failure is None and not self._present.alone:
             await self._wait_until_idle(self._present)
 
@@ -131,10 +131,10 @@ class ArrayLifecycle:
     # -- making one ---------------------------------------------------------------------------------------------------
 
     async def _make(self, standing: Standing, array: SweepArray) -> None:
-        bench, making = self._bench, self._making
+        bench, making = self._bench, self._sweep_arrays
         drives = (await self._drives(making))[: array.members]
         if array.alone:
-            await self._stand_alone(standing, drives[0])
+            await self._use_single_drive(standing, drives[0])
             return
         request = array_request(array, drives, making.policies)
         try:
@@ -161,7 +161,7 @@ class ArrayLifecycle:
             failure = RaidbenchError(f"{array_text(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
         self._present = _Present(standing=standing, found=match, initial=initial, failure=failure)
 
-    async def _stand_alone(self, standing: Standing, drive: Candidate) -> None:
+    async def _use_single_drive(self, standing: Standing, drive: Candidate) -> None:
         """Have a drive measured as it is, without an array."""
         match = ArrayMatch(
             standing=ArrayMatchState.WHOLE,
@@ -237,8 +237,8 @@ class ArrayLifecycle:
     def _own_arrays(self) -> tuple[ArrayJournalEntry, ...]:
         """Arrays of the journal that this session made of the drives of its sweep."""
         folder = str(self._bench.need_recording())
-        drives = [drive.serial for drive in self._making.drives]
-        own = {frozenset(drives[: array.members]) for array in self._making.arrays}
+        drives = [drive.serial for drive in self._sweep_arrays.drives]
+        own = {frozenset(drives[: array.members]) for array in self._sweep_arrays.arrays}
         return tuple(
             entry
             for entry in self._bench.arrays.made_here.entries()

@@ -13,7 +13,7 @@ from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, jud
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Rank, SweepCell
 from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, threshold_of, values_by_turn
-from app.features.sweep.engine.verdicts import pairs_needed, shares
+from app.features.sweep.engine.verdicts import alpha_budget, pairs_needed
 from backends.values import dataclass
 
 # -- what is best of a sweep, together with whatever cannot be told from it -------------------------------------------
@@ -125,7 +125,7 @@ def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) 
     """
     winners = tuple(_winners(record, runs))
     unshown = [winner for winner in winners if winner.winner.id not in shown]
-    level = shares(record.design).confirmation
+    level = alpha_budget(record.design).confirmation
     judged = [
         _judge_fresh_pairs(record, winner, runs, level=level, strictest=level / len(unshown)) for winner in unshown
     ]

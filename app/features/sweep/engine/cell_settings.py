@@ -126,7 +126,7 @@ async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: a
     """
     await _set_missing(bench, wanted, stop)
     await _set_missing(bench, wanted, stop)
-    if not stop.is_set() and (why := await differing(bench, wanted)):
+    if not stop.is_set() and (why := await mismatch_text(bench, wanted)):
         raise SettingNotAppliedError(f"{why} after it was set.")
     readings = await _readings(bench, wanted)
     return tuple(
@@ -136,7 +136,7 @@ async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: a
     )
 
 
-async def differing(bench: Workbench, wanted: Sequence[Assignment]) -> str:
+async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
     """Return what does not read as a step wants it, a sentence without its end; "" where all does.
 
     A value may read otherwise than it was written (-1 for a default): its plan says so.
@@ -208,7 +208,7 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
     while waiting:
         for original in waiting:
             left.pop(original, None)
-            mine = _in_force(bench, record, original)
+            mine = _changes_in_force(bench, record, original)
             if not mine:
                 continue
             try:
@@ -289,7 +289,7 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
     return ChangeEnded(at=time.time(), id=record.id, result=result, now=None, message=message)
 
 
-def _in_force(bench: Workbench, record: SweepRecord, original: Assignment) -> list[ChangeRecord]:
+def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignment) -> list[ChangeRecord]:
     """Return the changes of a setting by the sweep that were not undone, newest first."""
     return [
         made

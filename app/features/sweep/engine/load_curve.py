@@ -201,7 +201,7 @@ def curves(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
     return lines
 
 
-def along(
+def values_along(
     field: str, line: Iterable[CellResult], read: Callable[[CellResult], Measured]
 ) -> list[tuple[float, Measured]]:
     """Return what was measured in each cell of a line with its number in that field of the job, ascending."""

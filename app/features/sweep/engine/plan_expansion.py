@@ -81,10 +81,10 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
             "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(cell.reason for cell in skipped))
         )
     compared = [
-        replace(cell, against=_against(cell, _compared_row(plan, axes, facts, key[0]), key[1], cells))
+        replace(cell, against=_baseline_id(cell, _compared_row(plan, axes, facts, key[0]), key[1], cells))
         for key, cell in cells.items()
     ]
-    originals = _originals(compared, facts)
+    originals = _original_values(compared, facts)
     whole = _with_all_settings(compared, originals)
     making = None if facts.arrays is None else facts.arrays.making
     if making is None:
@@ -124,7 +124,7 @@ def row_and_column_names(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, .
     if plan.levels is None:
         return tuple(row.label for row in rows), columns
     made = [array_text(shape) for shape in shapes(plan.levels)]
-    return tuple(_on_array(row, array) for array in made for row in rows), columns
+    return tuple(_array_row_text(row, array) for array in made for row in rows), columns
 
 
 _Key = tuple[str, tuple[str, ...], str]
@@ -140,20 +140,20 @@ def _on_every_array(rows: Sequence[_Row], facts: TargetFacts) -> list[_Row]:
     if facts.arrays is None:
         return [*rows]
     return [
-        replace(row, array=array, label=_on_array(row, array_text(array)))
+        replace(row, array=array, label=_array_row_text(row, array_text(array)))
         for array in facts.arrays.making.arrays
         for row in rows
     ]
 
 
-def _on_array(row: _Row, array: str) -> str:
+def _array_row_text(row: _Row, array: str) -> str:
     return array if not (row.setup.name or row.values) else f"{array}, {row.label}"
 
 
 def _refused_cells(rows: Sequence[_Row], columns: Sequence[_Column], facts: TargetFacts) -> list[SkippedCell]:
     """What would be measured on arrays that cannot be made."""
     return [
-        SkippedCell(row=_on_array(row, array_text(array.shape)), column=column.label, reason=array.reason)
+        SkippedCell(row=_array_row_text(row, array_text(array.shape)), column=column.label, reason=array.reason)
         for array in (facts.arrays.refused if facts.arrays is not None else ())
         for row in rows
         for column in columns
@@ -376,12 +376,12 @@ def _size(value: str) -> str | None:
         return None
 
 
-def _against(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key, str], SweepCell]) -> str | None:
+def _baseline_id(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key, str], SweepCell]) -> str | None:
     baseline = cells.get((row, column))
     return None if baseline is None or baseline.id == cell.id else baseline.id
 
 
-def _originals(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[Assignment, ...]:
+def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[Assignment, ...]:
     """What every touched setting is now, slow ones first."""
     touched = {
         (setting.target, setting.key): setting

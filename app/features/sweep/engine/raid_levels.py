@@ -108,7 +108,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
                 reason = f"The drives hang from {controller}, so the kernel has none of them alone."
                 refused.append(RefusedArray(shape=shape, reason=reason))
             else:
-                arrays.append(_alone(f"a{len(arrays) + 1}", drives[0]))
+                arrays.append(_single_drive(f"a{len(arrays) + 1}", drives[0]))
             continue
         members = axis.members_of.get(level)
         request = array_request(shape, drives[:members], axis.policies)
@@ -186,7 +186,7 @@ def array_text(shape: ArrayShape | SweepArray) -> str:
     )
 
 
-def _alone(array_id: str, drive: Candidate) -> SweepArray:
+def _single_drive(array_id: str, drive: Candidate) -> SweepArray:
     return SweepArray(
         id=array_id,
         level=Level.JBOD,

@@ -54,7 +54,7 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
     destroys: list[OverwrittenDevice] = []
     plates: list[DeviceLabel] = []
     wear: list[str] = []
-    for device, name, job in _overwritten(design, facts):
+    for device, name, job in _overwritten_devices(design, facts):
         ready = await bench.jobs.prepare(BenchmarkRequest(where=device, name=name, job=job))
         if ready.refused:
             refused += ready.refused
@@ -66,7 +66,7 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
             destroys.append(OverwrittenDevice(device=ready.device, name=plate.word, found=ready.found, called=called))
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
-        plates.append(_plate(design.making))
+        plates.append(_drives_label(design.making))
         if (unable := await _array_error(bench, facts)) is not None:
             refused.append(unable.message)
             hint = hint or unable.hint
@@ -89,7 +89,7 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
     )
 
 
-def _plate(making: SweepArrays) -> DeviceLabel:
+def _drives_label(making: SweepArrays) -> DeviceLabel:
     """How the question names the drives: their word means all that the sweep makes and deletes of exactly these."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
     text = f"made of {clean(drives, 2000)}: what lies on them is lost"
@@ -129,7 +129,7 @@ def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
     return tuple(f"{part}." for part in parts)
 
 
-def _overwritten(design: Design, facts: TargetFacts) -> list[tuple[str, str, Job]]:
+def _overwritten_devices(design: Design, facts: TargetFacts) -> list[tuple[str, str, Job]]:
     """(device, address, a job that writes) of everything whose data go; scratch files lose nothing."""
     nodes = {facts.addresses[role]: device for role, device in facts.devices.items() if device.startswith("/dev/")}
     losing: dict[str, tuple[str, str, Job]] = {}
@@ -140,22 +140,22 @@ def _overwritten(design: Design, facts: TargetFacts) -> list[tuple[str, str, Job
     writing = Job.from_fields({"rw": "randwrite"})
     for original in design.originals:
         address = str(original.target)
-        if original.slow and _destroys(original, facts) and address in nodes:
+        if original.slow and _destroys_data(original, facts) and address in nodes:
             losing.setdefault(address, (nodes[address], address, writing))
     return list(losing.values())
 
 
-def _holders(facts: TargetFacts) -> dict[str, SettingOwner]:
+def _holders_by_target(facts: TargetFacts) -> dict[str, SettingOwner]:
     return {str(holder.target): holder for holders in facts.holders.values() for holder in holders}
 
 
-def _destroys(assignment: Assignment, facts: TargetFacts) -> bool:
-    return _holders(facts)[str(assignment.target)].settings[assignment.key].risk is Risk.DESTROYS_DATA
+def _destroys_data(assignment: Assignment, facts: TargetFacts) -> bool:
+    return _holders_by_target(facts)[str(assignment.target)].settings[assignment.key].risk is Risk.DESTROYS_DATA
 
 
 def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
     """The worst of all values that the sweep sets."""
-    holders = _holders(facts)
+    holders = _holders_by_target(facts)
     before = {(original.target, original.key): original.value for original in design.originals}
     grave, sentences = Risk.NONE, dict[str, None]()
     for assignment in dict.fromkeys(setting for cell in design.cells for setting in cell.settings):

@@ -74,14 +74,14 @@ class SaturationResult:
 
 def plateau(points: Sequence[DepthPoint], goal: Saturation) -> MeanInterval | None:
     """I/Os per second of all runs on the plateau: their mean is not the luckiest of them."""
-    reached = _reached(points, goal)
+    reached = _goal_test(points, goal)
     runs = [score.iops for point in points if reached(point) for score in point.scores]
     return spread(runs) if runs and goal.p99_ns is None else None
 
 
 def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
     """The most I/Os within the limit; without a limit the least depth that is on the plateau."""
-    reached = _reached(points, goal)
+    reached = _goal_test(points, goal)
     kept = [point for point in points if point.scores and reached(point)]
     if goal.p99_ns is not None:
         return max(kept, key=_mean, default=None)
@@ -93,7 +93,7 @@ def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, rand
 
     The first round goes up by itself; the others follow when it knows where to stop.
     """
-    further = _doubled(points, goal)
+    further = _next_deeper(points, goal)
     if further is not None:
         return (further,) * (repeats if points and all(point.tried >= repeats for point in points) else 1)
     missing = {point.depth: repeats - point.tried for point in points if point.tried < repeats}
@@ -101,7 +101,7 @@ def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, rand
         depths = list(missing)
         rounds = mirrored_rounds(lambda: random.sample(depths, len(depths)), 1 + max(missing.values()), begun=depths)
         return tuple(depth for turn, row in enumerate(rounds) for depth in row if turn < missing[depth])
-    middle = _halved(points, goal)
+    middle = _depth_between(points, goal)
     return () if middle is None else (middle,) * repeats
 
 
@@ -109,7 +109,7 @@ def _mean(point: DepthPoint) -> float:
     return point.iops.mean if point.iops is not None else 0.0
 
 
-def _reached(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
+def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
     """Whether a depth keeps the limit, or is on the plateau."""
     limit = goal.p99_ns
     if limit is not None:
@@ -118,14 +118,14 @@ def _reached(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthP
     return lambda point: bool(point.scores) and _mean(point) >= least
 
 
-def _doubled(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
+def _next_deeper(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
     """The next depth upwards; None when the goal lies between those that were tried, or nothing can reach it."""
     if not points:
         return goal.lowest
     top = points[-1]
     if top.depth >= goal.highest or not top.scores:
         return None
-    reached = _reached(points, goal)
+    reached = _goal_test(points, goal)
     if goal.p99_ns is not None and not reached(top):
         return None
     if goal.p99_ns is None and _is_flat([_mean(point) for point in points], goal.within):
@@ -139,9 +139,9 @@ def _is_flat(means: Sequence[float], within: float) -> bool:
     return last[0] > 0 and all(means[at] <= max(means[:at]) * (1 + within / 100) for at in last)
 
 
-def _halved(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
+def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
     """The depth between the two around the goal, or below all of them; None when they are near enough."""
-    reached = _reached(points, goal)
+    reached = _goal_test(points, goal)
     least = points[0]
     missed = not any(map(reached, points)) if goal.p99_ns is not None else reached(least)
     if missed and least.depth > goal.lowest:

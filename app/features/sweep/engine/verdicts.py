@@ -68,7 +68,7 @@ def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
     return tuple(by_baseline.values())
 
 
-def shares(design: Design) -> AlphaBudget:
+def alpha_budget(design: Design) -> AlphaBudget:
     """The share of each part: all of it to the confirmation where the matrix is blind, and the other way round."""
     inside = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
@@ -76,7 +76,7 @@ def shares(design: Design) -> AlphaBudget:
         return AlphaBudget(each=LEVEL / max(1, count), confirmation=0.0)
     each = SCREENING / count
     others = count - sum(len(group) - 1 for group in inside)
-    if not others and all(_enough(len(group), inside, each) > design.repeats for group in inside):
+    if not others and all(_least_rounds(len(group), inside, each) > design.repeats for group in inside):
         return AlphaBudget(each=0.0, confirmation=LEVEL)
     return AlphaBudget(each=each, confirmation=LEVEL - SCREENING)
 
@@ -86,7 +86,7 @@ def underpowered_setups(design: Design) -> tuple[UnderpoweredSetups, ...]:
     inside = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
     cell_level = (SCREENING if design.pairs else LEVEL) / max(1, count)
-    pairs = {(len(group), _enough(len(group), inside, cell_level)) for group in inside}
+    pairs = {(len(group), _least_rounds(len(group), inside, cell_level)) for group in inside}
     return tuple(
         UnderpoweredSetups(setups=setups, rounds=design.repeats, enough=enough)
         for setups, enough in sorted(pairs, key=lambda pair: -pair[1])
@@ -94,7 +94,7 @@ def underpowered_setups(design: Design) -> tuple[UnderpoweredSetups, ...]:
     )
 
 
-def _enough(setups: int, inside: Sequence[Group], cell_level: float) -> int:
+def _least_rounds(setups: int, inside: Sequence[Group], cell_level: float) -> int:
     """The fewest rounds that can show something of so many set-ups."""
     if setups >= PERMUTED_FROM:
         return rounds_needed(setups, cell_level * _contrasts(inside))
@@ -117,7 +117,7 @@ def _contrasts(inside: Sequence[Group]) -> int:
 def judge_cells(record: SweepRecord, runs: Runs) -> dict[str, VerdictResult]:
     """The verdicts on cells, by id; none on a baseline, and none where nothing was measured yet."""
     values = {cell.id: _by_round(record, cell.id, runs, Purpose.SCREEN) for cell in record.design.cells}
-    cell_level = shares(record.design).each
+    cell_level = alpha_budget(record.design).each
     inside = groups(record.design.cells)
     verdicts = _judge_by_orders(record, inside, values, cell_level) | _judge_as_pairs(
         record, inside, values, cell_level
@@ -145,22 +145,22 @@ def _judge_by_orders(
 ) -> dict[str, VerdictResult]:
     """Of all groups of four and more set-ups whose rounds are complete and can show something."""
     level = cell_level * _contrasts(inside)
-    whole = [_whole(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
+    whole = [_complete_cells(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
     there = [group for group in whole if _can_show(record, group, level)]
     if not there:
         return {}
-    scatter = row_scatter([_rounds(record, group, values) for group in there])
+    scatter = row_scatter([_round_results(record, group, values) for group in there])
     wider = {row for row, scattered in scatter.items() if scattered.p < WIDER}
     far_wider = {row for row, scattered in scatter.items() if scattered.p < FAR_WIDER}
-    judged_as = [_without(record, group, far_wider, level) for group in there]
+    judged_as = [_without_setups(record, group, far_wider, level) for group in there]
     intervals = permuted(
-        tuple(_rounds(record, group, values) for group in judged_as),
+        tuple(_round_results(record, group, values) for group in judged_as),
         seed=f"{record.design.seed} orders",
         level=level,
         draws=max(DRAWS, int(3 / level)),
     )
     verdicts = {
-        cell.id: judge_interval(interval, higher_is_better=_higher(record), threshold=threshold_of(record))
+        cell.id: judge_interval(interval, higher_is_better=_higher_is_better(record), threshold=threshold_of(record))
         for group, found_intervals in zip(judged_as, intervals, strict=True)
         for cell, interval in zip(group[1:], found_intervals, strict=True)
     }
@@ -179,7 +179,7 @@ def _can_show(record: SweepRecord, group: Group, level: float) -> bool:
     return bool(level) and len(group) >= PERMUTED_FROM and reaches(len(group), record.design.repeats, level)
 
 
-def _without(record: SweepRecord, group: Group, rows: Collection[str], level: float) -> Group:
+def _without_setups(record: SweepRecord, group: Group, rows: Collection[str], level: float) -> Group:
     """Return a group without set-ups, the baseline aside; with them where too few would be left."""
     fewer = (group[0], *(cell for cell in group[1:] if cell.row not in rows))
     return fewer if _can_show(record, fewer, level) else group
@@ -198,10 +198,10 @@ def _judge_as_pairs(
     """Of two or three set-ups: their rounds are pairs."""
     small = [group for group in inside if len(group) < PERMUTED_FROM]
     cells = {cell.id: group[0].id for group in small for cell in group[1:]}
-    if not cell_level or not small or record.design.repeats < _enough(2, inside, cell_level):
+    if not cell_level or not small or record.design.repeats < _least_rounds(2, inside, cell_level):
         return {}
     level = cell_level * len(cells)
-    whole = {cell for group in small for member in _whole(record, group, values)[1:] for cell in [member.id]}
+    whole = {cell for group in small for member in _complete_cells(record, group, values)[1:] for cell in [member.id]}
     verdicts = {
         cell: _in_pairs(record, values[baseline], values[cell], level=level, strictest=cell_level)
         for cell, baseline in cells.items()
@@ -229,7 +229,7 @@ def _judge_between_blocks(
                 [*before.values()],
                 [*b.values()],
                 [*again.values()],
-                higher_is_better=_higher(record),
+                higher_is_better=_higher_is_better(record),
                 threshold=threshold_of(record),
                 level=min(BETWEEN_LEVEL, cell_level * len(others)),
             )
@@ -257,7 +257,7 @@ def _in_pairs(
         [a[turn] for turn in both],
         [b[turn] for turn in both],
         interleaved=True,
-        higher_is_better=_higher(record),
+        higher_is_better=_higher_is_better(record),
         threshold=threshold_of(record),
         level=level,
         strictest=strictest,
@@ -280,7 +280,7 @@ def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values:
         ),
         wanted,
     )
-    if len(_whole(record, (group[0], cell), values)) < 2:
+    if len(_complete_cells(record, (group[0], cell), values)) < 2:
         reason = _missing_reason(record, group[0], cell, values)
     elif verdict_result.verdict is Verdict.NO_DIFFERENCE and len(a) >= FEWEST_PAIRS:
         return verdict_result
@@ -304,14 +304,14 @@ def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, v
     return Reason.BEFORE_ROUNDS
 
 
-def _whole(record: SweepRecord, group: Group, values: Values) -> Group:
+def _complete_cells(record: SweepRecord, group: Group, values: Values) -> Group:
     """Those of a group that were measured in every round, what they are compared with among them; else none."""
     wanted = range(1, record.design.repeats + 1)
     there = tuple(cell for cell in group if all(turn in values[cell.id] for turn in wanted))
     return there if len(there) > 1 and there[0] == group[0] else ()
 
 
-def _rounds(record: SweepRecord, whole: Group, values: Values) -> RoundResults:
+def _round_results(record: SweepRecord, whole: Group, values: Values) -> RoundResults:
     labels = {cell.id: label for label, cell in enumerate(whole)}
     order: dict[int, list[str]] = {}
     for step in record.design.steps:
@@ -324,5 +324,5 @@ def _rounds(record: SweepRecord, whole: Group, values: Values) -> RoundResults:
     )
 
 
-def _higher(record: SweepRecord) -> bool:
+def _higher_is_better(record: SweepRecord) -> bool:
     return record.design.rank is not Rank.P99

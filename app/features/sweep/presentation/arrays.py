@@ -21,15 +21,15 @@ ONCE = (
 )
 
 
-def called(array: SweepArray) -> str:
+def array_name(array: SweepArray) -> str:
     """`raid50, 3 spans, strip 64 KiB`."""
     return array_text(array)
 
 
-def array_called(record: SweepRecord, array_id: str) -> str:
+def array_name_of(record: SweepRecord, array_id: str) -> str:
     """The same by its id; the id of one that the design does not have."""
     arrays = () if record.design.making is None else record.design.making.arrays
-    return next((called(array) for array in arrays if array.id == array_id), array_id)
+    return next((array_name(array) for array in arrays if array.id == array_id), array_id)
 
 
 def array_plan_facts(design: Design) -> tuple[Facts, ...]:
@@ -63,9 +63,9 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         often = units.plural(times[array.id], "time")
         part = "" if array.members is None else f" of {units.plural(array.members, 'drive')}"
         if array.alone:
-            yield FactLine(called(array), f"{size}, {often}; {array.prepared}")
+            yield FactLine(array_name(array), f"{size}, {often}; {array.prepared}")
             continue
-        yield FactLine(called(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
+        yield FactLine(array_name(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
         yield from (FactLine("", f"  {line}") for line in array.steps)
     yield FactLine("", "Names and UUIDs are others each time.", Tone.DIM)
     if making.policies:
@@ -89,7 +89,7 @@ def array_result_facts(record: SweepRecord) -> Facts:
         refused = record.refused.get(array.id)
         text = array.prepared if refused is None else f"left out, its maker refused it: {refused}"
         part = "" if array.members is None else f"the first {units.plural(array.members, 'drive')}; "
-        facts.append(FactLine(called(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
+        facts.append(FactLine(array_name(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
     if making.once:
         facts.append(FactLine("", ONCE))
     return Facts(heading="Arrays", facts=tuple(facts))

@@ -23,7 +23,7 @@ from app.features.sweep.presentation.sweep import (
     cell_name,
     cell_notes,
     figure_text,
-    verdict_words,
+    judgement_text,
 )
 from widgets.text_utils import units
 
@@ -45,9 +45,9 @@ def finding_facts(record: SweepRecord, results: Results) -> tuple[Facts, ...]:
     groups = (
         Facts(
             heading="Measured again",
-            facts=tuple(FactLine("", *_confirmed(confirmation)) for confirmation in results.confirmations),
+            facts=tuple(FactLine("", *_confirmation_line(confirmation)) for confirmation in results.confirmations),
         ),
-        *(_front(results, front) for front in results.fronts),
+        *(_pareto_facts(results, front) for front in results.fronts),
         Facts(heading="Reads by member", facts=tuple(_members(results))),
         *_curves(record, results),
         *_searches(record, results),
@@ -55,7 +55,7 @@ def finding_facts(record: SweepRecord, results: Results) -> tuple[Facts, ...]:
         Facts(heading="Failed", facts=tuple(_failures(record, results))),
         Facts(heading="Notes", facts=_sentences(_notes(results))),
         Facts(heading="Compared", facts=_sentences(_baselines(results))),
-        left_out(record.design),
+        left_out_facts(record.design),
     )
     return tuple(group for group in groups if group.facts)
 
@@ -64,17 +64,17 @@ def _sentences(texts: Iterable[str]) -> tuple[FactLine, ...]:
     return tuple(FactLine("", text) for text in dict.fromkeys(texts))
 
 
-def _confirmed(winner: ConfirmedWinner) -> tuple[str, Tone]:
+def _confirmation_line(winner: ConfirmedWinner) -> tuple[str, Tone]:
     subject = f"{winner.winner.row} against {winner.baseline.row}, {winner.winner.column}"
     if winner.judgement is None:
         return f"{subject}: {units.plural(winner.pairs, 'pair')} so far", Tone.PLAIN
     text = reason_text(winner.judgement)
     reason = f" ({text})" if text else ""
-    shown = f"{verdict_words(winner.judgement)} in {units.plural(winner.pairs, 'fresh pair')}{reason}"
+    shown = f"{judgement_text(winner.judgement)} in {units.plural(winner.pairs, 'fresh pair')}{reason}"
     return f"{subject}: {shown}", verdict_tone(winner.judgement)
 
 
-def _front(results: Results, front: Sequence[str]) -> Facts:
+def _pareto_facts(results: Results, front: Sequence[str]) -> Facts:
     """Cells of one workload that are ahead of all others in one of both figures, by their means."""
     by_id = {result.cell.id: result for result in results.cells}
     facts = (
@@ -136,7 +136,7 @@ def _baselines(results: Results) -> Iterator[str]:
         yield from (f"With {baseline}: {'; '.join(others)}" for baseline, others in against.items())
 
 
-def left_out(design: Design) -> Facts:
+def left_out_facts(design: Design) -> Facts:
     """Combinations that are not measured, those of one set-up and one reason together."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for other_cell in design.skipped:
@@ -215,20 +215,20 @@ def standings(record: SweepRecord, results: Results) -> Iterator[str]:
         yield _standing(record, results, name, [cells[name] for name in line])
     for confirmed in results.confirmations:
         if confirmed.judgement is None or not confirmed.judgement.differs:
-            yield f"Measured again: {_confirmed(confirmed)[0]}."
+            yield f"Measured again: {_confirmation_line(confirmed)[0]}."
     goal = record.design.saturation
     if goal is not None:
         yield from (
-            _of(results, saturation_result.cell) + search_text(saturation_result, goal)
+            _cell_prefix(results, saturation_result.cell) + search_text(saturation_result, goal)
             for saturation_result in results.saturated
         )
     for curve in results.load_curves:
-        yield _of(results, curve.cell) + knee_text(curve, complete=record.end is not None)
+        yield _cell_prefix(results, curve.cell) + knee_text(curve, complete=record.end is not None)
     if record.end is not None:
-        yield from _prices(results)
+        yield from _price_lines(results)
 
 
-def _prices(results: Results) -> Iterator[str]:
+def _price_lines(results: Results) -> Iterator[str]:
     """What the most of a figure costs in latency against the least that was asked for, along a field of numbers."""
     field = None if results.load_curves or results.saturated else numeric_field(results.cells)
     if field is None or results.rank is Rank.P99:
@@ -254,7 +254,7 @@ def _prices(results: Results) -> Iterator[str]:
         )
 
 
-def _of(results: Results, cell: SweepCell) -> str:
+def _cell_prefix(results: Results, cell: SweepCell) -> str:
     """Whose a finding is, where there are several."""
     return f"{cell.row}: " if len(results.rows) > 1 else ""
 
@@ -267,20 +267,20 @@ def _standing(record: SweepRecord, results: Results, name: str, tied: list[CellR
     figure = f"{figure_text(best.value, results.rank)}"
     others = len(results.lines[name]) - len(tied)
     if len(tied) == 1:
-        return f"{where}{_named(results, best)} has {most}, {figure}; each of the others is shown to be behind it."
+        return f"{where}{_place_of(results, best)} has {most}, {figure}; each of the others is shown to be behind it."
     if not others:
         span = f"{figure_text(tied[-1].value, results.rank)} to {figure} {title}"
         return f"{where}nothing is shown to be better than anything else, {span}."
-    also = ", ".join(_named(results, cell_result) for cell_result in tied[1 : 1 + _MOST_NAMES])
+    also = ", ".join(_place_of(results, cell_result) for cell_result in tied[1 : 1 + _MOST_NAMES])
     more = f" and {len(tied) - 1 - _MOST_NAMES} more" if len(tied) - 1 > _MOST_NAMES else ""
-    return f"{where}a tie for {most}: {_named(results, best)} with {figure}, which cannot be told from {also}{more}."
+    return f"{where}a tie for {most}: {_place_of(results, best)} with {figure}, which cannot be told from {also}{more}."
 
 
-def _named(results: Results, cell_result: CellResult) -> str:
+def _place_of(results: Results, cell_result: CellResult) -> str:
     return curve_place(results.cells, cell_result) if len(results.rows) == 1 else cell_result.cell.row
 
 
-def ending(record: SweepRecord) -> tuple[str, Tone]:
+def ending_text(record: SweepRecord) -> tuple[str, Tone]:
     """How a sweep that nobody runs stands, in a sentence or two, and how that is."""
     end = record.end
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"

@@ -54,15 +54,15 @@ def search_facts(saturation_result: SaturationResult, goal: Saturation, of: str)
         for point in saturation_result.points
     ]
     heading = f"Saturation of {of}" if goal.p99_ns is None else f"Most IOPS of {of} {goal_text(goal)}"
-    return Facts(heading=heading, facts=(*tried, FactLine("found", *_found(saturation_result, goal))))
+    return Facts(heading=heading, facts=(*tried, FactLine("found", *_result_text(saturation_result, goal))))
 
 
 def search_text(saturation_result: SaturationResult, goal: Saturation) -> str:
     """What the search found, in a sentence."""
-    return _found(saturation_result, goal)[0]
+    return _result_text(saturation_result, goal)[0]
 
 
-def _found(saturation_result: SaturationResult, goal: Saturation) -> tuple[str, Tone]:
+def _result_text(saturation_result: SaturationResult, goal: Saturation) -> tuple[str, Tone]:
     best = saturation_result.best
     if not saturation_result.complete:
         most = max((point.iops.mean for point in saturation_result.points if point.iops is not None), default=None)
@@ -94,7 +94,7 @@ def curve_table(curve: LoadCurve) -> Table:
         ),
         Column(title="", key="word"),
     )
-    nearest = _nearest(curve)
+    nearest = _nearest_point(curve)
     return Table(columns=columns, rows=tuple(_row(point, knee=point is nearest) for point in curve.points))
 
 
@@ -109,29 +109,29 @@ def _row(point: RatePoint, *, knee: bool) -> Row:
             str(point.percent),
             str(len(point.scores)),
             units.iops(None if point.reached is None else point.reached.mean),
-            _middle(mean),
-            _half(mean),
-            _middle(p50),
-            _middle(p99),
-            _half(p99),
-            _middle(p99_9),
+            _mean_text(mean),
+            _half_interval_text(mean),
+            _mean_text(p50),
+            _mean_text(p99),
+            _half_interval_text(p99),
+            _mean_text(p99_9),
             Cell(word, tone),
         )
     )
 
 
-def _middle(mean: LogMeanInterval | None) -> str:
+def _mean_text(mean: LogMeanInterval | None) -> str:
     return units.NOTHING if mean is None else units.latency(mean.mean)
 
 
-def _half(mean: LogMeanInterval | None) -> str:
+def _half_interval_text(mean: LogMeanInterval | None) -> str:
     """The farther end of the interval, in percent."""
     if mean is None or mean.high is None:
         return units.NOTHING
     return f"{(mean.high / mean.mean - 1) * 100:.0f} %"
 
 
-def _nearest(curve: LoadCurve) -> RatePoint | None:
+def _nearest_point(curve: LoadCurve) -> RatePoint | None:
     """The load next to the knee."""
     knee = curve.knee
     if knee is None:
@@ -165,7 +165,7 @@ def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
     """What a curve shows, and which of its rates were not carried."""
     missed = [point for point in curve.points if point.scores and not point.carried]
     lines = [FactLine("found", knee_text(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
-    lines += [FactLine(f"{units.iops(point.asked)} asked", _missed(point), Tone.ATTENTION) for point in missed]
+    lines += [FactLine(f"{units.iops(point.asked)} asked", _missed_text(point), Tone.ATTENTION) for point in missed]
     return Facts(heading=curve_heading(of), facts=tuple(lines))
 
 
@@ -174,6 +174,6 @@ def curve_heading(of: str) -> str:
     return f"Latency of {of} under load"
 
 
-def _missed(point: RatePoint) -> str:
+def _missed_text(point: RatePoint) -> str:
     missing = (1 - point.reached.mean / point.asked) * 100 if point.reached is not None else 100.0
     return f"{spread_text(point.reached)} IOPS reached, {missing:.0f} % missing: {SATURATED}"

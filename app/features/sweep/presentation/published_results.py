@@ -80,7 +80,7 @@ def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str
                     ),
                 )
             ),
-            Row(cells=(_OURS, *empty, *map(_ours, present)), depth=1),
+            Row(cells=(_OURS, *empty, *map(_our_figure_text, present)), depth=1),
             Row(cells=(_DIFFERENCE, *empty, *differences), depth=1),
         )
     named = [Column(key=f"head{number}", title=head, shrinks=True) for number, head in enumerate(heads)]
@@ -114,7 +114,7 @@ def _unit(figure: PublishedFigure) -> str:
     return "" if match is None else match[1].replace("us", "µs")
 
 
-def _ours(comparison: PublishedComparison | None) -> str:
+def _our_figure_text(comparison: PublishedComparison | None) -> str:
     if comparison is None:
         return ""
     if comparison.cell is None:

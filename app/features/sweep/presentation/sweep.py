@@ -25,7 +25,7 @@ NOT_IN_TURN = "*"
 """Marks a verdict on runs that could not be made in turn."""
 
 
-def alone(record: SweepRecord) -> bool:
+def is_single_cell(record: SweepRecord) -> bool:
     """Whether a sweep is a search or a curve of a single cell: then there is no matrix to look at."""
     return record.design.saturation is not None and len(record.design.cells) == 1
 
@@ -82,14 +82,14 @@ def legend(rank: Rank) -> str:
     return ", ".join(f"{sign.char} {text}" for sign, text in shown.items())
 
 
-def turned(results: Results) -> bool:
+def workloads_go_down(results: Results) -> bool:
     """Whether workloads go down and set-ups across: the longer side goes down."""
     return len(results.columns) > len(results.rows)
 
 
 def matrix(record: SweepRecord, results: Results) -> MatrixView:
     """A figure where there is one, else why there is none."""
-    down, across = (results.columns, results.rows) if turned(results) else (results.rows, results.columns)
+    down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     best: dict[str, float] = {}
     for cell_result in results.cells:
         best[_scale_of(results, cell_result)] = max(
@@ -98,7 +98,7 @@ def matrix(record: SweepRecord, results: Results) -> MatrixView:
     by_place, baselines, done = (
         {(result.cell.row, result.cell.column): result for result in results.cells},
         results.baselines,
-        _done(record),
+        _completed_runs(record),
     )
     running = None if record.current is None else record.current.step.cell
     leading = frozenset(name for line in results.leaders for name in line)
@@ -141,7 +141,7 @@ def scale_text(results: Results) -> str:
     return f"{whole}; [ ] best, or not told from it"
 
 
-def _done(record: SweepRecord) -> Counter[str]:
+def _completed_runs(record: SweepRecord) -> Counter[str]:
     """Completed runs by cell."""
     cells = {step.number: step.cell for step in record.steps}
     return Counter(cells[end.step] for end in record.ended if end.run is not None and not end.again)
@@ -164,13 +164,13 @@ def matrix_table(record: SweepRecord, results: Results) -> Table | None:
 
 def names_at(results: Results, row: int, column: int) -> tuple[str, str]:
     """Set-up and workload of a place of the matrix; "" beyond its edges."""
-    down, across = (results.columns, results.rows) if turned(results) else (results.rows, results.columns)
+    down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     side, head = (names[at] if at < len(names) else "" for names, at in ((down, row), (across, column)))
     return _setup_and_workload(results, side, head)
 
 
 def _setup_and_workload(results: Results, side: str, head: str) -> tuple[str, str]:
-    return (head, side) if turned(results) else (side, head)
+    return (head, side) if workloads_go_down(results) else (side, head)
 
 
 def _sign(cell_result: CellResult, baselines: Container[str]) -> tuple[str, Tone]:
@@ -195,12 +195,12 @@ def cell_text(results: Results, record: SweepRecord, cell_result: CellResult) ->
     )
     parts = [f"{len(cell_result.scores)} of {record.design.repeats} runs"]
     if cell_result.value is not None:
-        half = half_text(cell_result)
+        half = half_interval_text(cell_result)
         figure = f"{figure_text(cell_result.value, results.rank)} {RANK_TITLES[results.rank]}"
         parts.append(f"{figure} +- {half}" if half else figure)
         parts.append(f"p99 {_p99(cell_result)}")
     if cell_result.judgement is not None:
-        parts.append(verdict_words(cell_result.judgement))
+        parts.append(judgement_text(cell_result.judgement))
     return "\n".join([head, " · ".join([*parts, *cell_result.failures[:1], *cell_notes(cell_result)[:1]])])
 
 
@@ -222,7 +222,7 @@ def why_left_out(record: SweepRecord, setup: str, workload: str) -> str:
     return f"{setup}; {workload}\nleft out: {' '.join(reasons) or 'not in the plan'}"
 
 
-def half_text(cell_result: CellResult) -> str:
+def half_interval_text(cell_result: CellResult) -> str:
     """Half the interval of the mean in percent of it; "" when there is none."""
     mean = cell_result.figure
     if mean is None or mean.half is None or not mean.mean:
@@ -230,7 +230,7 @@ def half_text(cell_result: CellResult) -> str:
     return f"{mean.half / mean.mean * 100:.1f} %"
 
 
-def verdict_words(judgement: VerdictResult) -> str:
+def judgement_text(judgement: VerdictResult) -> str:
     """The verdict and its interval; a mark where the runs could not be made in turn."""
     mark = "" if judgement.interleaved or judgement.interval is None else NOT_IN_TURN
     shown = "" if judgement.interval is None else interval_text(judgement.interval)
@@ -264,13 +264,13 @@ def ranking(results: Results, column: str) -> Table:
     baselines = results.baselines
     tied = {name for line in results.leaders if len(line) > 1 for name in line}
     rows = tuple(
-        _ranked(results, "1=" if cell_result.cell.id in tied else str(number), cell_result, baselines)
+        _ranking_row(results, "1=" if cell_result.cell.id in tied else str(number), cell_result, baselines)
         for number, cell_result in enumerate(listed, 1)
     )
     return Table(columns=columns, rows=rows)
 
 
-def _ranked(results: Results, number: str, cell_result: CellResult, baselines: Container[str]) -> Row:
+def _ranking_row(results: Results, number: str, cell_result: CellResult, baselines: Container[str]) -> Row:
     text = "baseline" if cell_result.cell.id in baselines else ""
     return Row(
         key=cell_result.cell.id,
@@ -279,11 +279,11 @@ def _ranked(results: Results, number: str, cell_result: CellResult, baselines: C
             cell_result.cell.column if len(results.rows) == 1 else cell_result.cell.row,
             str(len(cell_result.scores)),
             figure_text(cell_result.value, results.rank),
-            half_text(cell_result) or units.NOTHING,
+            half_interval_text(cell_result) or units.NOTHING,
             units.latency(cell_result.mean_ns),
             _p99(cell_result),
             Cell(
-                text if cell_result.judgement is None else verdict_words(cell_result.judgement),
+                text if cell_result.judgement is None else judgement_text(cell_result.judgement),
                 _sign(cell_result, baselines)[1],
             ),
         ),

@@ -75,7 +75,7 @@ class SweepPlanner(PlanChoices):
             self.file, self.named = None, {}
             self.draft = self.draft.over_arrays(wanted)
             self._opened = frozenset((LEVEL_AXIS,))
-        if self.draft is not None and self._wanted() != self._looked:
+        if self.draft is not None and self._wanted_state() != self._looked:
             self.replan()
 
     def _begin(self, session: Session) -> None:
@@ -92,7 +92,7 @@ class SweepPlanner(PlanChoices):
 
     def replan(self) -> None:
         """Bring both sides up to date; the targets are read when they, or settings, are others than before."""
-        wanted = self._wanted()
+        wanted = self._wanted_state()
         if wanted != self._looked:
             self._looked, self._known = wanted, None
             self._show_left()
@@ -101,7 +101,7 @@ class SweepPlanner(PlanChoices):
         elif self._known is not None:
             self._show_facts(self._known)
 
-    def _wanted(self) -> object:
+    def _wanted_state(self) -> object:
         """The targets, and how many changes there were: what is to be read anew when it differs."""
         session = self.workbench_app.session
         changes = (len(session.changes), sum(change.end is not None for change in session.changes))
@@ -161,16 +161,16 @@ class SweepPlanner(PlanChoices):
         if self.file is not None:
             table.rows, note = file_rows(self.file, self.named), ""
             about = f" {self.file.about}" if self.file.about else ""
-            self._head(f"Plan: {self.file.title}\nn ticks a plan of your own.{about}")
+            self._set_heading(f"Plan: {self.file.title}\nn ticks a plan of your own.{about}")
         else:
             table.rows = axis_rows(self.axes, draft, self._opened, folded=self.folded)
             note = fold_text(self.axes, draft, folded=self.folded)
             name = f"{draft.profile}: " if draft.profile else ""
-            self._head(f"T {draft.measured}\np {name}{draft.job.describe()}")
+            self._set_heading(f"T {draft.measured}\np {name}{draft.job.describe()}")
         self.query_one("#sweep-left", Pane).note = note
         self._help()
 
-    def _head(self, text: str) -> None:
+    def _set_heading(self, text: str) -> None:
         self.query_one("#sweep-job", Static).update(clean_lines(text))
 
     @on(KeyedTable.RowHighlighted, "#sweep-axes")
@@ -241,9 +241,9 @@ class SweepPlanner(PlanChoices):
     def _ask_values(self, axis: DraftAxis) -> None:
         unit = f" in {axis.unit}" if axis.unit else ""
         help = f"One or several{unit}, with commas between them. {axis.help}"
-        self.workbench_app.push_screen(TextDialog(axis.label, help=help), lambda text: self._typed(axis, text))
+        self.workbench_app.push_screen(TextDialog(axis.label, help=help), lambda text: self._tick_typed(axis, text))
 
-    def _typed(self, axis: DraftAxis, text: str | None) -> None:
+    def _tick_typed(self, axis: DraftAxis, text: str | None) -> None:
         """Tick what was typed, unless it is no value of the field."""
         for value in (part.strip() for part in (text or "").split(",")):
             if not value or self.draft is None or self.draft.has(axis, value):
