@@ -32,9 +32,7 @@ def curve(request: PlotRequest) -> Made:
     lines = {} if field is None else {name: line for name, line in curves(results.cells).items() if len(line) > 1}
     if field is not None and lines:
         return _field_curves(subject, field, lines, options)
-    searched = next(
-        (saturation_result for saturation_result in results.saturated if len(saturation_result.points) > 1), None
-    )
+    searched = next((search for search in results.saturated if len(search.points) > 1), None)
     if searched is not None:
         return _saturation_curve(subject, searched, options)
     unit = UNITS[results.rank] if options.unit is Unit.IOPS else options.unit
@@ -96,11 +94,11 @@ def _load_curve(subject: PlotSelection, loads: LoadCurve, options: PlotOptions) 
     )
 
 
-def _saturation_curve(subject: PlotSelection, saturation_result: SaturationResult, options: PlotOptions) -> Made:
+def _saturation_curve(subject: PlotSelection, search: SaturationResult, options: PlotOptions) -> Made:
     line = CurveLine(
         name="",
-        rates=_points_of((float(point.depth), point.iops) for point in saturation_result.points),
-        latencies=_points_of((float(point.depth), point.p99_ns) for point in saturation_result.points),
+        rates=_points_of((float(point.depth), point.iops) for point in search.points),
+        latencies=_points_of((float(point.depth), point.p99_ns) for point in search.points),
     )
     steps = tuple(sorted({point.x for point in (*line.rates, *line.latencies)}))
     if len(steps) < 2:

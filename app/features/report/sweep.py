@@ -210,13 +210,13 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
                 simulated=simulated,
             )
         )
-    for number, saturation_result in enumerate(outcome.saturated, 1):
-        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in saturation_result.points if at.scores))
+    for number, search in enumerate(outcome.saturated, 1):
+        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in search.points if at.scores))
         if len(line.points) > 2:
             graphs.append(
                 LineGraph(
                     key=f"saturation-{number}",
-                    title=f"IOPS by queue depth: {cell_name(outcome, saturation_result.cell)}",
+                    title=f"IOPS by queue depth: {cell_name(outcome, search.cell)}",
                     about="The depths that a search tried; means of the runs with their 95 % intervals.",
                     x=Axis(label="queue depth", spacing=Spacing.LOG, at=tuple(x for x, _ in line.points)),
                     y=IOPS,

@@ -68,14 +68,10 @@ def _curve(record: SweepRecord, ladder: RateSeries, runs: Runs) -> SweepExtended
     """The next rates of each set-up's curve; None when all are complete."""
     repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
     wanted: list[SweepCell] = []
-    for saturation_result in search(record, runs):
-        if (
-            saturation_result.plateau is not None
-            and saturation_result.best is not None
-            and _still_possible(record, saturation_result.cell)
-        ):
-            percents = next_percents(rate_points(record, saturation_result.cell, runs), ladder, repeats, random)
-            wanted += [rate_cell(saturation_result, percent) for percent in percents]
+    for saturation in search(record, runs):
+        if saturation.plateau is not None and saturation.best is not None and _still_possible(record, saturation.cell):
+            percents = next_percents(rate_points(record, saturation.cell, runs), ladder, repeats, random)
+            wanted += [rate_cell(saturation, percent) for percent in percents]
     return _extend(record, Purpose.LOAD, wanted)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
@@ -54,9 +54,9 @@ class _Present:
     standing: Standing
     """What it was made for."""
     found: ArrayMatch
-    initial: Mapping[str, Assignment]
+    initial: Mapping[str, Assignment] = field(default_factory=dict)
     """Settings that the sweep touches, as they were when it was made."""
-    failure: RaidbenchError | None
+    failure: RaidbenchError | None = None
     """Why nothing may be measured on it."""
     alone: bool = False
     """Whether it is one drive, and no array."""
@@ -147,19 +147,17 @@ class ArrayLifecycle:
         except RaidbenchError as error:
             raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
         await bench.hardware.probe()
-        failure: RaidbenchError | None = None
-        initial: Mapping[str, Assignment] = {}
-        self._present = _Present(standing=standing, found=match, initial=initial, failure=None)
+        self._present = present = _Present(standing=standing, found=match)
         try:
             if wrong := [text for key, text in match.differs.items() if key in making.policies]:
                 raise NotPreparedError(" ".join(wrong))
             await prepare_array(bench, match, array, self._stop, assume_clean=making.assume_clean)
-            initial = await self._initial_settings(match)
+            self._present = replace(present, initial=await self._initial_settings(match))
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
             failure = RaidbenchError(f"{array_text(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
-        self._present = _Present(standing=standing, found=match, initial=initial, failure=failure)
+            self._present = replace(present, failure=failure)
 
     async def _use_single_drive(self, standing: Standing, drive: Candidate) -> None:
         """Have a drive measured as it is, without an array."""
@@ -169,15 +167,13 @@ class ArrayLifecycle:
             target=drive.drive,
             device=drive.place,
         )
-        failure: RaidbenchError | None = None
-        initial: Mapping[str, Assignment] = {}
+        present = _Present(standing=standing, found=match, alone=True)
         try:
-            initial = await self._initial_settings(match)
+            self._present = replace(present, initial=await self._initial_settings(match))
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
-            failure = error
-        self._present = _Present(standing=standing, found=match, initial=initial, failure=failure, alone=True)
+            self._present = replace(present, failure=error)
 
     async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
         """The drives of the sweep as they are now. Raises ArrayEndsSweepError where one is not as it was confirmed."""

@@ -105,13 +105,11 @@ def load_curves(record: SweepRecord, runs: Runs) -> tuple[LoadCurve, ...]:
     if record.design.curve is None:
         return ()
     found_curves = []
-    for saturation_result in search(record, runs):
-        points = rate_points(record, saturation_result.cell, runs)
+    for saturation in search(record, runs):
+        points = rate_points(record, saturation.cell, runs)
         if points:
             found_curves.append(
-                LoadCurve(
-                    cell=saturation_result.cell, saturation=saturation_result, points=points, knee=curve_knee(points)
-                )
+                LoadCurve(cell=saturation.cell, saturation=saturation, points=points, knee=curve_knee(points))
             )
     return tuple(found_curves)
 
@@ -145,14 +143,14 @@ def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int,
     return ()
 
 
-def rate_cell(saturation_result: SaturationResult, percent: int) -> SweepCell:
+def rate_cell(saturation: SaturationResult, percent: int) -> SweepCell:
     """The cell that asks for so many percent of the saturation. The search must have found one."""
-    assert saturation_result.plateau is not None
-    assert saturation_result.best is not None
-    base = saturation_result.cell
+    assert saturation.plateau is not None
+    assert saturation.best is not None
+    base = saturation.cell
     texts = {**base.job, **OPEN}
-    texts["rate_iops"] = str(max(1, round(saturation_result.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
-    depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * saturation_result.best.depth))
+    texts["rate_iops"] = str(max(1, round(saturation.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
+    depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * saturation.best.depth))
     while depth > 1 and "iodepth" in check({**texts, "iodepth": str(depth)}):  # more memory than a job may have
         depth //= 2
     return replace(

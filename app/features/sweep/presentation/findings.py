@@ -100,10 +100,7 @@ def _members(results: Results) -> Iterator[FactLine]:
 def _searches(record: SweepRecord, results: Results) -> Iterator[Facts]:
     goal = record.design.saturation
     if goal is not None:
-        yield from (
-            search_facts(saturation_result, goal, cell_name(results, saturation_result.cell))
-            for saturation_result in results.saturated
-        )
+        yield from (search_facts(search, goal, cell_name(results, search.cell)) for search in results.saturated)
 
 
 def _curves(record: SweepRecord, results: Results) -> Iterator[Facts]:
@@ -139,8 +136,8 @@ def _baselines(results: Results) -> Iterator[str]:
 def left_out_facts(design: Design) -> Facts:
     """Combinations that are not measured, those of one set-up and one reason together."""
     reasons: dict[tuple[str, str], list[str]] = {}
-    for other_cell in design.skipped:
-        reasons.setdefault((other_cell.row, other_cell.reason), []).append(other_cell.column)
+    for skipped in design.skipped:
+        reasons.setdefault((skipped.row, skipped.reason), []).append(skipped.column)
     every = len({cell.column for cell in design.cells} | {cell.column for cell in design.skipped})
     facts = tuple(
         FactLine("", f"{row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {reason}", Tone.ATTENTION)
@@ -171,36 +168,24 @@ def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
     rows = {result.cell.id: result for result in results.cells}
     again = {confirmation.winner.id for confirmation in results.confirmations if confirmation.judgement is not None}
     for confirmation in results.confirmations:
-        if (
-            confirmation.judgement is not None
-            and confirmation.judgement.differs
-            and confirmation.judgement.interval is not None
-        ):
+        judgement = confirmation.judgement
+        if judgement is not None and judgement.differs and judgement.interval is not None:
             against = rows[confirmation.baseline.id].cell
-            text = (
-                f"{interval_text(confirmation.judgement.interval)} in {units.plural(confirmation.pairs, 'fresh pair')}"
-            )
-            yield (
-                abs(confirmation.judgement.interval.mean),
-                _effect(confirmation.winner, against, judgement_word(confirmation.judgement), text),
-            )
+            text = f"{interval_text(judgement.interval)} in {units.plural(confirmation.pairs, 'fresh pair')}"
+            effect = _effect(confirmation.winner, against, judgement_word(judgement), text)
+            yield abs(judgement.interval.mean), effect
     for cell_result in results.cells:
-        judgement = cell_result.judgement
-        if (
-            cell_result.cell.against is None
-            or cell_result.cell.id in again
-            or judgement is None
-            or judgement.interval is None
-        ):
+        cell, judgement = cell_result.cell, cell_result.judgement
+        if cell.against is None or cell.id in again or judgement is None or judgement.interval is None:
             continue
         if judgement.differs:
-            base = rows[cell_result.cell.against]
+            base = rows[cell.against]
             title = RANK_TITLES[results.rank]
             own, other = (figure_text(value, results.rank) for value in (cell_result.value, base.value))
             figures = f"{own} against {other} {title}"
             mark = "" if judgement.interleaved else NOT_IN_TURN
             text = f"{figures}, {interval_text(judgement.interval)}{mark}"
-            yield abs(judgement.interval.mean), _effect(cell_result.cell, base.cell, judgement_word(judgement), text)
+            yield abs(judgement.interval.mean), _effect(cell, base.cell, judgement_word(judgement), text)
 
 
 def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:
@@ -218,10 +203,7 @@ def standings(record: SweepRecord, results: Results) -> Iterator[str]:
             yield f"Measured again: {_confirmation_line(confirmed)[0]}."
     goal = record.design.saturation
     if goal is not None:
-        yield from (
-            _cell_prefix(results, saturation_result.cell) + search_text(saturation_result, goal)
-            for saturation_result in results.saturated
-        )
+        yield from (_cell_prefix(results, search.cell) + search_text(search, goal) for search in results.saturated)
     for curve in results.load_curves:
         yield _cell_prefix(results, curve.cell) + knee_text(curve, complete=record.end is not None)
     if record.end is not None:

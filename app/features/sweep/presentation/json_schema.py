@@ -78,13 +78,13 @@ def sweep_json(record: SweepRecord, results: Results, *, session: str) -> Json:
         ],
         "saturation": [
             {
-                "row": saturation_result.cell.row,
-                "workload": saturation_result.cell.column,
-                "points": [_depth(point) for point in saturation_result.points],
-                "best": None if saturation_result.best is None else saturation_result.best.depth,
-                "iops": _spread(saturation_result.plateau),
+                "row": search.cell.row,
+                "workload": search.cell.column,
+                "points": [_depth(point) for point in search.points],
+                "best": None if search.best is None else search.best.depth,
+                "iops": _spread(search.plateau),
             }
-            for saturation_result in results.saturated
+            for search in results.saturated
         ],
         "curves": [_curve(curve) for curve in results.load_curves],
         "published": published_json(results),

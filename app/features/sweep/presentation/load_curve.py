@@ -42,30 +42,30 @@ def goal_text(goal: Saturation | None) -> str:
     return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
 
 
-def search_facts(saturation_result: SaturationResult, goal: Saturation, of: str) -> Facts:
+def search_facts(search: SaturationResult, goal: Saturation, of: str) -> Facts:
     """The depths that were tried, and the one that was looked for; `of` names the workload."""
     tried = [
         FactLine(
             f"depth {point.depth}",
             f"{spread_text(point.iops)} IOPS, p99 {latency_text(point.p99_ns)}"
             f" ({units.plural(len(point.scores), 'run')})",
-            Tone.GOOD if point == saturation_result.best else Tone.PLAIN,
+            Tone.GOOD if point == search.best else Tone.PLAIN,
         )
-        for point in saturation_result.points
+        for point in search.points
     ]
     heading = f"Saturation of {of}" if goal.p99_ns is None else f"Most IOPS of {of} {goal_text(goal)}"
-    return Facts(heading=heading, facts=(*tried, FactLine("found", *_result_text(saturation_result, goal))))
+    return Facts(heading=heading, facts=(*tried, FactLine("found", *_result_text(search, goal))))
 
 
-def search_text(saturation_result: SaturationResult, goal: Saturation) -> str:
+def search_text(search: SaturationResult, goal: Saturation) -> str:
     """What the search found, in a sentence."""
-    return _result_text(saturation_result, goal)[0]
+    return _result_text(search, goal)[0]
 
 
-def _result_text(saturation_result: SaturationResult, goal: Saturation) -> tuple[str, Tone]:
-    best = saturation_result.best
-    if not saturation_result.complete:
-        most = max((point.iops.mean for point in saturation_result.points if point.iops is not None), default=None)
+def _result_text(search: SaturationResult, goal: Saturation) -> tuple[str, Tone]:
+    best = search.best
+    if not search.complete:
+        most = max((point.iops.mean for point in search.points if point.iops is not None), default=None)
         return f"The search is not complete; the most so far are {units.iops(most)} IOPS.", Tone.ATTENTION
     if best is None:
         return "No depth that was tried keeps the limit.", Tone.ATTENTION
@@ -73,10 +73,10 @@ def _result_text(saturation_result: SaturationResult, goal: Saturation) -> tuple
         text = f"Most IOPS {goal_text(goal)} at queue depth {best.depth}: {spread_text(best.iops)} IOPS"
         return f"{text}, p99 {latency_text(best.p99_ns)}.", Tone.GOOD
     least = f"Queue depth {best.depth} is the least within {goal.within:g} % of the most"
-    rising = best == saturation_result.points[-1] and best.depth >= goal.highest
+    rising = best == search.points[-1] and best.depth >= goal.highest
     more = " It may rise further: no greater depth was tried." if rising else ""
     return (
-        f"Saturated at {spread_text(saturation_result.plateau)} IOPS. {least}.{more}",
+        f"Saturated at {spread_text(search.plateau)} IOPS. {least}.{more}",
         Tone.ATTENTION if rising else Tone.GOOD,
     )
 
