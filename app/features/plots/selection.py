@@ -132,10 +132,8 @@ def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Plo
     if beneath:
         parts = (*parts[:-1], replace(parts[-1], name=f"baseline, {parts[-1].name}", baseline=True))
     starts = [placed.run.start for placed in runs]
-    jobs, targets = (
-        list(dict.fromkeys(names))
-        for names in ([job_text(start) for start in starts], [short_target(start.target) for start in starts])
-    )
+    jobs = list(dict.fromkeys(job_text(start) for start in starts))
+    targets = list(dict.fromkeys(short_target(start.target) for start in starts))
     about = job_and_target_text(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
     named = ", ".join(placed.run.id for placed in runs[:MOST]) + (" ..." if len(runs) > MOST else "")
     return PlotSelection(
@@ -220,10 +218,8 @@ def _cell_text(outcome: Results, cell: SweepCell) -> str:
 
 def _sweep_text(parts: Sequence[RunGroup]) -> str:
     starts = [part.runs[0].run.start for part in parts]
-    jobs, targets = (
-        {job_text(start) for start in starts},
-        dict.fromkeys(short_target(start.target) for start in starts),
-    )
+    jobs = {job_text(start) for start in starts}
+    targets = dict.fromkeys(short_target(start.target) for start in starts)
     if len(jobs) == 1:
         return job_and_target_text(starts[0]) if len(targets) == 1 else f"{jobs.pop()}, {' and '.join(targets)}"
     whats = {start.title.split(" · ")[0] for start in starts}
@@ -333,10 +329,8 @@ def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
     """What each has that not all have: settings, then the job, the target, what lies beneath; at last when it was."""
     settings, jobs = _differing([start.settings for start in starts]), _differing([start.work for start in starts])
     targets = [start.target if len({started.target for started in starts}) > 1 else "" for start in starts]
-    beneath, times = (
-        _differing([start.provenance for start in starts]),
-        [units.moment(start.at)[:19] for start in starts],
-    )
+    beneath = _differing([start.provenance for start in starts])
+    times = [units.moment(start.at)[:19] for start in starts]
     for parts in (
         (settings,),
         (jobs,),

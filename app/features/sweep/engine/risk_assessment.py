@@ -163,10 +163,8 @@ def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str
             continue
         if before[assignment.target, assignment.key] == assignment.value:
             continue
-        setting, reading = (
-            holders[str(assignment.target)].settings[assignment.key],
-            holders[str(assignment.target)].readings[assignment.key],
-        )
+        holder = holders[str(assignment.target)]
+        setting, reading = holder.settings[assignment.key], holder.readings[assignment.key]
         risk = next((choice.risk for choice in reading.choices if choice.value == assignment.value), setting.risk)
         if risk is not Risk.NONE and setting.risk_text:
             sentences[f"{assignment.key}={assignment.value}: {setting.risk_text}"] = None

@@ -65,9 +65,8 @@ def cells_table(design: Design) -> Table:
 
 def _axis_names(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of all set-ups and of all workloads."""
-    rows, columns = (
-        dict.fromkeys(names) for names in zip(*((cell.row, cell.column) for cell in design.cells), strict=True)
-    )
+    rows = dict.fromkeys(cell.row for cell in design.cells)
+    columns = dict.fromkeys(cell.column for cell in design.cells)
     return tuple(rows), tuple(columns)
 
 

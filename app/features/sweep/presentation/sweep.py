@@ -95,11 +95,8 @@ def matrix(record: SweepRecord, results: Results) -> MatrixView:
         best[_scale_of(results, cell_result)] = max(
             best.get(_scale_of(results, cell_result), 0.0), cell_result.value or 0.0
         )
-    by_place, baselines, done = (
-        {(result.cell.row, result.cell.column): result for result in results.cells},
-        results.baselines,
-        _completed_runs(record),
-    )
+    by_place = {(result.cell.row, result.cell.column): result for result in results.cells}
+    baselines, done = results.baselines, _completed_runs(record)
     running = None if record.current is None else record.current.step.cell
     leading = frozenset(name for line in results.leaders for name in line)
 
