@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.analysis.caveats import apply_caveats
 from app.core.analysis.multiplicity import corrected
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.reasons import PlannedCount, Reason
-from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, judge
+from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult
 from app.core.session.sweep_record import SweepRecord
-from app.core.session.sweep_steps import Purpose, Rank, SweepCell
-from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, threshold_of, values_by_turn
-from app.features.sweep.engine.verdicts import alpha_budget, pairs_needed
+from app.core.session.sweep_steps import Purpose, SweepCell
+from app.features.sweep.engine.cells import CellResult, Runs, Turn, runs_of_cell, values_by_turn
+from app.features.sweep.engine.verdicts import alpha_budget, judge_in_pairs, pairs_needed
 from backends.values import dataclass
 
 # -- what is best of a sweep, together with whatever cannot be told from it -------------------------------------------
@@ -49,23 +49,10 @@ def _judge_in_turn(
     few of them.
     """
     a, b = (values_by_turn(record, result.cell.id, runs, Purpose.SCREEN) for result in (best, cell_result))
-    both = [turn for turn in a if turn in b]
-    if best.cell.block != cell_result.cell.block or len(both) < 2:
+    if best.cell.block != cell_result.cell.block or len(a.keys() & b.keys()) < pairs_needed(strictest):
         return None
-    if len(both) < pairs_needed(strictest):
-        return None
-    higher = record.design.rank is not Rank.P99
-    verdict_result = judge(
-        [a[turn] for turn in both],
-        [b[turn] for turn in both],
-        interleaved=True,
-        higher_is_better=higher,
-        threshold=threshold_of(record),
-        strictest=strictest,
-    )
-    return apply_caveats(
-        verdict_result, (run for result in (best, cell_result) for run in runs_of_cell(record, runs, result.cell.id))
-    )
+    own = (run for result in (best, cell_result) for run in runs_of_cell(record, runs, result.cell.id))
+    return apply_caveats(judge_in_pairs(record, a, b, strictest=strictest, sees_slow_runs=True), own)
 
 
 def _is_behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
@@ -151,15 +138,15 @@ def _winners(record: SweepRecord, runs: Runs) -> Iterator[ConfirmedWinner]:
     for members in blocks.values():
         winner = next((cells[member] for member in members if cells[member].against in members), None)
         if winner is not None and winner.against is not None:
-            pairs = len(_pairs(record, winner, runs)[0])
-            yield ConfirmedWinner(winner=winner, baseline=cells[winner.against], judgement=None, pairs=pairs)
+            a, b = _fresh_runs(record, winner, runs)
+            yield ConfirmedWinner(
+                winner=winner, baseline=cells[winner.against], judgement=None, pairs=len(a.keys() & b.keys())
+            )
 
 
-def _pairs(record: SweepRecord, winner: SweepCell, runs: Runs) -> tuple[list[float], list[float]]:
-    """The fresh runs of the baseline and of the winner, pair by pair."""
-    a, b = (values_by_turn(record, cell, runs, Purpose.CONFIRM) for cell in (winner.against or "", winner.id))
-    both = [turn for turn in a if turn in b]
-    return [a[turn] for turn in both], [b[turn] for turn in both]
+def _fresh_runs(record: SweepRecord, winner: SweepCell, runs: Runs) -> Iterator[Mapping[Turn, float]]:
+    """Yield what the fresh runs of the baseline measured, then what those of the winner did, each by turn."""
+    return (values_by_turn(record, cell, runs, Purpose.CONFIRM) for cell in (winner.against or "", winner.id))
 
 
 def _judge_fresh_pairs(
@@ -170,19 +157,10 @@ def _judge_fresh_pairs(
     level: float = LEVEL,
     strictest: float | None = None,
 ) -> VerdictResult | None:
-    a, b = _pairs(record, winner.winner, runs_by_id)
-    if len(a) < 2:
+    a, b = _fresh_runs(record, winner.winner, runs_by_id)
+    if len(a.keys() & b.keys()) < 2:
         return None
-    judgement = judge(
-        a,
-        b,
-        interleaved=True,
-        higher_is_better=record.design.rank is not Rank.P99,
-        threshold=threshold_of(record),
-        level=level,
-        strictest=strictest,
-        sees_slow_runs=False,
-    )
+    judgement = judge_in_pairs(record, a, b, level=level, strictest=strictest)
     if any(
         step.purpose is Purpose.CONFIRM and step.cell in (winner.winner.id, winner.baseline.id) for step in record.todo
     ):

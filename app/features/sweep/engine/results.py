@@ -107,11 +107,7 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
     held = tuple(
         _with_caveats(record, replace(result, judgement=verdicts.get(result.cell.id)), runs_by_id) for result in cells
     )
-    shown = [
-        cell_result.cell.id
-        for cell_result in held
-        if cell_result.judgement is not None and cell_result.judgement.differs
-    ]
+    shown = [result.cell.id for result in held if result.judgement is not None and result.judgement.differs]
     outcome = Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
@@ -146,7 +142,7 @@ def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
     for cell_result in sorted(measured, key=lambda result: (result.p99_ns or 0.0, -(result.iops or 0.0))):
         if not front or (cell_result.iops or 0.0) > (front[-1].iops or 0.0):
             front.append(cell_result)
-    return tuple(other_cell_result.cell.id for other_cell_result in front)
+    return tuple(result.cell.id for result in front)
 
 
 def winners(outcome: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, log
+from typing import TypeVar
 
 from app.core.analysis.multiplicity import corrected
 from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
@@ -29,6 +30,8 @@ three rounds of one set-up and another show a difference."""
 
 PERMUTED_FROM = 4
 """Set-ups of the same rounds: of three rounds of two or three so few orders can be drawn that they show nothing."""
+
+_Turn = TypeVar("_Turn")
 
 Group = tuple[SweepCell, ...]
 """What all others are compared with, then those, all of one block."""
@@ -124,11 +127,9 @@ def judge_cells(record: SweepRecord, runs: Runs) -> dict[str, VerdictResult]:
     )
     for group in inside:
         for cell in group[1:]:
-            if (
-                cell.id not in verdicts
-                and (verdict_result := _interim_verdict(record, group, cell, values)) is not None
-            ):
-                verdicts[cell.id] = verdict_result
+            interim = None if cell.id in verdicts else _interim_verdict(record, group, cell, values)
+            if interim is not None:
+                verdicts[cell.id] = interim
     return verdicts | _judge_between_blocks(record, runs, values, cell_level)
 
 
@@ -167,7 +168,7 @@ def _judge_by_orders(
     for group in there:
         for cell in group[1:]:
             if reason := _scatter_reason(group[0], cell, wider):
-                judgement = verdicts.get(cell.id) or _in_pairs(record, values[group[0].id], values[cell.id])
+                judgement = verdicts.get(cell.id) or judge_in_pairs(record, values[group[0].id], values[cell.id])
                 verdicts[cell.id] = replace(
                     judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None, interleaved=True
                 )
@@ -201,17 +202,14 @@ def _judge_as_pairs(
     if not cell_level or not small or record.design.repeats < _least_rounds(2, inside, cell_level):
         return {}
     level = cell_level * len(cells)
-    whole = {cell for group in small for member in _complete_cells(record, group, values)[1:] for cell in [member.id]}
-    verdicts = {
-        cell: _in_pairs(record, values[baseline], values[cell], level=level, strictest=cell_level)
-        for cell, baseline in cells.items()
-        if cell in whole
-    }
-    return {
-        cell: verdict_result
-        for cell, verdict_result in zip(verdicts, corrected([*verdicts.values()]), strict=True)
-        if verdict_result is not None
-    }
+    whole = {member.id for group in small for member in _complete_cells(record, group, values)[1:]}
+    return _corrected(
+        {
+            cell: judge_in_pairs(record, values[baseline], values[cell], level=level, strictest=cell_level)
+            for cell, baseline in cells.items()
+            if cell in whole
+        }
+    )
 
 
 def _judge_between_blocks(
@@ -237,21 +235,25 @@ def _judge_between_blocks(
                 verdicts[cell.id] = replace(
                     verdicts[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
                 )
-    return {
-        cell: verdict_result
-        for cell, verdict_result in zip(verdicts, corrected([*verdicts.values()]), strict=True)
-        if verdict_result is not None
-    }
+    return _corrected(verdicts)
 
 
-def _in_pairs(
+def _corrected(verdicts: Mapping[str, VerdictResult]) -> dict[str, VerdictResult]:
+    """Return the verdicts on cells, by id, corrected for how many there are."""
+    held = zip(verdicts, corrected([*verdicts.values()]), strict=True)
+    return {cell: judgement for cell, judgement in held if judgement is not None}
+
+
+def judge_in_pairs(
     record: SweepRecord,
-    a: Mapping[int, float],
-    b: Mapping[int, float],
+    a: Mapping[_Turn, float],
+    b: Mapping[_Turn, float],
     *,
     level: float = LEVEL,
     strictest: float | None = None,
+    sees_slow_runs: bool = False,
 ) -> VerdictResult:
+    """Return the verdict on what was measured of a cell against its baseline in the same turns; see `judge`."""
     both = [turn for turn in a if turn in b]
     return judge(
         [a[turn] for turn in both],
@@ -261,7 +263,7 @@ def _in_pairs(
         threshold=threshold_of(record),
         level=level,
         strictest=strictest,
-        sees_slow_runs=False,
+        sees_slow_runs=sees_slow_runs,
     )
 
 
@@ -270,27 +272,20 @@ def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values:
     a, b = values[group[0].id], values[cell.id]
     if not set(a) & set(b):
         return None
-    verdict_result = _in_pairs(record, a, b)
+    judgement = judge_in_pairs(record, a, b)
     wanted = record.design.repeats
-    enough = next(
-        (
-            underpowered_setups.enough
-            for underpowered_setups in underpowered_setups(record.design)
-            if underpowered_setups.setups == len(group)
-        ),
-        wanted,
-    )
+    blind = {setups.setups: setups.enough for setups in underpowered_setups(record.design)}
     if len(_complete_cells(record, (group[0], cell), values)) < 2:
         reason = _missing_reason(record, group[0], cell, values)
-    elif verdict_result.verdict is Verdict.NO_DIFFERENCE and len(a) >= FEWEST_PAIRS:
-        return verdict_result
+    elif judgement.verdict is Verdict.NO_DIFFERENCE and len(a) >= FEWEST_PAIRS:
+        return judgement
     else:
         reason = Reason.FEW_ROUNDS
     return replace(
-        verdict_result,
+        judgement,
         verdict=Verdict.NOT_DECIDED,
         reason=reason,
-        wanted=PlannedCount(number=wanted, setups=len(group), enough=enough),
+        wanted=PlannedCount(number=wanted, setups=len(group), enough=blind.get(len(group), wanted)),
         further_pairs=None,
     )
 

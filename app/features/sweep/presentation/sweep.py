@@ -92,9 +92,8 @@ def matrix(record: SweepRecord, results: Results) -> MatrixView:
     down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     best: dict[str, float] = {}
     for cell_result in results.cells:
-        best[_scale_of(results, cell_result)] = max(
-            best.get(_scale_of(results, cell_result), 0.0), cell_result.value or 0.0
-        )
+        scale = _scale_of(results, cell_result)
+        best[scale] = max(best.get(scale, 0.0), cell_result.value or 0.0)
     by_place = {(result.cell.row, result.cell.column): result for result in results.cells}
     baselines, done = results.baselines, _completed_runs(record)
     running = None if record.current is None else record.current.step.cell
@@ -185,11 +184,8 @@ def cell_name(results: Results, cell: SweepCell) -> str:
 
 def cell_text(results: Results, record: SweepRecord, cell_result: CellResult) -> str:
     """A cell in two lines: what it is, what is known of it."""
-    head = (
-        cell_result.cell.row
-        if cell_result.cell.row == cell_result.cell.column
-        else f"{cell_result.cell.row}; {cell_result.cell.column}"
-    )
+    cell = cell_result.cell
+    head = cell.row if cell.row == cell.column else f"{cell.row}; {cell.column}"
     parts = [f"{len(cell_result.scores)} of {record.design.repeats} runs"]
     if cell_result.value is not None:
         half = half_interval_text(cell_result)
