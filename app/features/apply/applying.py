@@ -256,10 +256,9 @@ async def apply_set(
     if failed and not keep_going:
         steps = await _undo_changes(bench, steps, before)
     elif not failed and not stopped:
-        kept, unkept_ = await _write_rules(bench, plan.keeps)
-        return ApplyResult(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept_)
-    passed = _changes_not_begun(planned, steps)
-    return ApplyResult(steps=tuple(steps), left=passed, trouble=trouble)
+        kept, unkept = await _write_rules(bench, plan.keeps)
+        return ApplyResult(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept)
+    return ApplyResult(steps=tuple(steps), left=_changes_not_begun(planned, steps), trouble=trouble)
 
 
 def _place_of(change: Change) -> Place:

@@ -89,11 +89,11 @@ class DesiredState:
 
     def settable(self) -> tuple[Drift, ...]:
         """Differences that `apply` sets."""
-        return tuple(drift for drift in self.drifts if drift.kind is DriftKind.SETTABLE)
+        return tuple(drift for drift in self.drifts if drift.settable)
 
     def unsettable(self) -> tuple[Drift, ...]:
         """Differences that it does not set."""
-        return tuple(drift for drift in self.drifts if drift.kind is not DriftKind.SETTABLE)
+        return tuple(drift for drift in self.drifts if not drift.settable)
 
 
 ReadTarget = Callable[[Target], Awaitable[Mapping[str, Reading]]]
@@ -250,9 +250,7 @@ class DriftScan:
         """Plan all that differs, and what that would move; what cannot be planned is blocked."""
         hardware = self._bench.hardware
         changes: list[Change] = []
-        todo = list(
-            dict.fromkeys(drift.target for drift in self._drifts if drift.kind is DriftKind.SETTABLE and drift.target)
-        )
+        todo = list(dict.fromkeys(drift.target for drift in self._drifts if drift.settable and drift.target))
         for target in todo:  # it grows
             planned, refused = await self._plan_target(target, self._values[target])
             for key, error in refused.items():
@@ -267,7 +265,7 @@ class DriftScan:
                 todo.append(disk)
         for change in changes:  # -1 for a default that it has already
             at = self._index_of(change.target, change.key)
-            if change.before == change.after and at is not None and self._drifts[at].kind is DriftKind.SETTABLE:
+            if change.before == change.after and at is not None and self._drifts[at].settable:
                 del self._drifts[at]
         return hardware.needed(hardware.in_order(changes))
 

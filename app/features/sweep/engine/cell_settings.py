@@ -129,11 +129,8 @@ async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: a
     if not stop.is_set() and (why := await mismatch_text(bench, wanted)):
         raise SettingNotAppliedError(f"{why} after it was set.")
     readings = await _readings(bench, wanted)
-    return tuple(
-        filter(
-            None, (_not_in_force_text(assignment, readings[assignment.target][assignment.key]) for assignment in wanted)
-        )
-    )
+    texts = (_not_in_force_text(assignment, readings[assignment.target][assignment.key]) for assignment in wanted)
+    return tuple(filter(None, texts))
 
 
 async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
@@ -157,11 +154,7 @@ async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
 
 async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> None:
     readings = await _readings(bench, wanted)
-    missing = [
-        wanted_setting
-        for wanted_setting in wanted
-        if readings[wanted_setting.target][wanted_setting.key].now != wanted_setting.value
-    ]
+    missing = [setting for setting in wanted if readings[setting.target][setting.key].now != setting.value]
     for assignment in await _in_order(bench, sorted(missing, key=lambda setting: not setting.slow)):
         change = await bench.hardware.plan(assignment.target, assignment.key, assignment.value)
         if change.before == change.after:

@@ -253,7 +253,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
     """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
     assert facts.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
-    sizes = [other_array.size_bytes for other_array in facts.arrays.making.arrays if other_array.alone is array.alone]
+    sizes = [made.size_bytes for made in facts.arrays.making.arrays if made.alone is array.alone]
     if "size" not in job and None not in sizes and (least := min(size or 0 for size in sizes) >> 20):
         job["size"] = f"{least}M"
     return SweepCell(
@@ -358,10 +358,10 @@ def _compared_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFac
 
 
 def _present_value(axis: SettingAxis, facts: TargetFacts) -> str:
-    holder = facts.holder(axis.target, _with_node_names(axis.setting, facts))
+    key = _with_node_names(axis.setting, facts)
+    holder = facts.holder(axis.target, key)
     if holder is None:
         return axis.values[0]
-    key = _with_node_names(axis.setting, facts)
     now = holder.readings[key].now
     for value in axis.values:
         if value == now or _size(value) == now:

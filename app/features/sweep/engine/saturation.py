@@ -188,10 +188,10 @@ def family(cell: SweepCell) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
     """One cell of every set-up and of every workload that differs by more than its queue depth."""
-    matches: dict[object, SweepCell] = {}
+    by_family: dict[object, SweepCell] = {}
     for cell in record.design.cells:
-        matches.setdefault(family(cell), cell)
-    return tuple(matches.values())
+        by_family.setdefault(family(cell), cell)
+    return tuple(by_family.values())
 
 
 def search(record: SweepRecord, runs: Runs) -> tuple[SaturationResult, ...]:
@@ -199,13 +199,11 @@ def search(record: SweepRecord, runs: Runs) -> tuple[SaturationResult, ...]:
     goal = record.design.saturation
     if goal is None:
         return ()
-    saturation_results = []
+    searches = []
     for base in bases(record):
         points = depth_points(record, base, goal, runs)
         if points:
             complete = not next_runs(points, goal, max(LEAST_RUNS, record.design.repeats), Random(0))
             top, least = plateau(points, goal), best(points, goal)
-            saturation_results.append(
-                SaturationResult(cell=base, points=points, plateau=top, best=least, complete=complete)
-            )
-    return tuple(saturation_results)
+            searches.append(SaturationResult(cell=base, points=points, plateau=top, best=least, complete=complete))
+    return tuple(searches)
