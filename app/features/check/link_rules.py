@@ -62,18 +62,11 @@ def link_speed(snapshot: SystemSnapshot) -> RuleOutput:
         now, port = links[drive.target]
         if now is None:
             continue
-        alike = [
-            links[other_drive.target][0] or 0.0
-            for other_drive in drives
-            if other_drive.model is not None and other_drive.model == drive.model
-        ]
+        same_model = [other for other in drives if other.model is not None and other.model == drive.model]
+        alike = [links[other.target][0] or 0.0 for other in same_model]
         able = max(_rate(drive, "Link limit") or 0.0, *alike, now)
         if port is None:
-            neighbours = [
-                links[other_drive.target][0] or 0.0
-                for other_drive in drives
-                if other_drive.controller == drive.controller
-            ]
+            neighbours = [links[other.target][0] or 0.0 for other in drives if other.controller == drive.controller]
             port = max(neighbours) if drive.controller is not None and max(neighbours) > now else None
         yield from _kernel_limit(snapshot, drive)
         if able <= now or (drive.media is Media.HDD and now >= DISK_RATE):

@@ -123,8 +123,7 @@ class ArrayLifecycle:
         if missing := own.keys() - present.initial.keys():
             raise InvalidValueError(f"{present.found.target} has no setting {clean(', '.join(sorted(missing)), 60)}.")
         made = tuple(
-            Assignment(target=initial_setting.target, key=key, value=own.get(key, initial_setting.value))
-            for key, initial_setting in present.initial.items()
+            replace(assignment, value=own.get(key, assignment.value)) for key, assignment in present.initial.items()
         )
         return replace(cell, where=str(present.found.target), settings=(*others, *made), needs=())
 

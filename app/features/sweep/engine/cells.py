@@ -74,20 +74,17 @@ def score(run: RunRecord | None) -> RunScore | None:
 
 def score_of(figures: RunResult) -> RunScore | None:
     """The figures in both directions together; None when nothing was measured."""
-    both = [direction_stats for direction_stats in figures.transfers if direction_stats.total_ios]
+    both = [stats for stats in figures.transfers if stats.total_ios]
     if not both:
         return None
     return RunScore(
-        iops=sum(direction_stats.iops for direction_stats in both),
-        bytes_per_second=sum(direction_stats.bytes_per_second for direction_stats in both),
-        p99_ns=_slower(
-            direction_stats.latency_ns.p99 if direction_stats.total_ios >= ENOUGH_FOR_P99 else None
-            for direction_stats in both
-        ),
+        iops=sum(stats.iops for stats in both),
+        bytes_per_second=sum(stats.bytes_per_second for stats in both),
+        p99_ns=_slower(stats.latency_ns.p99 if stats.total_ios >= ENOUGH_FOR_P99 else None for stats in both),
         mean_ns=_mean(both),
-        p50_ns=_slower(direction_stats.latency_ns.p50 for direction_stats in both),
-        p99_9_ns=_slower(direction_stats.latency_ns.p99_9 for direction_stats in both),
-        ios=sum(direction_stats.total_ios for direction_stats in both),
+        p50_ns=_slower(stats.latency_ns.p50 for stats in both),
+        p99_9_ns=_slower(stats.latency_ns.p99_9 for stats in both),
+        ios=sum(stats.total_ios for stats in both),
     )
 
 

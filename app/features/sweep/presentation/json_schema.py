@@ -24,10 +24,7 @@ def design_json(design: Design) -> Json:
         **picked(design, "title", "seed", "repeats", "pairs", "rank"),
         "threshold_percent": design.threshold_percent or THRESHOLD_PERCENT,
         "rule": design.rule,
-        "blind": [
-            picked(underpowered_setups, "setups", "rounds", "enough")
-            for underpowered_setups in underpowered_setups(design)
-        ],
+        "blind": [picked(setups, "setups", "rounds", "enough") for setups in underpowered_setups(design)],
         "targets": dict(design.targets),
         "making": making_json(design),
         "seconds": design.seconds,
