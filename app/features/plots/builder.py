@@ -67,8 +67,8 @@ def picture(
 
 def without_data(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
     """The kinds that have nothing to show, as far as that is known without reading intervals."""
-    matches = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
-    return {kind: made for kind, made in matches.items() if made.data is None}
+    pictures = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
+    return {kind: made for kind, made in pictures.items() if made.data is None}
 
 
 def default_kind(subject: PlotSelection) -> StaticPlotKind:
@@ -77,13 +77,9 @@ def default_kind(subject: PlotSelection) -> StaticPlotKind:
         return StaticPlotKind.CURVE
     if subject.all_sessions:
         return StaticPlotKind.HISTORY
-    return (
-        StaticPlotKind.PERCENTILES
-        if len(subject.parts) > 1
-        else StaticPlotKind.BOX
-        if len(subject.runs) > 1
-        else StaticPlotKind.TIMELINE
-    )
+    if len(subject.parts) > 1:
+        return StaticPlotKind.PERCENTILES
+    return StaticPlotKind.BOX if len(subject.runs) > 1 else StaticPlotKind.TIMELINE
 
 
 # -- what screens of the core and of other features show without a question -------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
@@ -79,21 +79,14 @@ class HostResponses:
             self.groups[key] = HostGroupResponse(hosts=(outcome.host,), status=outcome.status, document=document)
             return
         same = before.document.get("host") == document.get("host")
-        self.groups[key] = HostGroupResponse(
-            hosts=(*before.hosts, outcome.host),
-            status=outcome.status,
-            document=before.document if same else {**before.document, "host": None},
-        )
+        kept = before.document if same else {**before.document, "host": None}
+        self.groups[key] = replace(before, hosts=(*before.hosts, outcome.host), document=kept)
 
     def in_order(self) -> list[HostGroupResponse]:
         """The groups, by the first host of each, as they were asked."""
         positions = {host: at for at, host in enumerate(self.asked)}
         ordered = (
-            HostGroupResponse(
-                hosts=tuple(sorted(group.hosts, key=positions.__getitem__)),
-                status=group.status,
-                document=group.document,
-            )
+            replace(group, hosts=tuple(sorted(group.hosts, key=positions.__getitem__)))
             for group in self.groups.values()
         )
         return sorted(ordered, key=lambda group: positions[group.hosts[0]])
