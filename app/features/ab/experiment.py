@@ -111,11 +111,11 @@ class AbExperiment:
             cut_short = await self._run(number, letter, quiet=quiet)
             if cut_short is not None:
                 return cut_short
-            if number % 2 and self._looked(number // 2 + 1):
+            if number % 2 and self._ends_after(number // 2 + 1):
                 break
         return RunStatus.OK, ""
 
-    def _looked(self, pairs: int) -> bool:
+    def _ends_after(self, pairs: int) -> bool:
         """Whether the experiment ends with this pair."""
         if reached(self._plan.looks, pairs) is None:
             return False
