@@ -285,11 +285,8 @@ class ExploreScreen(WorkbenchScreen):
 
     def action_log(self) -> None:
         """Ratios, or even distances."""
-        now = (
-            self._choice.log
-            if self._choice.log is not None
-            else self._kind in (StaticPlotKind.TIMELINE, StaticPlotKind.CURVE)
-        )
+        usual = self._kind in (StaticPlotKind.TIMELINE, StaticPlotKind.CURVE)
+        now = usual if self._choice.log is None else self._choice.log
         self._choice = replace(self._choice, log=not now)
         self._draw()
 
