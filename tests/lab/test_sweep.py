@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.features.sweep.engine.builtin_plans import shipped
+from app.features.sweep.engine.builtin_plans import plan_files
 from backends.array_planning import END
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Md
@@ -57,7 +57,7 @@ pytestmark = pytest.mark.vendors("block", "md")
 
 def short(tmp_path: Path, name: str, words: Mapping[str, str]) -> str:
     """A shipped plan, with other words for some of it: its runs are short."""
-    text = shipped()[name].read_text()
+    text = plan_files()[name].read_text()
     for long, brief in words.items():
         assert long in text
         text = text.replace(long, brief)

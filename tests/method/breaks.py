@@ -229,7 +229,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="matrix and confirmation have 10 % each",
-        where="app.features.sweep.engine.verdicts:shares",
+        where="app.features.sweep.engine.verdicts:alpha_budget",
         old="AlphaBudget(each=each, confirmation=LEVEL - SCREENING)",
         new="AlphaBudget(each=2 * LEVEL / count, confirmation=2 * LEVEL)",
         noticed_by=("matrix",),

@@ -14,10 +14,10 @@ from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, first_record, fold_sweep
 from app.core.session.sweep_steps import Design, Rank, Step, StepResult, SweepCell
 from app.features.sweep.engine import verdicts
-from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.adaptive_steps import next_steps
 from app.features.sweep.engine.best_cells import ConfirmedWinner, confirmations
 from app.features.sweep.engine.order import arrange
-from app.features.sweep.engine.verdicts import judged
+from app.features.sweep.engine.verdicts import judge_cells
 from tests.features.sweep.making import run
 from tests.method.disturbances import Level, drift, jumping, moments, nothing, period, throttled
 from tests.method.line import Line, at_least, at_most, percent, source
@@ -132,7 +132,7 @@ def whole(
 ) -> Told:
     """The screening, and what it asks to measure again."""
     record, runs = screened(random, noise, level, size=size, effects=effects)
-    more = further(record, runs)
+    more = next_steps(record, runs)
     if more is not None and more.steps:
         record = fold_sweep(record, more) or record
         record = replace(record, ended=(*record.ended, *map(_ended, more.steps)))
@@ -143,7 +143,7 @@ def whole(
 def told(record: SweepRecord, runs: Sequence[RunRecord]) -> Told:
     """What is told of cells and of winners, and nothing else of what a sweep comes to."""
     known = {run.id: run for run in runs}
-    cells = judged(record, known)
+    cells = judge_cells(record, known)
     shown = [cell for cell, one in cells.items() if one.differs]
     return Told(cells=cells, winners=tuple(confirmations(record, known, shown)))
 

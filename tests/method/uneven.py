@@ -16,7 +16,7 @@ from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, first_record, fold_sweep
 from app.core.session.sweep_steps import Step, StepResult
 from app.features.sweep.engine import verdicts
-from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.adaptive_steps import next_steps
 from app.features.sweep.engine.results import results
 from tests.features.sweep.making import run
 from tests.method.line import FALSE, Rate
@@ -161,7 +161,7 @@ def found_rate(noise: CellNoise, seed: int, draws: int, *, size: Size | None = N
 def drawn_sweep(random: Random, kind: Uneven, effects: Mapping[tuple[int, int], float] = EQUAL) -> Told:
     """Return what a whole sweep reports: its screening, and the winners measured again."""
     record, runs = screened_cells(random, kind, effects)
-    more = further(record, runs)
+    more = next_steps(record, runs)
     if more is not None and more.steps:
         record = fold_sweep(record, more) or record
         added = _runs(random, more.steps, kind, effects)

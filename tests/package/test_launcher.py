@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.features.fleet.hosts.standalone_binary import one_file
+from app.features.fleet.hosts.standalone_binary import find_binary
 from tests.package.fake import build, interpreter, needs_go, start
 from tests.packages import needs
 from tools.package.tree import INTERPRETER
@@ -56,7 +56,7 @@ def refused(program: Path, base: Path) -> str:
 
 
 def test_it_is_known_for_the_one_file_that_hosts_are_sent(program: Path) -> None:
-    known = one_file(program)
+    known = find_binary(program)
     assert known is not None
     assert (known.machine, known.size) == (os.uname().machine, program.stat().st_size)
 

@@ -39,11 +39,11 @@ from app.features.ab.plan import (
     NULL_PAIRS,
     REST_SECONDS,
     AbPlan,
-    continued,
     known_noise,
     looks_that_detect,
     plan_ab,
     plan_null,
+    resumable_experiment,
 )
 from app.features.ab.presentation import order_text, plan_json, plan_noise_text, threshold_text
 from backends.device_label import DeviceLabel
@@ -143,17 +143,17 @@ def ab_command(options: _AbOptions) -> int:
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
         plan = await _plan(bench, options, asked, setting, looks)
-        return _show(plan, options.as_json) if options.dry_run else await _ab(bench, interruption, plan, options)
+        return _print_plan(plan, options.as_json) if options.dry_run else await _run(bench, interruption, plan, options)
 
     return on_workbench(work, dry=options.dry_run, hurry=HURRY, rights=True)
 
 
-async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, options: _AbOptions) -> int:
+async def _run(bench: Workbench, interruption: Interruption, plan: AbPlan, options: _AbOptions) -> int:
     say_lines(_review(plan))
     for row in await wear_lines(bench, plan.ready, times=2 * plan.pairs):
         say(f"{row}.")
     say()
-    typed = _ask(plan, await bench.hardware.device_label(plan.change.target), options)
+    typed = _ask_for_confirmation(plan, await bench.hardware.device_label(plan.change.target), options)
     await open_checked_session(bench)
     if interruption.is_requested():
         return INTERRUPTED
@@ -163,7 +163,7 @@ async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, option
             record = await run_experiment(bench, plan, confirm=typed)
         finally:
             teller.end()
-    _tell(bench, record, as_json=options.as_json)
+    _print_result(bench, record, as_json=options.as_json)
     if interruption.is_requested():
         return INTERRUPTED
     whole = record.end is not None and record.end.status.value == "ok" and record.end.restored
@@ -211,7 +211,7 @@ async def _plan(
     least = REST_SECONDS if options.rest is None else options.rest
     rest, noise = least if bench.host.capabilities.live else None, known_noise(bench, ready)
     if change is not None and options.more is not None:
-        record, done = continued(loaded_session().session, options.more, change, ready)
+        record, done = resumable_experiment(loaded_session().session, options.more, change, ready)
         return plan_ab(change, ready, rest_seconds=rest, goes_on=record, done=done, noise=noise)
     threshold = THRESHOLD_PERCENT if options.threshold is None else options.threshold
     if change is None:
@@ -233,12 +233,12 @@ def _review(plan: AbPlan) -> Iterator[str]:
     change = plan.change
     if plan.null:
         yield f"The same against itself on {change.target}: nothing is set."
-        yield from _measured(plan)
+        yield from _measurement_lines(plan)
         return
     yield (
         f"A/B of {change.label} of {change.target}: A is {view.old_text(change)} as now, B is {view.new_text(change)}."
     )
-    yield from _measured(plan)
+    yield from _measurement_lines(plan)
     yield f"The setting is changed {plan.switches} times; at the end it is {view.old_text(change)} again:"
     yield from step_lines(change.writes)
     yield "and back, also after Ctrl-C or a failure:"
@@ -247,22 +247,22 @@ def _review(plan: AbPlan) -> Iterator[str]:
         yield f"While it is B: {clean(change.risk_text, 400)}"
 
 
-def _measured(plan: AbPlan) -> Iterator[str]:
+def _measurement_lines(plan: AbPlan) -> Iterator[str]:
     """The job, how often and for how long, and what so many pairs can show."""
     yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
-    yield f"{order_text(plan)}{_of_the_rack()}. {threshold_text(plan)}"
+    yield f"{order_text(plan)}{_simulated_time_text()}. {threshold_text(plan)}"
     yield clean(plan_noise_text(plan), 600)
     for note in plan.ready.notes:
         yield f"Note: {clean(note, 600)}"
 
 
-def _of_the_rack() -> str:
+def _simulated_time_text() -> str:
     options = current()
     speed = options.demo_speed or HURRY
     return f" of the rack's time, which runs {speed:g} times as fast" if options.demo and speed != 1 else ""
 
 
-def _show(plan: AbPlan, as_json: bool) -> int:
+def _print_plan(plan: AbPlan, as_json: bool) -> int:
     if as_json:
         print_json(dry_run=True, plan=plan_json(plan))
     else:
@@ -271,7 +271,7 @@ def _show(plan: AbPlan, as_json: bool) -> int:
     return DONE
 
 
-def _ask(plan: AbPlan, plate: DeviceLabel, options: _AbOptions) -> str | None:
+def _ask_for_confirmation(plan: AbPlan, plate: DeviceLabel, options: _AbOptions) -> str | None:
     """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
     ready = plan.ready
     both = options.typed is not None and options.typed == ready.confirm_text  # who means the device means its settings
@@ -287,9 +287,9 @@ class _Teller:
         self._so_far = ""
         self._last = False
         self._follower = RunProgressPrinter(bench, stream=False)
-        self._forget = bench.subscribe(self._heard)
+        self._forget = bench.subscribe(self._print_event)
 
-    def _heard(self, session: Session, event: AnyEvent) -> None:
+    def _print_event(self, session: Session, event: AnyEvent) -> None:
         match event:
             case RunStarted(mark=mark) if mark is not None:
                 record = session.experiment(mark.experiment)
@@ -320,14 +320,14 @@ class _Teller:
         self._follower.close()
 
 
-def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
+def _print_result(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
     comparison = stored_comparison(bench.session, record.id)
     folder = str(bench.folder)
     if as_json:
-        runs = [each for each in bench.session.runs if each.start.mark and each.start.mark.experiment == record.id]
+        runs = [run for run in bench.session.runs if run.start.mark and run.start.mark.experiment == record.id]
         print_json(
             experiment=json_schema_compare.experiment(record, bench.session, comparison, session=folder),
-            runs=[json_schema.run(each, session=folder) for each in runs],
+            runs=[json_schema.run(run, session=folder) for run in runs],
         )
     elif comparison is not None:
         lines([*(paint(clean(shown_line, 1000), "bold") for shown_line in shown_lines(record, comparison)), ""])

@@ -20,7 +20,7 @@ from app.core.session.flag_files import EXPERIMENT
 from app.core.session.results import RunStatus
 from app.core.session.state import ChangeRecord, ExperimentRecord, fold
 from app.core.workbench import Workbench
-from app.features.ab.plan import AbPlan, ended
+from app.features.ab.plan import AbPlan, ends_experiment
 from backends.errors import BlockedError, RaidbenchError, StorageError
 from backends.host import shield_to_completion
 from backends.model import Target
@@ -111,16 +111,16 @@ class AbExperiment:
             cut_short = await self._run(number, letter, quiet=quiet)
             if cut_short is not None:
                 return cut_short
-            if number % 2 and self._looked(number // 2 + 1):
+            if number % 2 and self._ends_after(number // 2 + 1):
                 break
         return RunStatus.OK, ""
 
-    def _looked(self, pairs: int) -> bool:
+    def _ends_after(self, pairs: int) -> bool:
         """Whether the experiment ends with this pair."""
         if due_look(self._plan.looks, pairs) is None:
             return False
         shown = compare_experiment(self._bench.session, self._id)
-        return ended(self._plan.until_percent, shown)
+        return ends_experiment(self._plan.until_percent, shown)
 
     async def _run(self, number: int, letter: Letter, *, quiet: bool) -> tuple[RunStatus, str] | None:
         """One run; status and reason if the experiment ends with it."""
@@ -134,12 +134,12 @@ class AbExperiment:
         notes = ready.notes if quiet else (*ready.notes, "The device was not at rest before this run.")
         mark = ExperimentMark(experiment=self._id, letter=letter, pair=number // 2 + 1)
         self._scratch = ready
-        if why := await self._another_value(letter):
+        if why := await self._mismatch_text(letter):
             return RunStatus.FAILED, f"{why} before the run"
         record = await self._bench.jobs.measure(replace(ready, mark=mark, notes=notes), confirm=self._confirm)
         figures = record.figures
         if figures.status is RunStatus.OK:
-            if why := await self._another_value(letter):
+            if why := await self._mismatch_text(letter):
                 self._not_counted = (record.id,)
                 return RunStatus.FAILED, f"{why} at the end of {record.id}, which does not count"
             return None
@@ -148,7 +148,7 @@ class AbExperiment:
             return RunStatus.STOPPED, f"{record.id} was stopped{why}"
         return RunStatus.FAILED, f"{record.id} failed: {figures.reason or 'no reason given'}"
 
-    async def _another_value(self, letter: Letter) -> str:
+    async def _mismatch_text(self, letter: Letter) -> str:
         """What the setting reads instead of the value of a letter, a sentence without its end; "" where it has that."""
         if self._plan.null:
             return ""
@@ -163,14 +163,14 @@ class AbExperiment:
         if self._plan.null:
             return
         if letter == "A":
-            await self._back()
-        elif not any(record.in_force for record in self._own()):
+            await self._restore_value()
+        elif not any(record.in_force for record in self._own_changes()):
             made = await self._bench.changes.apply(self._plan.change)
             if made.result != "verified":
                 raise BlockedError(f"{self._plan.change.label} was not set: {made.message or made.result}.")
-            self._note(made)
+            self._note_moved(made)
 
-    def _own(self) -> tuple[ChangeRecord, ...]:
+    def _own_changes(self) -> tuple[ChangeRecord, ...]:
         """What this experiment has set, oldest first.
 
         By the session, not by what `apply` returned: when it is cancelled it sets the value and returns nothing.
@@ -182,22 +182,22 @@ class AbExperiment:
             if (record.change.target, record.change.key) == (change.target, change.key) and record.intent.undoes is None
         )
 
-    async def _back(self) -> None:
+    async def _restore_value(self) -> None:
         """The value of before, and of what moved along with it. Raises RaidbenchError unless it reads back."""
-        own = self._own()
+        own = self._own_changes()
         if len(own) == self._taken_back:
             return
         for record in reversed(own):
             if record.in_force:
                 undone = await self._bench.changes.undo(record.id)
-                self._note(undone)
+                self._note_moved(undone)
                 if not undone.is_reverted:
                     why = undone.message or undone.result
                     raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
-        await self._back_along(own[-1].id)
+        await self._restore_moved(own[-1].id)
         self._taken_back = len(own)
 
-    def _note(self, ended: ChangeEnded) -> None:
+    def _note_moved(self, ended: ChangeEnded) -> None:
         """Keep what moved between the reading right before a step of this experiment and the one right after it.
 
         That measures a side effect. What changes at any other time is somebody else's, and left alone.
@@ -209,7 +209,7 @@ class AbExperiment:
                 self._moved.setdefault(name, f"{setting.before} -> {setting.now}")
             self._since_a.setdefault((setting.target, setting.key), []).append(setting)
 
-    async def _back_along(self, change_id: str) -> None:
+    async def _restore_moved(self, change_id: str) -> None:
         """Put back what moved along and did not come back with the value."""
         change = self._plan.change
         moved, self._since_a = self._since_a, {}
@@ -232,7 +232,7 @@ class AbExperiment:
     async def _end(self, status: RunStatus, reason: str) -> None:
         left: tuple[str, ...] = ()
         try:
-            await self._back()
+            await self._restore_value()
         except RaidbenchError as error:
             left = (" ".join(filter(None, (error.message, error.hint))),)
             reason = " ".join(filter(None, (reason, *left)))
@@ -241,14 +241,14 @@ class AbExperiment:
             if self._scratch is not None and self._scratch.request.again and not self._scratch.request.keep:
                 await self._bench.jobs.forget_scratch(self._scratch)
             try:
-                self._tell_end(status, reason, restored=not left)
+                self._record_end(status, reason, restored=not left)
             except StorageError as error:
                 change = self._plan.change
                 raise with_unrestored(
                     error, left and (f"{change.label} of {change.target} is not {change.before} again.",)
                 ) from error
 
-    def _tell_end(self, status: RunStatus, reason: str, *, restored: bool) -> None:
+    def _record_end(self, status: RunStatus, reason: str, *, restored: bool) -> None:
         ended = ExperimentEnded(
             at=time.time(),
             id=self._id,

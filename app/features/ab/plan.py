@@ -147,12 +147,12 @@ def plan_ab(
             f"{change.label} of {change.target} is {change.after} already.",
             hint="Name the value to try against it; --null measures the same against itself.",
         )
-    what = f"{change.label} of {change.target}"
+    subject = f"{change.label} of {change.target}"
     if change.before is None:
-        raise RefusedError(f"{what} cannot be set back and forth: its value now is not known.", hint=_INSTEAD)
+        raise RefusedError(f"{subject} cannot be set back and forth: its value now is not known.", hint=_INSTEAD)
     if reason := trial_refusal_reason(change):
-        raise RefusedError(f"{what} cannot be set back and forth: it {reason}.", hint=_INSTEAD)
-    plan = _drawn(change, ready, looks, rest_seconds, seed)
+        raise RefusedError(f"{subject} cannot be set back and forth: it {reason}.", hint=_INSTEAD)
+    plan = _draw_plan(change, ready, looks, rest_seconds, seed)
     return replace(
         plan,
         # Another version may draw another order from the same seed.
@@ -180,11 +180,11 @@ def plan_null(
     Raises InvalidValueError.
     """
     same = Change(target=target, key="", label=SAME_SET_UP, before=AS_IT_IS, after=AS_IT_IS, writes=(), undo=())
-    plan = _drawn(same, ready, one_look(pairs), rest_seconds, seed)
+    plan = _draw_plan(same, ready, one_look(pairs), rest_seconds, seed)
     return replace(plan, threshold_percent=threshold_percent, noise=noise)
 
 
-def _drawn(
+def _draw_plan(
     change: Change, ready: RunPlan, looks: tuple[InterimAnalysis, ...], rest_seconds: float | None, seed: int | None
 ) -> AbPlan:
     """With order and pauses drawn. Raises InvalidValueError."""
@@ -224,24 +224,26 @@ def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tu
         )
     pairs = pairs_for(noise, percent, MOST_PAIRS)
     if pairs is None:
-        seen = detectable_effect(noise, MOST_PAIRS)
+        smallest = detectable_effect(noise, MOST_PAIRS)
         raise InvalidValueError(
             f"{percent:g} % are not to be seen here: runs of the same lie {noise.percent:.1f} % apart, and "
-            f"{MOST_PAIRS} pairs show {seen:.1f} %.",
+            f"{MOST_PAIRS} pairs show {smallest:.1f} %.",
             hint="Name a larger effect, or let each run take longer.",
         )
     return one_look(pairs)
 
 
-def continued(session: Session, experiment_id: str, change: Change, ready: RunPlan) -> tuple[ExperimentRecord, int]:
+def resumable_experiment(
+    session: Session, experiment_id: str, change: Change, ready: RunPlan
+) -> tuple[ExperimentRecord, int]:
     """An experiment that its plan has room for, and its whole pairs.
 
     Raises NotFoundError, RefusedError (another change or job, or one that is complete).
     """
     record = session.experiment(experiment_id)
     if record is None:
-        known = ", ".join(each.id for each in session.experiments) or "none"
-        raise NotFoundError(f"This session has no experiment {experiment_id}.", hint=f"It has: {known}.")
+        ids = ", ".join(experiment.id for experiment in session.experiments) or "none"
+        raise NotFoundError(f"This session has no experiment {experiment_id}.", hint=f"It has: {ids}.")
     again = f"Begin a new one: `raidbench ab {record.start.target} {record.start.key}={record.start.b}`."
     start = record.start
     if (start.target, start.key, start.a, start.b) != (change.target, change.key, change.before, change.after):
@@ -251,13 +253,13 @@ def continued(session: Session, experiment_id: str, change: Change, ready: RunPl
         raise RefusedError(f"{record.id} measured another job: {start.title}.", hint="Name the same job.")
     comparison = compare_experiment(session, experiment_id)
     done = 0 if comparison is None else len(comparison.sides.a) - comparison.sides.before
-    if ended(record.start.until_percent, comparison):
+    if ends_experiment(record.start.until_percent, comparison):
         again = f"{again.removesuffix('.')}: its pairs and these are judged together, at a stricter level."
         raise RefusedError(f"{record.id} is complete: more pairs would be chosen by its result.", hint=again)
     return record, done
 
 
-def ended(until_percent: float | None, comparison: Comparison | None) -> bool:
+def ends_experiment(until_percent: float | None, comparison: Comparison | None) -> bool:
     """Whether a look is due, and ends the experiment: the last one, one that decides, one as narrow as asked for."""
     row = None if comparison is None else comparison.headline
     if comparison is None or row is None:

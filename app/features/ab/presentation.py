@@ -66,8 +66,8 @@ def _noise_text(plan: AbPlan) -> str:
     pairs, level = plan.looks[-1].pairs, plan.looks[-1].level
     if pairs < FEWEST_PAIRS:
         return f"{run_noise_text(noise)}; {sizes_text(noise)}."
-    seen = f"{units.plural(pairs, 'pair')} show {detectable_effect(noise, pairs, level=level):.1f} % and more"
-    return f"{run_noise_text(noise)}: {seen}; {sizes_text(noise)}."
+    detectable = f"{units.plural(pairs, 'pair')} show {detectable_effect(noise, pairs, level=level):.1f} % and more"
+    return f"{run_noise_text(noise)}: {detectable}; {sizes_text(noise)}."
 
 
 def plan_json(planned: AbPlan) -> Json:

@@ -24,7 +24,7 @@ from app.core.presentation.risk_text import effect_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord
 from app.features.ab.experiment import run_experiment
-from app.features.ab.plan import REST_SECONDS, AbPlan, continued, known_noise, plan_ab
+from app.features.ab.plan import REST_SECONDS, AbPlan, known_noise, plan_ab, resumable_experiment
 from app.features.ab.presentation import order_text, plan_noise_text, threshold_text
 from app.tui.bench.summary import ended_line
 from app.tui.bench.write_confirmation import confirm_run
@@ -110,7 +110,7 @@ class ExperimentDialog(ChoiceDialog):
 
     @on(Input.Changed, "#threshold")
     def _changed(self) -> None:
-        self._complain()
+        self._take_field()
 
     @on(Input.Submitted, "#threshold")
     def _submitted(self) -> None:
@@ -120,12 +120,12 @@ class ExperimentDialog(ChoiceDialog):
 
     def take(self, value: str) -> None:
         """Only with a threshold that can be one."""
-        if self._complain():
+        if self._take_field():
             self.query_one("#threshold", Input).focus()
         else:
             super().take(value)
 
-    def _complain(self) -> str:
+    def _take_field(self) -> str:
         """Take what is in the field, or say what is wrong with it."""
         reason = ""
         try:
@@ -160,7 +160,7 @@ class ExperimentController:
     async def begin(self, address: str, key: str, value: str) -> None:
         """Plan, ask, measure, tell; whatever cannot be is told."""
         try:
-            plan = await self._planned(address, key, value)
+            plan = await self._choose_plan(address, key, value)
             if plan is not None:
                 await self._ask(plan)
         except RaidbenchError as error:
@@ -169,7 +169,7 @@ class ExperimentController:
     async def go_on(self, experiment: str) -> bool:
         """The same with the pairs that an experiment's plan has left; whether they are measured."""
         try:
-            return await self._ask(await self._left(experiment))
+            return await self._ask(await self._remaining_plan(experiment))
         except RaidbenchError as error:
             self._app.show_error(error, title="No more pairs")
             return False
@@ -186,7 +186,7 @@ class ExperimentController:
         self._app.run_worker(self._run(plan), group="bench", exit_on_error=True)
         return True
 
-    async def _left(self, experiment: str) -> AbPlan:
+    async def _remaining_plan(self, experiment: str) -> AbPlan:
         """What is left of the plan of an experiment of this session, by the job of its runs. Raises RaidbenchError."""
         bench = self._app.workbench
         runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
@@ -200,11 +200,11 @@ class ExperimentController:
             where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, length_agreed=True
         )
         ready = await bench.jobs.prepare(request)
-        record, done = continued(bench.session, experiment, change, ready)
+        record, done = resumable_experiment(bench.session, experiment, change, ready)
         noise = known_noise(bench, ready)
         return plan_ab(change, ready, rest_seconds=self._rest, goes_on=record, done=done, noise=noise)
 
-    async def _planned(self, address: str, key: str, value: str) -> AbPlan | None:
+    async def _choose_plan(self, address: str, key: str, value: str) -> AbPlan | None:
         """The plan with the chosen number of pairs; None if no number was chosen."""
         bench = self._app.workbench
         device = await bench.hardware.find(address)
@@ -213,14 +213,16 @@ class ExperimentController:
                 f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another."
             )
         change = await bench.hardware.plan(device.target, key, value)
-        job, name = self._app.job_choice or (profile(_known(self._app.options.profile)).job, self._app.options.profile)
+        name = self._app.options.profile
+        known_name = name if name in PROFILES else next(iter(PROFILES))
+        job, profile_name = self._app.job_choice or (profile(known_name).job, name)
         if job.sections:
             raise BlockedError(
                 f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
                 hint="Open the job file again with o and choose one section.",
             )
         ready = await bench.jobs.prepare(
-            BenchmarkRequest(where=device.device, name=address, job=job, profile=name, length_agreed=True)
+            BenchmarkRequest(where=device.device, name=address, job=job, profile=profile_name, length_agreed=True)
         )
         noise = known_noise(bench, ready)
         plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}
@@ -268,17 +270,13 @@ async def go_on(app: AppInterface, experiment: str) -> bool:
 
 def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
     """Measure the only staged value against the one in force; where there is none, or several, say so."""
-    staged = [(target, *each) for target, values in app.staged.items() for each in values.items()]
+    staged = [(target, *assignment) for target, values in app.staged.items() for assignment in values.items()]
     if app.workbench.jobs.running:
         say("A job is running already: x on the Bench screen stops it.")
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B: it is measured against the one in force.")
     else:
         app.run_worker(ExperimentController(app).begin(*staged[0]), group="ab", exclusive=True)
-
-
-def _known(name: str) -> str:
-    return name if name in PROFILES else next(iter(PROFILES))
 
 
 def _choices(plans: Mapping[str, AbPlan]) -> tuple[ChoiceItem, ...]:
@@ -292,8 +290,8 @@ def _help(name: str, plan: AbPlan) -> str:
     """What it is good for: by the noise of this target where that is known."""
     if plan.noise is None or plan.until_percent is not None:
         return _PLANS[name][2]
-    look, seen = plan.sights[-1]
-    return f"{_PLANS[name][2].partition('.')[0]}. Here {look.pairs} pairs show {seen:.1f} % and more."
+    look, percent = plan.sights[-1]
+    return f"{_PLANS[name][2].partition('.')[0]}. Here {look.pairs} pairs show {percent:.1f} % and more."
 
 
 def _extent(plan: AbPlan) -> str:

@@ -39,21 +39,21 @@ def unwritten(facts: RunFacts) -> Advice | None:
     if not facts.job.reads or facts.written is True:
         return None
     if facts.written is False:
-        said = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
-        said = said if facts.scratch else f"{facts.name} was created again and has not been written since"
-    elif facts.media in _FLASH and not facts.content and not facts.scratch and not _before_disks(facts):
-        said = f"Nothing is known to lie on {facts.name}"
+        subject = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
+        subject = subject if facts.scratch else f"{facts.name} was created again and has not been written since"
+    elif facts.media in _FLASH and not facts.content and not facts.scratch and not _is_cache_device(facts):
+        subject = f"Nothing is known to lie on {facts.name}"
     else:
         return None
-    what = "with zeros by the filesystem" if facts.scratch else "without a look at the flash"
+    answer = "with zeros by the filesystem" if facts.scratch else "without a look at the flash"
     return Advice(
         key="unwritten-flash",
-        message=f"{said}: blocks never written are answered {what}, and too fast.",
+        message=f"{subject}: blocks never written are answered {answer}, and too fast.",
         do="Write the whole area once before reading it (4M or 128k sequential write, no time limit).",
     )
 
 
-def _before_disks(facts: RunFacts) -> bool:
+def _is_cache_device(facts: RunFacts) -> bool:
     """Whether it is a cache that is flash, and not all that lies behind."""
     return facts.front is not None and facts.front.kind != ARC
 
@@ -122,18 +122,19 @@ def partial_stripes(facts: RunFacts) -> Advice | None:
     if share < PARTIAL_SHARE:
         return None
     stripe = f"a full stripe is {exact_text(strip * data)} ({data} x {exact_text(strip)})"
-    what = _one_size(costs[0][0], sizes[0]) if len(costs) == 1 else _several([cost for cost, _ in costs], share)
+    stripe_costs = [cost for cost, _ in costs]
+    cost_text = _one_size_text(stripe_costs[0], sizes[0]) if len(costs) == 1 else _mixed_sizes_text(stripe_costs, share)
     gathered = " Unless a cache gathers them," if job.sequential and max(sizes) < strip * data else ""
     tail = " the rest of a stripe is read first." if gathered else ""
     return Advice(
         key="stripe-read-modify-write",
-        message=f"On {array.level.value.upper()} {stripe}: {what}{gathered}{tail}",
+        message=f"On {array.level.value.upper()} {stripe}: {cost_text}{gathered}{tail}",
         do=f"Expect it of small writes; to measure whole stripes write multiples of {exact_text(strip * data)},"
         " or choose a strip with which the block is one.",
     )
 
 
-def _one_size(cost: StripeCost, size: int) -> str:
+def _one_size_text(cost: StripeCost, size: int) -> str:
     """The cost of writes that are all of one size."""
     block = format_size(size)
     if not cost.whole:
@@ -145,7 +146,7 @@ def _one_size(cost: StripeCost, size: int) -> str:
     )
 
 
-def _several(costs: list[StripeCost], share: float) -> str:
+def _mixed_sizes_text(costs: list[StripeCost], share: float) -> str:
     least, most = min(c.member_ios for c in costs), max(c.member_ios for c in costs)
     return (
         f"{units.fraction(share)} of the bytes go into stripes written in part, and a write costs at least"
@@ -172,15 +173,16 @@ def member_imbalance(facts: RunFacts) -> Advice | None:
     if sum(_iops(member) for member in members) < ENOUGH_IOPS:
         return None
     plain = [member for member in members if not member.role and member.read_iops is not None]
-    said, do = _reads_in_spite(members) or _slowest(plain), _LOOK
-    if not said and (said := _uneven(plain, "reads")) and facts.array is not None and facts.array.level in _MIRRORED:
-        said += " Each read goes to one copy, the nearer or less busy one, so the others may be idle."
+    message, do = _write_mostly_text(members) or _slowest_text(plain), _LOOK
+    mirrored = facts.array is not None and facts.array.level in _MIRRORED
+    if not message and (message := _uneven_text(plain, "reads")) and mirrored:
+        message += " Each read goes to one copy, the nearer or less busy one, so the others may be idle."
         do = "More jobs at a time, or RAID 10 in layout f2 (every drive serves reads in order), use all copies."
-    said = said or _uneven(plain, "writes")
-    return Advice(key="member-imbalance", message=said, do=do) if said else None
+    message = message or _uneven_text(plain, "writes")
+    return Advice(key="member-imbalance", message=message, do=do) if message else None
 
 
-def _reads_in_spite(members: list[MemberStats]) -> str:
+def _write_mostly_text(members: list[MemberStats]) -> str:
     for member in members:
         share = member.share_of_reads
         if member.role == "write-mostly" and share is not None and share > MOSTLY_READS:
@@ -191,7 +193,7 @@ def _reads_in_spite(members: list[MemberStats]) -> str:
     return ""
 
 
-def _slowest(members: list[MemberStats]) -> str:
+def _slowest_text(members: list[MemberStats]) -> str:
     """One member whose I/Os take several times as long as those of the fastest."""
     timed = [(wait, member) for member in members if (wait := _wait(member)) is not None]
     if len(timed) < 2:
@@ -207,18 +209,18 @@ def _slowest(members: list[MemberStats]) -> str:
     )
 
 
-def _uneven(members: list[MemberStats], what: str) -> str:
-    """Members of which one has twice or half of an even share; `what`: `reads` or `writes`."""
+def _uneven_text(members: list[MemberStats], direction: str) -> str:
+    """Members of which one has twice or half of an even share; `direction`: `reads` or `writes`."""
     shares = [
-        (member.share_of_reads if what == "reads" else member.share_of_writes, member.device) for member in members
+        (member.share_of_reads if direction == "reads" else member.share_of_writes, member.device) for member in members
     ]
-    known = [(share, device) for share, device in shares if share is not None]
-    if len(members) < 2 or len(known) < len(members):
+    reported = [(share, device) for share, device in shares if share is not None]
+    if len(members) < 2 or len(reported) < len(members):
         return ""
-    even = sum(share for share, _ in known) / len(known)
-    (least, idle), (most, busy) = min(known), max(known)
+    even = sum(share for share, _ in reported) / len(reported)
+    (least, idle), (most, busy) = min(reported), max(reported)
     if even and (most > UNEVEN * even or least < even / UNEVEN):
-        return f"{busy} has {units.fraction(most)} of the {what}, {idle} {units.fraction(least)}."
+        return f"{busy} has {units.fraction(most)} of the {direction}, {idle} {units.fraction(least)}."
     return ""
 
 

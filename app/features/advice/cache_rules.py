@@ -82,7 +82,7 @@ def cold(facts: RunFacts) -> Advice | None:
     slowly = " many times" if front.kind == DM_CACHE else ""
     return Advice(
         key="cache-cold",
-        message=f"{_first(front.words)} served {units.fraction(max(shares))} of the reads and could hold"
+        message=f"{_capitalised(front.words)} served {units.fraction(max(shares))} of the reads and could hold"
         f" {units.fraction(could)} of the area: it was still filling.",
         do=f"Read all of the area{slowly} before, or lengthen the ramp until the share stays as it is.",
     )
@@ -118,7 +118,7 @@ def block_size(facts: RunFacts) -> Advice | None:
     times = amplification(job.blockalign or min(job.block_sizes), job.shares, block)
     if times < AMPLIFIED:
         return None
-    said = [
+    reasons = [
         *(["a read fetches all of each that it touches"] if job.reads else []),
         *(
             ["a write reads what it changes in part, unless the ARC has it, and writes all of it"]
@@ -128,7 +128,7 @@ def block_size(facts: RunFacts) -> Advice | None:
     ]
     return Advice(
         key="zfs-block-size",
-        message=f"{name} is {format_size(block)}: {' and '.join(said)}, {units.three(times)} times the bytes.",
+        message=f"{name} is {format_size(block)}: {' and '.join(reasons)}, {units.three(times)} times the bytes.",
         do=f"Use blocks of {format_size(block)}, or a dataset with the block of the application"
         + (" (recordsize is of new files)." if name == "recordsize" else " (volblocksize is of new volumes)."),
     )
@@ -189,5 +189,5 @@ def compression(facts: RunFacts) -> Advice | None:
     )
 
 
-def _first(text: str) -> str:
+def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]

@@ -35,7 +35,7 @@ def background_task(facts: RunFacts) -> Advice | None:
     if not kinds:
         return None
     begun = {task.kind for task in facts.before.tasks}
-    named = [_task(task) + ("" if kind in begun else ", begun during the run") for kind, task in kinds.items()]
+    named = [_task_text(task) + ("" if kind in begun else ", begun during the run") for kind, task in kinds.items()]
     state = None if facts.array is None else facts.array.state
     lacks = " The array is not whole: what is missing is computed from the other members." if state in BROKEN else ""
     pause = "pause it in the tool of the array"
@@ -49,7 +49,7 @@ def background_task(facts: RunFacts) -> Advice | None:
     )
 
 
-def _task(task: Task) -> str:
+def _task_text(task: Task) -> str:
     done = f" ({units.fraction(task.progress)} done)" if task.progress is not None else ""
     return TASKS.get(task.kind, task.kind) + done
 
@@ -103,7 +103,7 @@ def policy_changed(facts: RunFacts) -> Advice | None:
     """A setting that is another at the end than it was at the beginning."""
     if facts.after is None:
         return None
-    moved = _moved(facts.before, facts.after)
+    moved = _changed_policies(facts.before, facts.after)
     if not moved:
         return None
     return Advice(
@@ -113,14 +113,14 @@ def policy_changed(facts: RunFacts) -> Advice | None:
     )
 
 
-def _moved(before: Condition, after: Condition) -> list[str]:
-    matches = []
+def _changed_policies(before: Condition, after: Condition) -> list[str]:
+    changes = []
     for key, old in before.policies.items():
         new = after.policies.get(key)
         if new is not None and new.in_force != old.in_force:
             why = f" ({new.why})" if new.why else ""
-            matches.append(f"{old.label} went from {old.in_force} to {new.in_force}{why}")
-    return matches
+            changes.append(f"{old.label} went from {old.in_force} to {new.in_force}{why}")
+    return changes
 
 
 def device_busy(facts: RunFacts) -> Advice | None:
@@ -135,16 +135,16 @@ def device_busy(facts: RunFacts) -> Advice | None:
     if not done.ended:
         reads = 0 if facts.job.reads else reads
         writes = 0 if facts.job.writes_data else writes
-    said = [
+    transfers = [
         f"{size_words(count)} were {verb}"
         for count, verb, ours in ((reads, "read", facts.job.reads), (writes, "written", facts.job.writes_data))
         if count > max(FOREIGN_BYTES, own * (FOREIGN_SHARE if ours else OTHER_WAY_SHARE))
     ]
-    if not said:
+    if not transfers:
         return None
     return Advice(
         key="device-busy",
-        message=f"Others use the disk: {' and '.join(said)} on it at the same time.",
+        message=f"Others use the disk: {' and '.join(transfers)} on it at the same time.",
         do="Stop what uses it (iotop and lsof name it), or measure at a quiet hour.",
     )
 
@@ -154,14 +154,14 @@ def throttled(facts: RunFacts) -> Advice | None:
     done = facts.measured
     if done is None:
         return None
-    said = [*done.drives_throttled]
+    causes = [*done.drives_throttled]
     if done.cpu_throttles:
-        said.append(f"the processors slowed down {units.plural(done.cpu_throttles, 'time')}")
-    if not said:
+        causes.append(f"the processors slowed down {units.plural(done.cpu_throttles, 'time')}")
+    if not causes:
         return None
     return Advice(
         key="throttled",
-        message=f"Too warm: {'; '.join(said)} during the run.",
+        message=f"Too warm: {'; '.join(causes)} during the run.",
         do="Look at airflow and fans; measure again once it stays cool.",
     )
 

@@ -88,10 +88,10 @@ def same_seed(facts: RunFacts) -> Advice | None:
         return None
     if job.direct and (not cache or not facts.area_bytes or facts.area_bytes >= 4 * cache):
         return None
-    what = f"the {size_words(cache)} cache of the controller" if job.direct else "the page cache"
+    cache_text = f"the {size_words(cache)} cache of the controller" if job.direct else "the page cache"
     return Advice(
         key="same-seed",
-        message=f"Seed {job.randseed} draws the same blocks in each run: a later one may read from {what} what an"
+        message=f"Seed {job.randseed} draws the same blocks in each run: a later one may read from {cache_text} what an"
         " earlier one left there.",
         do="Leave the seed empty, or use an area of four times the cache.",
     )

@@ -45,14 +45,14 @@ def fio_cpu(facts: RunFacts) -> Advice | None:
     if done is None or done.cpu.fio_percent_of_core is None:
         return None
     jobs = min(facts.job.numjobs, facts.cores) if facts.cores else facts.job.numjobs
-    each = done.cpu.fio_percent_of_core / jobs
-    if each < CORE_FULL:
+    per_job = done.cpu.fio_percent_of_core / jobs
+    if per_job < CORE_FULL:
         return None
     who = "its one job" if facts.job.numjobs == 1 else f"each of its {facts.job.numjobs} jobs"
     room = f" (the host has {facts.cores} CPUs)" if facts.cores > facts.job.numjobs else ""
     return Advice(
         key="fio-cpu-bound",
-        message=f"fio uses {units.percent(each)} of a core for {who}: the CPU is what you measure.",
+        message=f"fio uses {units.percent(per_job)} of a core for {who}: the CPU is what you measure.",
         do=f"Raise numjobs{room} and share the depth out between them.",
     )
 
@@ -122,17 +122,17 @@ def rate_not_held(facts: RunFacts) -> Advice | None:
     ios = done.reads + (done.writes or done.trims)
     moved = done.read_bytes + (done.written_bytes or done.trimmed_bytes)
     rate = job.whole_rate
-    each, came, unit = (job.whole_rate_iops, ios, "IOPS") if rate is None else (rate / MIB, moved / MIB, "MiB/s")
-    asked, reached = (each or 0) * job.numjobs, came / done.seconds
+    job_rate, came, unit = (job.whole_rate_iops, ios, "IOPS") if rate is None else (rate / MIB, moved / MIB, "MiB/s")
+    asked, reached = (job_rate or 0) * job.numjobs, came / done.seconds
     if reached < asked * (1 - RATE_OFF):
-        what = f"{asked:.5g} {unit} were asked for, {reached:.5g} came"
+        shortfall = f"{asked:.5g} {unit} were asked for, {reached:.5g} came"
     elif done.in_flight is not None and done.in_flight > job.queue * QUEUE_FULL:
-        what = f"Of a depth of {job.queue}, {done.in_flight:.3g} were in use on average"
+        shortfall = f"Of a depth of {job.queue}, {done.in_flight:.3g} were in use on average"
     else:
         return None
     return Advice(
         key="rate-not-held",
-        message=f"{what}: requests waited for a place in fio's queue, and no latency counts that.",
+        message=f"{shortfall}: requests waited for a place in fio's queue, and no latency counts that.",
         do="Ask for a lower rate, or a larger depth.",
     )
 
@@ -143,14 +143,14 @@ def not_steady(facts: RunFacts) -> Advice | None:
     if done is None:
         return None
     rounds = in_rounds(done.rounds) if done.ended else done.rounds
-    seen = judge_rounds(rounds)
-    if seen.steady or seen.range_share is None or seen.slope_share is None:
+    result = judge_rounds(rounds)
+    if result.steady or result.range_share is None or result.slope_share is None:
         return None
     when = f"over its {units.duration(done.seconds)}" if done.ended else f"over the last {ENOUGH_S} s"
     return Advice(
         key="not-steady",
-        message=f"Not steady {when}: rounds range over {units.fraction(seen.range_share)} of their mean (at most"
-        f" {units.fraction(RANGE_SHARE)}), the trend is {units.fraction(seen.slope_share)} (at most"
+        message=f"Not steady {when}: rounds range over {units.fraction(result.range_share)} of their mean (at most"
+        f" {units.fraction(RANGE_SHARE)}), the trend is {units.fraction(result.slope_share)} (at most"
         f" {units.fraction(SLOPE_SHARE)}).",
         do="Lengthen the ramp until it is; on flash first write the whole area once or twice.",
     )

@@ -86,16 +86,16 @@ def advise(facts: RunFacts) -> tuple[Advice, ...]:
     """All that is to be said of a run at this moment, the worst first; nothing of what is not known."""
     if not facts.job.sections:
         return tuple(advice for rule in RULES.values() if (advice := rule(facts)) is not None)
-    each = [(section.name, _of_section(facts, at)) for at, section in enumerate(facts.job.sections)]
+    sections = [(section.name, _section_facts(facts, at)) for at, section in enumerate(facts.job.sections)]
     advices = [
-        _of_each(rule, each) if key in ABOUT_A_SECTION else rule(facts)
+        _advise_sections(rule, sections) if key in ABOUT_A_SECTION else rule(facts)
         for key, rule in RULES.items()
         if key not in NOT_OF_SECTIONS
     ]
     return tuple(advice for advice in advices if advice is not None)
 
 
-def _of_section(facts: RunFacts, at: int) -> RunFacts:
+def _section_facts(facts: RunFacts, at: int) -> RunFacts:
     """The facts of one section: its own job, area and figures."""
     job = facts.job.sections[at].job
     area = facts.area_bytes if job.size is None else min(filter(None, (job.size, facts.area_bytes)))
@@ -104,19 +104,19 @@ def _of_section(facts: RunFacts, at: int) -> RunFacts:
     return replace(facts, job=job, area_bytes=area, measured=own)
 
 
-def _of_each(rule: Rule, each: Sequence[tuple[str, RunFacts]]) -> Advice | None:
+def _advise_sections(rule: Rule, sections: Sequence[tuple[str, RunFacts]]) -> Advice | None:
     """What a rule says of sections, as one piece of advice; without names where it says the same of all."""
-    said = [(name, advice) for name, facts in each if (advice := rule(facts)) is not None]
-    if not said:
+    advices = [(name, advice) for name, facts in sections if (advice := rule(facts)) is not None]
+    if not advices:
         return None
-    first = said[0][1]
-    if len(said) == len(each) and all(advice == first for _, advice in said):
+    first = advices[0][1]
+    if len(advices) == len(sections) and all(advice == first for _, advice in advices):
         return first
     names: dict[str, list[str]] = {}
-    for name, advice in said:
+    for name, advice in advices:
         names.setdefault(advice.message, []).append(name)
     return replace(
         first,
         message=" ".join(f"{', '.join(alike)}: {message}" for message, alike in names.items()),
-        do=" ".join(dict.fromkeys(advice.do for _, advice in said if advice.do)),
+        do=" ".join(dict.fromkeys(advice.do for _, advice in advices if advice.do)),
     )

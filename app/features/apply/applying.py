@@ -112,12 +112,12 @@ async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, tria
         if trial is not None:
             require_triable(change)
     _require_free(bench, changes, trial)
-    keeps = await _keeps(bench, state) if persist else ()
+    keeps = await _plan_rules(bench, state) if persist else ()
     return DesiredPlan(
         changes=changes,
         keeps=keeps,
         risk=worst(change.risk for change in changes),
-        plates=await _confirmed(bench, state, changes),
+        plates=await _require_confirmed(bench, state, changes),
     )
 
 
@@ -129,7 +129,7 @@ async def plan_rest(
     `made`: what was set already, which is not set to and fro. Raises as `DriftScan.look` and `plan_set`.
     """
     state = await DriftScan(bench, file).look()
-    if all(_place(change) in made for change in state.changes):
+    if all(_place_of(change) in made for change in state.changes):
         return state.drifts, None
     plan = await plan_set(bench, state, persist=file.persist, trial=None)
     return state.unsettable(), plan
@@ -158,7 +158,9 @@ def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | No
                 )
 
 
-async def _confirmed(bench: Workbench, state: DesiredState, changes: Sequence[Change]) -> tuple[DeviceLabel, ...]:
+async def _require_confirmed(
+    bench: Workbench, state: DesiredState, changes: Sequence[Change]
+) -> tuple[DeviceLabel, ...]:
     """Devices on which a risk is taken. Raises RefusedError for one that the file does not mean by its word."""
     plates: dict[Target, DeviceLabel] = {}
     for change in changes:
@@ -176,7 +178,7 @@ async def _confirmed(bench: Workbench, state: DesiredState, changes: Sequence[Ch
     return tuple(plates.values())
 
 
-async def _keeps(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef, ...]:
+async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef, ...]:
     """Files that would keep what a reboot loses, of those that are not there as they should be."""
     refs: list[PersistRuleRef] = []
     last: dict[str, PersistRule] = {}
@@ -197,11 +199,11 @@ async def _keeps(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef,
     return tuple(refs)
 
 
-async def unkept(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
+async def unsaved_differences(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
     """What is set and a reboot would lose, as differences."""
     return tuple(
         Drift(kind=DriftKind.NOT_KEPT, target=ref.target, why=f"{ref.rule.path} does not hold it yet")
-        for ref in await _keeps(bench, state)
+        for ref in await _plan_rules(bench, state)
     )
 
 
@@ -229,7 +231,7 @@ async def apply_set(
     while waiting and not stopped:
         begun = len(steps)
         try:
-            async for change, ended in _made(bench, waiting, trial):
+            async for change, ended in _apply(bench, waiting, trial):
                 steps.append(StepOutcome(change=change, ended=ended))
                 stopped = asked_to_stop() or (ended.result != "verified" and not keep_going)
                 if stopped:
@@ -243,7 +245,7 @@ async def apply_set(
         well = trouble is None and not stopped and all(step.ended.result == "verified" for step in steps)
         if not waiting and well and plan_more is not None:
             try:
-                more = await plan_more({_place(change) for change in planned})
+                more = await plan_more({_place_of(change) for change in planned})
             except RaidbenchError as error:
                 trouble, more = error, None
             if more is not None:
@@ -252,25 +254,24 @@ async def apply_set(
                 waiting = list(more.changes)
     failed = trouble is not None or any(step.ended.result != "verified" for step in steps)
     if failed and not keep_going:
-        steps = await _taken_back(bench, steps, before)
+        steps = await _undo_changes(bench, steps, before)
     elif not failed and not stopped:
-        kept, unkept_ = await _write(bench, plan.keeps)
-        return ApplyResult(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept_)
-    passed = _passed_over(planned, steps)
-    return ApplyResult(steps=tuple(steps), left=passed, trouble=trouble)
+        kept, unkept = await _write_rules(bench, plan.keeps)
+        return ApplyResult(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept)
+    return ApplyResult(steps=tuple(steps), left=_changes_not_begun(planned, steps), trouble=trouble)
 
 
-def _place(change: Change) -> Place:
+def _place_of(change: Change) -> Place:
     return change.target, change.key
 
 
-def _passed_over(changes: Sequence[Change], steps: Sequence[StepOutcome]) -> tuple[Change, ...]:
+def _changes_not_begun(changes: Sequence[Change], steps: Sequence[StepOutcome]) -> tuple[Change, ...]:
     """What was planned and not begun."""
-    begun = {_place(step.change) for step in steps}
-    return tuple(change for change in changes if _place(change) not in begun)
+    begun = {_place_of(step.change) for step in steps}
+    return tuple(change for change in changes if _place_of(change) not in begun)
 
 
-async def _made(
+async def _apply(
     bench: Workbench, changes: Sequence[Change], trial: float | None
 ) -> AsyncIterator[tuple[Change, ChangeEnded]]:
     async with aclosing(bench.changes.apply_all(changes, trial=trial)) as outcomes:
@@ -278,7 +279,7 @@ async def _made(
             yield change, ended
 
 
-async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Collection[str]) -> list[StepOutcome]:
+async def _undo_changes(bench: Workbench, steps: Sequence[StepOutcome], before: Collection[str]) -> list[StepOutcome]:
     """All that the session has in force since, newest first, also what was begun and whose end nobody told.
 
     What cannot be taken back is told, and the rest is taken back all the same.
@@ -310,7 +311,7 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
     return outcomes
 
 
-async def _write(
+async def _write_rules(
     bench: Workbench, keeps: Sequence[PersistRuleRef]
 ) -> tuple[tuple[PersistRuleRef, ...], dict[str, str]]:
     done, failed = [], {}

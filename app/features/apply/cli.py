@@ -69,22 +69,22 @@ def apply_command(options: _ApplyOptions) -> int:
 
 
 async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFile, options: _ApplyOptions) -> int:
-    from app.features.apply.applying import plan_set, unkept
+    from app.features.apply.applying import plan_set, unsaved_differences
     from app.features.apply.drift import DriftScan
 
     await bench.hardware.probe()
     state = await DriftScan(bench, wanted).look()
-    missing = await unkept(bench, state) if wanted.persist and (options.check or options.diff) else ()
+    missing = await unsaved_differences(bench, state) if wanted.persist and (options.check or options.diff) else ()
     drifts = (*state.drifts, *missing)
     if options.check or options.diff:
-        return _tell_drift(drifts, options)
+        return _print_drift(drifts, options)
     plan = await plan_set(bench, state, persist=wanted.persist, trial=wanted.trial)
     others = state.unsettable()
     if plan.empty or options.dry_run:
-        return _tell_plan(plan, state, others, options)
+        return _print_plan(plan, state, others, options)
     _ask(plan, others, options)
     await open_session(bench)
-    return await _make(bench, interruption, plan, others, wanted, options)
+    return await _apply_plan(bench, interruption, plan, others, wanted, options)
 
 
 def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
@@ -95,7 +95,7 @@ def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -
     confirm.require_confirmation(plan.risk, plan.plates, yes=options.yes, typed=typed, action="Apply")
 
 
-def _tell_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
+def _print_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
     from app.features.apply import presentation
 
     if options.as_json:
@@ -110,7 +110,7 @@ def _tell_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
     return FOUND if drifts else DONE
 
 
-def _tell_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...], options: _ApplyOptions) -> int:
+def _print_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...], options: _ApplyOptions) -> int:
     from app.features.apply import presentation
 
     if options.as_json:
@@ -142,7 +142,7 @@ def _may_follow(others: tuple[Drift, ...]) -> bool:
     return any(other.kind is DriftKind.BLOCKED for other in others)
 
 
-async def _make(
+async def _apply_plan(
     bench: Workbench,
     interruption: Interruption,
     plan: DesiredPlan,
@@ -171,7 +171,7 @@ async def _make(
             asked_to_stop=interruption.is_requested,
             plan_more=plan_more if wanted.trial is None and _may_follow(others) else None,
         )
-    _tell_outcome(bench, outcome, others, options)
+    _print_outcome(bench, outcome, others, options)
     if not outcome.well:
         stopped = interruption.is_requested() and all(step.ended.result == "verified" for step in outcome.steps)
         return INTERRUPTED if stopped and outcome.trouble is None else FAILED
@@ -180,7 +180,7 @@ async def _make(
     return FOUND if others else DONE
 
 
-def _tell_outcome(bench: Workbench, outcome: ApplyResult, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
+def _print_outcome(bench: Workbench, outcome: ApplyResult, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
     from app.features.apply import presentation
 
     if outcome.trouble is not None and not options.as_json:

@@ -89,11 +89,11 @@ class DesiredState:
 
     def settable(self) -> tuple[Drift, ...]:
         """Differences that `apply` sets."""
-        return tuple(drift for drift in self.drifts if drift.kind is DriftKind.SETTABLE)
+        return tuple(drift for drift in self.drifts if drift.settable)
 
     def unsettable(self) -> tuple[Drift, ...]:
         """Differences that it does not set."""
-        return tuple(drift for drift in self.drifts if drift.kind is not DriftKind.SETTABLE)
+        return tuple(drift for drift in self.drifts if not drift.settable)
 
 
 ReadTarget = Callable[[Target], Awaitable[Mapping[str, Reading]]]
@@ -124,12 +124,12 @@ class DriftScan:
             if not things:
                 if not table.optional:
                     why = f"there is nothing with {table.called}"
-                    self._drifts.append(Drift(kind=DriftKind.MISSING, target=None, why=why, line=_line(table, "")))
+                    self._drifts.append(Drift(kind=DriftKind.MISSING, target=None, why=why, line=_line_of(table, "")))
                 continue
             for key, value in table.values.items():
-                await self._setting(table, things, key, value, "set")
+                await self._compare_setting(table, things, key, value, "set")
             for key, value in table.expect.items():
-                await self._setting(table, things, key, value, "expect")
+                await self._compare_setting(table, things, key, value, "expect")
         changes = await self._plan() if self._plans else self._block_doubtful()
         return DesiredState(
             drifts=tuple(self._drifts),
@@ -139,13 +139,15 @@ class DriftScan:
             trouble=self._trouble,
         )
 
-    async def _setting(self, table: DesiredTarget, things: tuple[Thing, ...], key: str, value: str, part: str) -> None:
-        line = _line(table, key, part)
+    async def _compare_setting(
+        self, table: DesiredTarget, things: tuple[Thing, ...], key: str, value: str, part: str
+    ) -> None:
+        line = _line_of(table, key, part)
         if key == "level":
-            self._level(table, things, value, line, part)
+            self._compare_level(table, things, value, line, part)
             return
         homes: list[tuple[Target, Setting, Reading]] = []
-        known: set[str] = set()
+        keys: set[str] = set()
         without: list[Target] = []
         unread = False
         for device in things:
@@ -159,7 +161,7 @@ class DriftScan:
                 home = self._bench.hardware.owner_of_setting(device.target, key)
                 declared = {setting.key: setting for setting in self._bench.hardware.settings(home)}
                 readings = await self._readings(home, key, value, line) or {}
-            known |= readings.keys()
+            keys |= readings.keys()
             if key in declared and key in readings:
                 homes.append((home, declared[key], readings[key]))
             elif key in declared:
@@ -168,12 +170,13 @@ class DriftScan:
             return
         if not homes and without:
             for home in dict.fromkeys(without):
-                self._differs(DriftKind.BLOCKED, home, key, None, value, line, "there is no such setting here and now")
+                why = "there is no such setting here and now"
+                self._add_difference(DriftKind.BLOCKED, home, key, None, value, line, why)
             return
         if not homes:
-            what = str(things[0].target) if len(things) == 1 else f"none of the {len(things)} things"
-            hint = suggested(key, known, f"There are: {', '.join(sorted(known)[:12])}." if known else "")
-            raise table.table.table(part).error(key, f"{what} has no setting {clean(key, 40)!r}.", hint)
+            owner = str(things[0].target) if len(things) == 1 else f"none of the {len(things)} things"
+            hint = suggested(key, keys, f"There are: {', '.join(sorted(keys)[:12])}." if keys else "")
+            raise table.table.table(part).error(key, f"{owner} has no setting {clean(key, 40)!r}.", hint)
         for home, setting, reading in dict.fromkeys(homes):
             await self._compare(table, home, setting, reading, value, line, part)
 
@@ -185,7 +188,7 @@ class DriftScan:
             raise table.table.table(part).error(key, f"{key} is a secret and does not belong into a file.")
         anew = setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA or part == "expect"
         if not anew and reading.availability.available:
-            value = await self._legal(table, home, setting, reading, value, part)
+            value = await self._parse_value(table, home, setting, reading, value, part)
         before = self._from.setdefault((home, key), (value, line))
         if before[0] != value:
             other = f"{clean(before[0], 40)!r} in line {before[1]}"
@@ -194,19 +197,19 @@ class DriftScan:
         if anew:
             if reading.now != value:
                 why = "it destroys data or lays them out anew, which no file does"
-                self._differs(DriftKind.ANEW, home, key, reading.now, value, line, why)
+                self._add_difference(DriftKind.ANEW, home, key, reading.now, value, line, why)
             return
         if not reading.availability.available:
             if reading.now != value:
                 why = (reading.availability.why_not or "").rstrip(".")
-                self._differs(DriftKind.BLOCKED, home, key, reading.now, value, line, why)
+                self._add_difference(DriftKind.BLOCKED, home, key, reading.now, value, line, why)
             return
         self._values.setdefault(home, {})[key] = value
         self._confirms[home] = tuple(dict.fromkeys((*self._confirms.get(home, ()), *table.confirm)))
         if reading.now != value:
-            self._differs(DriftKind.SETTABLE, home, key, reading.now, value, line, "")
+            self._add_difference(DriftKind.SETTABLE, home, key, reading.now, value, line, "")
 
-    async def _legal(
+    async def _parse_value(
         self, table: DesiredTarget, home: Target, setting: Setting, reading: Reading, value: str, part: str
     ) -> str:
         """The value as it is read; one that is not legal by now may be so once others are set, or at another time.
@@ -233,25 +236,23 @@ class DriftScan:
     def _block(self, home: Target, key: str, why: str) -> None:
         """A setting is not set from this file for now: what it is already would not stay so."""
         wanted = self._values[home].pop(key)
-        at = self._at(home, key)
+        at = self._index_of(home, key)
         if at is None:
             line = self._from[home, key][1]
-            self._differs(DriftKind.BLOCKED, home, key, wanted, wanted, line, f"it would not stay so: {why}")
+            self._add_difference(DriftKind.BLOCKED, home, key, wanted, wanted, line, f"it would not stay so: {why}")
         else:
             self._drifts[at] = replace(self._drifts[at], kind=DriftKind.BLOCKED, why=why)
 
-    def _at(self, home: Target, key: str) -> int | None:
+    def _index_of(self, home: Target, key: str) -> int | None:
         return next((at for at, drift in enumerate(self._drifts) if (drift.target, drift.key) == (home, key)), None)
 
     async def _plan(self) -> tuple[Change, ...]:
         """Plan all that differs, and what that would move; what cannot be planned is blocked."""
         hardware = self._bench.hardware
         changes: list[Change] = []
-        todo = list(
-            dict.fromkeys(drift.target for drift in self._drifts if drift.kind is DriftKind.SETTABLE and drift.target)
-        )
+        todo = list(dict.fromkeys(drift.target for drift in self._drifts if drift.settable and drift.target))
         for target in todo:  # it grows
-            planned, refused = await self._planned(target, self._values[target])
+            planned, refused = await self._plan_target(target, self._values[target])
             for key, error in refused.items():
                 if isinstance(error, InvalidValueError | BlockedError):
                     self._block(target, key, _reason(error))
@@ -263,12 +264,12 @@ class DriftScan:
             if disk is not None and disk not in todo and not moved.isdisjoint(self._values.get(disk, ())):
                 todo.append(disk)
         for change in changes:  # -1 for a default that it has already
-            at = self._at(change.target, change.key)
-            if change.before == change.after and at is not None and self._drifts[at].kind is DriftKind.SETTABLE:
+            at = self._index_of(change.target, change.key)
+            if change.before == change.after and at is not None and self._drifts[at].settable:
                 del self._drifts[at]
         return hardware.required_changes(hardware.order_changes(changes))
 
-    async def _planned(
+    async def _plan_target(
         self, target: Target, values: Mapping[str, str]
     ) -> tuple[tuple[Change, ...], dict[str, RaidbenchError]]:
         """The changes of a target, and why others cannot be made now."""
@@ -291,24 +292,24 @@ class DriftScan:
             left = {key: left[key] for key in refused}
         return changes, {}
 
-    def _level(self, table: DesiredTarget, things: tuple[Thing, ...], value: str, line: int, part: str) -> None:
+    def _compare_level(self, table: DesiredTarget, things: tuple[Thing, ...], value: str, line: int, part: str) -> None:
         for device in things:
             if not isinstance(device, Array):
                 raise table.table.table(part).error("level", f"{device.target} is no array and has no level.")
             if device.level.value != value:
                 why = "another level is another array"
-                self._differs(DriftKind.ANEW, device.target, "level", device.level.value, value, line, why)
+                self._add_difference(DriftKind.ANEW, device.target, "level", device.level.value, value, line, why)
 
     async def _readings(self, target: Target, key: str, value: str, line: int) -> Mapping[str, Reading] | None:
         if target not in self._read:
             try:
                 self._read[target] = await self._ask(target)
             except RaidbenchError as error:
-                self._differs(DriftKind.UNREAD, target, key, None, value, line, error.message.rstrip("."))
+                self._add_difference(DriftKind.UNREAD, target, key, None, value, line, error.message.rstrip("."))
                 return None
         return self._read[target]
 
-    def _differs(
+    def _add_difference(
         self, kind: DriftKind, target: Target, key: str, now: str | None, wanted: str, line: int, why: str
     ) -> None:
         drift = Drift(kind=kind, target=target, key=key, now=now, wanted=wanted, line=line, why=why)
@@ -324,5 +325,5 @@ def _reason(error: RaidbenchError) -> str:
     return f"{text[:1].lower()}{text[1:]} here and now"
 
 
-def _line(table: DesiredTarget, key: str, part: str = "") -> int:
+def _line_of(table: DesiredTarget, key: str, part: str = "") -> int:
     return (table.table.table(part) if part else table.table).line_of(key)

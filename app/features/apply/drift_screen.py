@@ -29,8 +29,8 @@ class SettingsDrift(DriftWatch):
         """`file`: None where none is named; then nothing ever differs."""
         super().__init__(workbench, file)
         self._by_target: dict[str, dict[str, Drift]] = {}
-        self._known: tuple[tuple[int, int, int], DesiredFile] | None = None
-        self._told: frozenset[str] = frozenset()
+        self._parsed: tuple[tuple[int, int, int], DesiredFile] | None = None
+        self._reported: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -50,26 +50,22 @@ class SettingsDrift(DriftWatch):
         drifts: tuple[Drift, ...] = ()
         troubles: list[RaidbenchError] = []
         try:
-            state = await DriftScan(self._workbench, self._read_file(self.file), self._so_far).look()
+            state = await DriftScan(self._workbench, self._read_file(self.file), self._last_readings).look()
         except RaidbenchError as error:
             troubles.append(error)
         else:
-            drifts = tuple(
-                other_drift
-                for other_drift in state.drifts
-                if other_drift.key and other_drift.kind is not DriftKind.UNREAD
-            )
+            drifts = tuple(drift for drift in state.drifts if drift.key and drift.kind is not DriftKind.UNREAD)
             if not self._workbench.session.probing:
-                missing = [other_drift for other_drift in state.drifts if other_drift.kind is DriftKind.MISSING]
-                lost = "".join(f" Line {other_drift.line}: {other_drift.why}." for other_drift in missing[:3])
+                missing = [drift for drift in state.drifts if drift.kind is DriftKind.MISSING]
+                lost = "".join(f" Line {drift.line}: {drift.why}." for drift in missing[:3])
                 more = f" And {len(missing) - 3} more." if len(missing) > 3 else ""
                 troubles += [NotFoundError(f"{self.name} names what is not here.{lost}{more}")] if missing else []
         if drifts != self.drifts:
             self.drifts, self._by_target = drifts, {}
             for drift in drifts:
                 self._by_target.setdefault(str(drift.target), {})[drift.key] = drift
-        fresh = tuple(error for error in troubles if error.message not in self._told)
-        self._told = frozenset(error.message for error in troubles)
+        fresh = tuple(error for error in troubles if error.message not in self._reported)
+        self._reported = frozenset(error.message for error in troubles)
         return fresh
 
     def _read_file(self, file: Path) -> DesiredFile:
@@ -81,14 +77,14 @@ class SettingsDrift(DriftWatch):
         except OSError as error:
             raise NotFoundError(f"{clean(str(file), 300)} cannot be read: {error.strerror}.") from None
         stamp = (info.st_mtime_ns, info.st_size, info.st_ino)
-        if self._known is None or self._known[0] != stamp:
-            self._known = (stamp, read_file(file))
-        return self._known[1]
+        if self._parsed is None or self._parsed[0] != stamp:
+            self._parsed = (stamp, read_file(file))
+        return self._parsed[1]
 
-    async def _so_far(self, target: Target) -> Mapping[str, Reading]:
+    async def _last_readings(self, target: Target) -> Mapping[str, Reading]:
         """The settings of a target as they were last read. Raises NotFoundError where they were not."""
         await asyncio.sleep(0)  # the file may name thousands of them, and keys are pressed meanwhile
-        known = self._workbench.hardware.machine.read_so_far.get(target)
-        if known is None:
+        readings = self._workbench.hardware.machine.read_so_far.get(target)
+        if readings is None:
             raise NotFoundError(f"{target} was not read yet.")
-        return known
+        return readings

@@ -42,11 +42,12 @@ def export_command(targets: tuple[str, ...], output: Path | None, by_model: bool
 async def _export(
     bench: Workbench, _: Interruption, targets: tuple[str, ...], output: Path | None, as_json: bool, by_model: bool
 ) -> int:
-    from app.features.apply.exporting import all_of, document_of, exported
+    from app.features.apply.exporting import document_of, export_targets
+    from app.features.apply.selectors import everything
 
     inventory = await bench.hardware.probe()
-    things = [await bench.hardware.find(target) for target in targets] if targets else all_of(inventory)
-    matches, troubles = await exported(bench, things, by_model=by_model)
+    things = [await bench.hardware.find(target) for target in targets] if targets else everything(inventory)
+    matches, troubles = await export_targets(bench, things, by_model=by_model)
     for trouble in troubles:
         say(clean(trouble, 500))
     if as_json:

@@ -27,7 +27,7 @@ def chosen(inventory: Inventory, device: Thing | None, matches: Collection[str])
     A disk that is also an array or a vendor's drive comes with the settings of its queue.
     """
     if matches:
-        roots = [other_device for other_device in map(inventory.find, matches) if other_device is not None]
+        roots = [root for root in map(inventory.find, matches) if root is not None]
     elif isinstance(device, Controller):
         roots = list(_all_of(next(node for node in build_device_tree(inventory) if node.thing == device)))
     else:
@@ -50,7 +50,7 @@ def export_settings(
     things = chosen(inventory, device, matches)
     if things:
         twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
-        SettingsExport(app, things, sum(other_device.target not in twins for other_device in things)).ask()
+        SettingsExport(app, things, sum(device.target not in twins for device in things)).ask()
     else:
         say("There is no device under the cursor.")
 
@@ -65,8 +65,8 @@ class SettingsExport:
     def ask(self) -> None:
         """Ask where to."""
         first = self._things[0]
-        what = f"{clean(name_of(first), 40)} ({first.target})" if self._rows == 1 else plural(self._rows, "device")
-        dialog = TextDialog(f"Write the settings of {what} to", "settings.toml", help=HELP)
+        subject = f"{clean(name_of(first), 40)} ({first.target})" if self._rows == 1 else plural(self._rows, "device")
+        dialog = TextDialog(f"Write the settings of {subject} to", "settings.toml", help=HELP)
         self._app.push_screen(dialog, self._named)
 
     def _named(self, name: str | None) -> None:
@@ -74,13 +74,13 @@ class SettingsExport:
             self._app.run_worker(self._export(Path(name).expanduser()), group="export")
 
     async def _export(self, file: Path) -> None:
-        from app.features.apply.exporting import exported
+        from app.features.apply.exporting import export_targets
 
         bench = self._app.workbench
         self._app.notify_transient(f"Reading {plural(self._rows, 'device')} ...")  # a card may take seconds for a drive
         try:
             with bench.hardware.machine.using_last_scan():
-                targets, troubles = await exported(bench, self._things)
+                targets, troubles = await export_targets(bench, self._things)
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
             self._failed(RaidbenchError(f"Reading stopped with {type(error).__name__}: {error}"))
             return

@@ -10,7 +10,7 @@ from typing import Any
 from app.core.session.documents import write_file
 from app.core.workbench import Workbench
 from app.features.apply.drift import ANEW
-from app.features.apply.selectors import Thing, everything, selected, selector_of, sort_of
+from app.features.apply.selectors import Thing, selected, selector_of, sort_of
 from app.features.apply.settings_file import FORMAT, LARGEST, SELECTS, DesiredError
 from backends.device_label import device_label_of
 from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
@@ -56,7 +56,7 @@ class ExportedTarget:
     """What has to stand as `confirm` where a value risks something; None where none does."""
 
 
-async def exported(
+async def export_targets(
     bench: Workbench, things: Iterable[Thing], *, by_model: bool = False
 ) -> tuple[tuple[ExportedTarget, ...], tuple[str, ...]]:
     """All that can be set of these things, and sentences about those that could not be read.
@@ -79,39 +79,34 @@ async def exported(
             if (sort := sort_of(device)) is not None:
                 sorts.setdefault(tuple(sort.items()), []).append(target)
     if by_model:
-        targets = [
-            other_target for sort, same in sorts.items() for other_target in _of_sort(inventory, dict(sort), same)
-        ]
+        targets = [target for sort, same in sorts.items() for target in _export_sort(inventory, dict(sort), same)]
     return tuple(targets), tuple(troubles)
 
 
-def _of_sort(
+def _export_sort(
     inventory: Inventory, select: Mapping[str, str], same: Sequence[ExportedTarget]
 ) -> Iterator[ExportedTarget]:
     """What all things that the selector means have; nothing where that is nothing."""
     whole = len(selected(inventory, select))
-    values = _common([target.values for target in same], whole)
+    values = _common_values([target.values for target in same], whole)
     if not values:
         return
-    (what,) = (select[key] for key in select if key not in ("vendor", "kind"))
-    comment = f"{select['vendor']}: {what}" if whole == 1 else f"{select['vendor']}: {whole} × {what}"
-    expect = _common([target.expect for target in same], whole)
+    (name,) = (select[key] for key in select if key not in ("vendor", "kind"))
+    comment = f"{select['vendor']}: {name}" if whole == 1 else f"{select['vendor']}: {whole} × {name}"
+    expect = _common_values([target.expect for target in same], whole)
     yield ExportedTarget(select=select, comment=clean(comment, 160), values=values, expect=expect)
 
 
-def _common(parts: Sequence[tuple[ExportedValue, ...]], whole: int) -> tuple[ExportedValue, ...]:
+def _common_values(parts: Sequence[tuple[ExportedValue, ...]], whole: int) -> tuple[ExportedValue, ...]:
     """Values that so many things have alike; none of one member, whose name means another on every machine."""
-    each = [{value.key: value.value for value in part} for part in parts]
+    if len(parts) != whole:
+        return ()
+    exports = [{value.key: value.value for value in part} for part in parts]
     return tuple(
         value
         for value in parts[0]
-        if "." not in value.key and sum(own.get(value.key) == value.value for own in each) == whole == len(each)
+        if "." not in value.key and all(export.get(value.key) == value.value for export in exports)
     )
-
-
-def all_of(inventory: Inventory) -> tuple[Thing, ...]:
-    """Everything of which settings are exported, in its order."""
-    return tuple(everything(inventory))
 
 
 def _target(
@@ -124,7 +119,7 @@ def _target(
         reading = readings.get(setting.key)
         if reading is None or reading.now in (None, "unknown") or setting.secret or setting.stands_for:
             continue
-        value = ExportedValue(key=setting.key, value=reading.now or "", comment=_meaning(setting, reading))
+        value = ExportedValue(key=setting.key, value=reading.now or "", comment=_value_comment(setting, reading))
         if setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA:
             expect.append(value)
         elif reading.availability.available and _may_be_set(setting, reading):
@@ -133,7 +128,7 @@ def _target(
             risky = risky or not risks <= {Risk.NONE, Risk.PERFORMANCE}
     return ExportedTarget(
         select=selector_of(inventory, device),
-        comment=_about(device),
+        comment=_device_comment(device),
         values=tuple(values),
         expect=tuple(expect),
         word=device_label_of(inventory, device.target).word if risky else None,
@@ -148,7 +143,7 @@ def _may_be_set(setting: Setting, reading: Reading) -> bool:
         return False
 
 
-def _meaning(setting: Setting, reading: Reading) -> str:
+def _value_comment(setting: Setting, reading: Reading) -> str:
     choice = next((choice for choice in reading.choices if choice.value == reading.now), None)
     label = choice.label if choice is not None and choice.label != choice.value else ""
     unit = reading.span.unit if reading.span is not None else setting.unit
@@ -156,7 +151,7 @@ def _meaning(setting: Setting, reading: Reading) -> str:
     return clean(f"{text}, in {unit}" if unit and unit not in text else text, 100)
 
 
-def _about(device: Thing) -> str:
+def _device_comment(device: Thing) -> str:
     parts: tuple[str | None, ...]
     match device:
         case Controller():
@@ -189,30 +184,30 @@ def document_of(targets: Iterable[ExportedTarget], older: str | None = None) -> 
             rows.append(_table(target))
         if rows:
             document.append("target", rows)
-        return _ended(tomlkit.dumps(document))
+        return _with_newline(tomlkit.dumps(document))
     try:
         document = tomlkit.parse(older)
     except TOMLKitError as error:
         raise DesiredError(f"The file that is there is not TOML: {clean(str(error), 200)}.") from None
-    known = document.get("target")
-    if document.get("format") != FORMAT or (known is not None and not isinstance(known, list)):
+    tables = document.get("target")
+    if document.get("format") != FORMAT or (tables is not None and not isinstance(tables, list)):
         raise DesiredError("The file that is there is no file of settings.", hint="Name another file.")
-    if known is None:
-        known = tomlkit.aot()
-        document.append("target", known)
+    if tables is None:
+        tables = tomlkit.aot()
+        document.append("target", tables)
     for target in targets:
-        there = next((table for table in known if dict(table.get("select", {})) == dict(target.select)), None)
+        there = next((table for table in tables if dict(table.get("select", {})) == dict(target.select)), None)
         if there is None:
-            known.append(_table(target))
+            tables.append(_table(target))
             continue
         for part, values in (("set", target.values), ("expect", target.expect)):
             for value in values if part in there else ():
                 if value.key in there[part]:
-                    there[part][value.key] = _number_or_word(value.value)
-    return _ended(tomlkit.dumps(document))
+                    there[part][value.key] = _plain_value(value.value)
+    return _with_newline(tomlkit.dumps(document))
 
 
-def _ended(text: str) -> str:
+def _with_newline(text: str) -> str:
     return text.rstrip("\n") + "\n"
 
 
@@ -230,23 +225,23 @@ def _table(target: ExportedTarget) -> Any:
         table.add(tomlkit.comment(f'confirm = "{clean(target.word, 60)}" # where what is set may cost data or service'))
     for part, values in (("set", target.values), ("expect", target.expect)):
         if values:
-            table.append(part, _part(values))
+            table.append(part, _part_table(values))
     return table
 
 
-def _part(values: Iterable[ExportedValue]) -> Any:
+def _part_table(values: Iterable[ExportedValue]) -> Any:
     import tomlkit
 
     rows = tomlkit.table()
     for value in values:
-        item = tomlkit.item(_number_or_word(value.value))
+        item = tomlkit.item(_plain_value(value.value))
         if value.comment:
             item.comment(value.comment)
         rows.append(tomlkit.key(value.key), item)
     return rows
 
 
-def _number_or_word(value: str) -> int | str:
+def _plain_value(value: str) -> int | str:
     return int(value) if value.isascii() and value.isdigit() and str(int(value)) == value and len(value) < 19 else value
 
 

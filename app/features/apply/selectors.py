@@ -26,43 +26,43 @@ def selected(inventory: Inventory, select: Mapping[str, str]) -> tuple[Thing, ..
     exact = "address" in select or "vendor" in select
     hidden = frozenset() if exact else inventory.twins
     return tuple(
-        device for device in everything(inventory) if device.target not in hidden and _is_meant(device, select)
+        device for device in everything(inventory) if device.target not in hidden and _is_selected(device, select)
     )
 
 
-def _is_meant(device: Thing, select: Mapping[str, str]) -> bool:
+def _is_selected(device: Thing, select: Mapping[str, str]) -> bool:
     if select.get("vendor", device.target.backend) != device.target.backend:  # a file of all selects often
         return False
-    known = marks(device)
-    return all(value in known.get(key, ()) for key, value in select.items())
+    device_marks = marks(device)
+    return all(value in device_marks.get(key, ()) for key, value in select.items())
 
 
 def marks(device: Thing) -> dict[str, tuple[str, ...]]:
     """What a thing is known by, by the key of a selector."""
-    matches: dict[str, tuple[str | None, ...]] = {
+    fields: dict[str, tuple[str | None, ...]] = {
         "address": (str(device.target),),
         "vendor": (device.target.backend,),
         "kind": (kind_of(device),),
     }
     match device:
         case Controller():
-            matches |= {"serial": (device.serial,), "model": (device.model,)}
+            fields |= {"serial": (device.serial,), "model": (device.model,)}
         case Array():
             own = device.identity
-            matches |= {"level": (device.level.value,), "name": (device.name,)}
-            matches |= {"wwn": (own.wwn,), "serial": (own.serial,)} if own is not None else {}
+            fields |= {"level": (device.level.value,), "name": (device.name,)}
+            fields |= {"wwn": (own.wwn,), "serial": (own.serial,)} if own is not None else {}
         case Drive():
             own = device.identity
-            matches |= {"media": (device.media.value,), "model": (device.model,)}
-            matches |= {
+            fields |= {"media": (device.media.value,), "model": (device.model,)}
+            fields |= {
                 "wwn": (device.wwn, own.wwn if own else None),
                 "serial": (device.serial, own.serial if own else None),
             }
     if not isinstance(device, Controller):
         points = [use.detail.removeprefix("mounted on ") for use in device.uses if use.kind == "mount"]
         folder = device.folder if isinstance(device, Array) else None
-        matches["mount"] = (*points, folder)
-    return {key: tuple(dict.fromkeys(value for value in values if value)) for key, values in matches.items()}
+        fields["mount"] = (*points, folder)
+    return {key: tuple(dict.fromkeys(value for value in values if value)) for key, values in fields.items()}
 
 
 def selector_of(inventory: Inventory, device: Thing) -> dict[str, str]:

@@ -105,7 +105,7 @@ def _target(table: TomlTable) -> DesiredTarget:
     table.require_keys("select", "set", "expect", "confirm", "optional")
     selector = table.table("select")
     selector.require_keys(*SELECTS)
-    select = {key: selector.parse(key, _selected, selector.given[key]) for key in SELECTS if key in selector.given}
+    select = {key: selector.parse(key, _selector_text, selector.given[key]) for key in SELECTS if key in selector.given}
     if not select:
         raise table.error("select", "it selects nothing by name.", f"Name one of: {', '.join(SELECTS)}.")
     return DesiredTarget(
@@ -113,18 +113,18 @@ def _target(table: TomlTable) -> DesiredTarget:
         select=select,
         values=_values(table.table("set")),
         expect=_values(table.table("expect")),
-        confirm=table.get("confirm", _words, ()),
+        confirm=table.get("confirm", _texts, ()),
         optional=table.get("optional", flag, False),
     )
 
 
 def _values(table: TomlTable) -> dict[str, str]:
-    matches: dict[str, str] = {}
+    values: dict[str, str] = {}
     for key, value in table.given.items():
         if not _KEY.fullmatch(key):
             raise table.error(key, f"{clean(key, 40)!r} is no key of a setting.")
-        matches[key] = table.parse(key, _value, value)
-    return matches
+        values[key] = table.parse(key, _value, value)
+    return values
 
 
 def _value(value: Any) -> str:
@@ -136,14 +136,14 @@ def _value(value: Any) -> str:
     return text(value)
 
 
-def _selected(value: Any) -> str:
+def _selector_text(value: Any) -> str:
     """A text; a lone sign that others take for everything selects nothing here."""
-    found = text(value)
-    if set(found) <= set("*?.%"):
+    selector = text(value)
+    if set(selector) <= set("*?.%"):
         raise ValueError("wants what it is, there are no patterns")
-    return found
+    return selector
 
 
-def _words(value: Any) -> tuple[str, ...]:
+def _texts(value: Any) -> tuple[str, ...]:
     rows = value if isinstance(value, list) else [value]
     return tuple(text(row) for row in rows)

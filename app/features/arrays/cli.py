@@ -73,7 +73,7 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
         serials = view.serials_of(inventory)
         arrays = [view.array(array, serials) for array in inventory.arrays]
         drives = [view.candidate(candidate) for candidate in shown]
-        made_here = [view.made_here(entry) for entry in made]
+        made_here = [view.array_entry_json(entry) for entry in made]
         print_json(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives, made_here=made_here)
         return DONE
     width = terminal_width()
@@ -126,7 +126,7 @@ def create_command(options: _CreateOptions) -> int:
     The name of a volume group makes a volume in its free extents, on the physical volumes named after it or on all.
     What lies on the drives is lost, so their word has to be typed, or given with --confirm.
     """
-    wish = ArrayRequest(
+    request = ArrayRequest(
         level=Level(options.level),
         drives=(),
         strip_bytes=None if options.strip is None else parse_size(options.strip),
@@ -136,16 +136,16 @@ def create_command(options: _CreateOptions) -> int:
         name=options.name or "",
         policies=policies_of(options.policies),
     )
-    return on_workbench(_create, wish, options, changes=True, dry=options.dry_run, rights=not options.dry_run)
+    return on_workbench(_create, request, options, changes=True, dry=options.dry_run, rights=not options.dry_run)
 
 
-async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options: _CreateOptions) -> int:
+async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, options: _CreateOptions) -> int:
     from app.core.changes.arrays.builder import array_label
     from app.core.changes.arrays.candidates import choose, new_array_name, plan_array
 
     candidates = (await _candidates(bench, options.drives))[0]
-    wish = replace(wish, drives=choose(candidates, options.drives), name=wish.name or new_array_name())
-    plan = await plan_array(bench.hardware.machine, wish, assume_clean=options.assume_clean)
+    request = replace(request, drives=choose(candidates, options.drives), name=request.name or new_array_name())
+    plan = await plan_array(bench.hardware.machine, request, assume_clean=options.assume_clean)
     if options.as_json and options.dry_run:
         print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
     else:
@@ -178,7 +178,7 @@ async def _create(bench: Workbench, _: Interruption, wish: ArrayRequest, options
         say(f"It is deleted again with `raidbench array delete {plan.wish.name}`.")
     for sentence in made.differs.values():
         say(clean(sentence, 400))
-    return FAILED if wish.policies.keys() & made.differs.keys() else DONE
+    return FAILED if request.policies.keys() & made.differs.keys() else DONE
 
 
 @array_command.command("delete")

@@ -65,7 +65,7 @@ def drives_table(candidates: Sequence[Candidate]) -> Table:
                 candidate.model or "",
                 candidate.serial or "",
                 size_words(candidate.size_bytes),
-                _standing(candidate),
+                _availability_cell(candidate),
             ),
         )
         for candidate in candidates
@@ -73,48 +73,48 @@ def drives_table(candidates: Sequence[Candidate]) -> Table:
     return Table(columns=columns, rows=rows, heading="Drives")
 
 
-def _standing(one: Candidate) -> Cell:
-    if one.why_not:
-        more = f" (and {len(one.why_not) - 1} more)" if len(one.why_not) > 1 else ""
-        return Cell(f"no: {one.why_not[0].rstrip('.')}{more}")
-    if one.free_extents is not None:
-        return Cell(f"{one.free_extents} free extents of {one.controller}", Tone.GOOD)
-    if one.cautions:
-        lost = (f"would lose {'; '.join(one.lies)}",) if one.lies else ()
-        return Cell(f"free, but {'; '.join((*one.cautions, *lost))}", Tone.ATTENTION)
-    if one.lies:
-        return Cell(f"free, and would lose {'; '.join(one.lies)}", Tone.ATTENTION)
-    return Cell("free, blank" if one.seen else "free by the card's words; what lies on it is unknown", Tone.GOOD)
+def _availability_cell(drive: Candidate) -> Cell:
+    if drive.why_not:
+        more = f" (and {len(drive.why_not) - 1} more)" if len(drive.why_not) > 1 else ""
+        return Cell(f"no: {drive.why_not[0].rstrip('.')}{more}")
+    if drive.free_extents is not None:
+        return Cell(f"{drive.free_extents} free extents of {drive.controller}", Tone.GOOD)
+    if drive.cautions:
+        lost = (f"would lose {'; '.join(drive.lies)}",) if drive.lies else ()
+        return Cell(f"free, but {'; '.join((*drive.cautions, *lost))}", Tone.ATTENTION)
+    if drive.lies:
+        return Cell(f"free, and would lose {'; '.join(drive.lies)}", Tone.ATTENTION)
+    return Cell("free, blank" if drive.seen else "free by the card's words; what lies on it is unknown", Tone.GOOD)
 
 
-def candidate(one: Candidate) -> json_schema.Json:
+def candidate(drive: Candidate) -> json_schema.Json:
     """A drive as JSON."""
     return {
-        "address": str(one.drive),
+        "address": str(drive.drive),
         **json_schema.pick(
-            one, "controller", "place", "model", "serial", "media", "interface", "size_bytes", "free_extents"
+            drive, "controller", "place", "model", "serial", "media", "interface", "size_bytes", "free_extents"
         ),
-        "logical_block_bytes": one.sector_bytes,
-        "free": one.free,
-        "why_not": list(one.why_not),
-        "cautions": list(one.cautions),
-        "lies_on_it": list(one.lies),
-        "content_known": one.seen,
+        "logical_block_bytes": drive.sector_bytes,
+        "free": drive.free,
+        "why_not": list(drive.why_not),
+        "cautions": list(drive.cautions),
+        "lies_on_it": list(drive.lies),
+        "content_known": drive.seen,
     }
 
 
-def array(one: Array, serials: Mapping[Target, str]) -> json_schema.Json:
+def array(device: Array, serials: Mapping[Target, str]) -> json_schema.Json:
     """An array as JSON: members by address and serial number."""
     return {
-        "address": str(one.target),
+        "address": str(device.target),
         **json_schema.pick(
-            one, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"
+            device, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"
         ),
-        "members": [{"address": str(member), "serial": serials.get(member)} for member in one.members],
+        "members": [{"address": str(member), "serial": serials.get(member)} for member in device.members],
     }
 
 
-def made_here(entry: ArrayJournalEntry) -> json_schema.Json:
+def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
     """An array of the journal as JSON."""
     made = entry.array
     return {
@@ -143,7 +143,8 @@ def made_here_sentence(entry: ArrayJournalEntry) -> str:
 
 def plan_facts(plan: ArrayPlan) -> Facts:
     """What would be made."""
-    return Facts(facts=tuple(_lines(plan)), heading=f"{plan.wish.level.value} {plan.wish.name}, made by {plan.maker}")
+    heading = f"{plan.wish.level.value} {plan.wish.name}, made by {plan.maker}"
+    return Facts(facts=tuple(_plan_lines(plan)), heading=heading)
 
 
 def layout_text(layout: str) -> str:
@@ -152,24 +153,25 @@ def layout_text(layout: str) -> str:
     return layout if match is None else f"{match[2]} {ARRANGEMENTS[match[1]]} copies"
 
 
-def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
-    wish = plan.wish
-    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in wish.drives)
-    yield FactLine("Drives", f"{len(wish.drives)}: {drives}")
-    if wish.spans is not None:
-        yield FactLine("Spans", f"{wish.spans}, each of {len(wish.drives) // wish.spans} drives, in this order")
-    if wish.layout is not None:
-        yield FactLine("Layout", f"{layout_text(wish.layout)} ({wish.layout})")
+def _plan_lines(plan: ArrayPlan) -> Iterator[FactLine]:
+    request = plan.wish
+    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in request.drives)
+    yield FactLine("Drives", f"{len(request.drives)}: {drives}")
+    if request.spans is not None:
+        count = len(request.drives) // request.spans
+        yield FactLine("Spans", f"{request.spans}, each of {count} drives, in this order")
+    if request.layout is not None:
+        yield FactLine("Layout", f"{layout_text(request.layout)} ({request.layout})")
     carry = "" if plan.data_drives is None else f", {plan.data_drives} drives carry data"
     yield FactLine("Capacity", f"about {size_words(plan.size_bytes)}{carry}")
     if plan.cost is not None:
-        yield FactLine("The level costs", f"{plan.cost} of {len(wish.drives)} drives")
-    if wish.strip_bytes is not None:
+        yield FactLine("The level costs", f"{plan.cost} of {len(request.drives)} drives")
+    if request.strip_bytes is not None:
         full = plan.full_stripe_bytes
-        yield FactLine("Strip", exact_text(wish.strip_bytes))
+        yield FactLine("Strip", exact_text(request.strip_bytes))
         yield FactLine("Full stripe", "-" if full is None else exact_text(full))
-    if wish.policies:
-        yield FactLine("Policies", ", ".join(f"{key}={value}" for key, value in wish.policies.items()))
+    if request.policies:
+        yield FactLine("Policies", ", ".join(f"{key}={value}" for key, value in request.policies.items()))
     takes = f"{plan.seconds:.1f} s, and then" if plan.seconds < 600 else f"about {plan.seconds / 3600:.1f} h"
     yield FactLine("Takes", f"{takes}: {plan.initialising}")
 
@@ -193,25 +195,25 @@ def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def plan(one: ArrayPlan) -> json_schema.Json:
+def plan(array_plan: ArrayPlan) -> json_schema.Json:
     """What would be made, as JSON."""
-    wish = one.wish
+    request = array_plan.wish
     return {
-        "level": wish.level.value,
-        "name": wish.name,
-        "made_by": one.maker,
-        "drives": [candidate(each) for each in wish.drives],
-        "spans": wish.spans,
-        "layout": wish.layout,
-        "strip_bytes": wish.strip_bytes,
-        "full_stripe_bytes": one.full_stripe_bytes,
-        "size_bytes": one.size_bytes,
-        "data_drives": one.data_drives,
-        "costs_drives": one.cost,
-        "policies": dict(wish.policies),
-        "seconds": one.seconds,
-        "initialising": one.initialising,
-        "by_hand": one.by_hand or None,
-        "steps": [list(step.argv) for step in one.steps],
-        "warnings": list(plan_sentences(one)),
+        "level": request.level.value,
+        "name": request.name,
+        "made_by": array_plan.maker,
+        "drives": [candidate(drive) for drive in request.drives],
+        "spans": request.spans,
+        "layout": request.layout,
+        "strip_bytes": request.strip_bytes,
+        "full_stripe_bytes": array_plan.full_stripe_bytes,
+        "size_bytes": array_plan.size_bytes,
+        "data_drives": array_plan.data_drives,
+        "costs_drives": array_plan.cost,
+        "policies": dict(request.policies),
+        "seconds": array_plan.seconds,
+        "initialising": array_plan.initialising,
+        "by_hand": array_plan.by_hand or None,
+        "steps": [list(step.argv) for step in array_plan.steps],
+        "warnings": list(plan_sentences(array_plan)),
     }

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
 from app.core.changes.arrays.builder import array_label, created_array_label
 from app.core.changes.arrays.candidates import WantedArrays, candidates_of, controller_of, new_array_name, plan_array
-from app.core.session.state import Session
 from app.features.arrays import presentation as view
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
@@ -88,9 +87,6 @@ class NewArrayScreen(WorkbenchScreen):
         self.query_one(KeyedTable).focus()
         self._app.run_worker(self._ask(), group="probe")
 
-    def show(self, session: Session) -> None:
-        """Nothing of it hangs on the session."""
-
     async def _ask(self) -> None:
         """Look at every drive anew."""
         bench = self._app.workbench
@@ -115,7 +111,7 @@ class NewArrayScreen(WorkbenchScreen):
             self._draw()
 
     def _draw(self) -> None:
-        self.query_one("#array-words", TextParagraphs).say(self._busy or self._words(), "title")
+        self.query_one("#array-words", TextParagraphs).say(self._busy or self._status_text(), "title")
         made = [TableRow(key=entry.array.name, banner=(view.made_here_text(entry),)) for entry in self._made]
         drives = rows(view.drives_table(self._drives))
         self.query_one(KeyedTable).rows = (
@@ -131,36 +127,37 @@ class NewArrayScreen(WorkbenchScreen):
         text = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
         self.query_one("#array-help", TextParagraphs).say(clean(text, 400), "muted")
 
-    def _chosen(self) -> tuple[Candidate, ...]:
-        known = {str(drive.drive): drive for drive in self._drives}
-        return tuple(known[key] for key in self._ticked)
+    def _ticked_drives(self) -> tuple[Candidate, ...]:
+        by_address = {str(drive.drive): drive for drive in self._drives}
+        return tuple(by_address[key] for key in self._ticked)
 
-    def _offered(self) -> tuple[int | None, ...]:
+    def _offered_spans(self) -> tuple[int | None, ...]:
         """Spans that are offered; None for the usual ones."""
         return (None, *spans_that_fit(self._level, len(self._ticked)))
 
-    def _wish(self, name: str) -> ArrayRequest:
-        spans = self._spans if self._spans in self._offered() else None
-        return ArrayRequest(level=self._level, drives=self._chosen(), strip_bytes=self._strip, spans=spans, name=name)
+    def _request(self, name: str) -> ArrayRequest:
+        spans = self._spans if self._spans in self._offered_spans() else None
+        drives = self._ticked_drives()
+        return ArrayRequest(level=self._level, drives=drives, strip_bytes=self._strip, spans=spans, name=name)
 
-    def _words(self) -> str:
+    def _status_text(self) -> str:
         """What would be made of what is ticked, or why nothing is."""
-        drives, wish = self._chosen(), self._wish("new")
-        spans = "" if wish.spans is None else f", {wish.spans} spans"
+        drives, request = self._ticked_drives(), self._request("new")
+        spans = "" if request.spans is None else f", {request.spans} spans"
         strip = "usual strip" if self._strip is None else f"strip {exact_text(self._strip)}"
         if not drives:
             whole = [drive for drive in self._drives if not drive.shared]
             free = sum(drive.free for drive in whole)
             return f"{plural(free, 'drive')} of {len(whole)} can be made an array of: {self._level.value}, {strip}."
-        what = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
+        subject = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         try:
-            data = require_shape(wish)
+            data = require_shape(request)
             controller_of(drives)
             require_alike(drives)
         except RaidbenchError as error:
-            return f"{what}: {error.message}"
+            return f"{subject}: {error.message}"
         carry = "1 drive carries data" if data == 1 else f"{data} drives carry data"
-        return f"{what}: about {size_words(capacity(wish, data))}, {carry}. a shows what makes it."
+        return f"{subject}: about {size_words(capacity(request, data))}, {carry}. a shows what makes it."
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
@@ -189,7 +186,7 @@ class NewArrayScreen(WorkbenchScreen):
 
     def action_spans(self, step: int) -> None:
         """The number of spans after or before, of those that the drives leave."""
-        offered = self._offered()
+        offered = self._offered_spans()
         if len(offered) == 1:
             self.say(f"{self._level.value} of {plural(len(self._ticked), 'drive')} has no spans to choose.")
         now = self._spans if self._spans in offered else None
@@ -208,8 +205,8 @@ class NewArrayScreen(WorkbenchScreen):
         if not self._ticked:
             self.say("No drive is ticked: Space ticks one.")
             return
-        wish = self._wish("new")
-        wanted = WantedArrays(drives=self._ticked, level=wish.level, strip_bytes=wish.strip_bytes, spans=wish.spans)
+        spans = self._request("new").spans
+        wanted = WantedArrays(drives=self._ticked, level=self._level, strip_bytes=self._strip, spans=spans)
         await self.dismiss()
         self._app.do("sweep.compare_levels", wanted)
 
@@ -231,7 +228,7 @@ class NewArrayScreen(WorkbenchScreen):
     async def _review(self) -> None:
         bench = self._app.workbench
         try:
-            plan = await plan_array(bench.hardware.machine, self._wish(new_array_name()))
+            plan = await plan_array(bench.hardware.machine, self._request(new_array_name()))
             if plan.by_hand:
                 lines = "; ".join(step.shown() for step in plan.steps)
                 raise RefusedError(plan.by_hand, hint=clean(lines, 1500))
@@ -239,7 +236,7 @@ class NewArrayScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self._app.show_error(error, title="Cannot be made")
             return
-        asked = _asked_of(plan)
+        asked = _creation_dialog(plan)
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
             self._app.run_worker(self._make(plan, asked.required), group="write", exit_on_error=True)
 
@@ -257,7 +254,7 @@ class NewArrayScreen(WorkbenchScreen):
                 severity="warning" if made.differs else "information",
                 markup=False,
             )
-        await self._look_again()
+        await self._refresh()
 
     async def _review_deletion(self, entry: ArrayJournalEntry) -> None:
         try:
@@ -265,7 +262,7 @@ class NewArrayScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self._app.show_error(error, title=f"{entry.array.name} is not deleted")
             return
-        asked = _asked_to_delete(entry, match)
+        asked = _deletion_dialog(entry, match)
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
             self._app.run_worker(self._delete(entry), group="write", exit_on_error=True)
 
@@ -278,14 +275,14 @@ class NewArrayScreen(WorkbenchScreen):
             self._app.show_error(error, title=f"{name} was not deleted")
         else:
             self._app.notify_transient(f"{name} is deleted.")
-        await self._look_again()
+        await self._refresh()
 
-    async def _look_again(self) -> None:
+    async def _refresh(self) -> None:
         await self._app.look_for_hardware()
         await self._ask()
 
 
-def _asked_of(plan: ArrayPlan) -> Confirmation:
+def _creation_dialog(plan: ArrayPlan) -> Confirmation:
     plate = array_label(plan)
     full = plan.full_stripe_bytes
     size = f"About {size_words(plan.size_bytes)}" + ("" if full is None else f", full stripe {exact_text(full)}")
@@ -301,7 +298,7 @@ def _asked_of(plan: ArrayPlan) -> Confirmation:
     )
 
 
-def _asked_to_delete(entry: ArrayJournalEntry, match: ArrayMatch) -> Confirmation:
+def _deletion_dialog(entry: ArrayJournalEntry, match: ArrayMatch) -> Confirmation:
     plate = created_array_label(entry)
     return Confirmation(
         title=f"Delete {entry.array.name}",

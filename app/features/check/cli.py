@@ -17,7 +17,7 @@ from backends.text import clean
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
-    from app.features.check.finding import RuleResult
+    from app.features.check.finding import Finding, RuleResult
     from app.features.check.runner import CheckResult
 
 WIDTH = 80
@@ -61,9 +61,9 @@ def check_command(target: str | None, severity: str, ignored: tuple[str, ...], n
 
 
 async def _check(bench: Workbench, _: Interruption, target: str | None, ignored: tuple[str, ...]) -> CheckResult:
-    from app.features.check.runner import check, known_ids
+    from app.features.check.runner import check, require_known_rules
 
-    ignore = known_ids(ignored)
+    ignore = require_known_rules(ignored)
     about = None if target is None else await bench.hardware.find(target)
     inventory = await bench.hardware.probe_if_stale()
     return await check(bench.hardware.machine, inventory, about=about, ignore=ignore)
@@ -86,7 +86,7 @@ def _tell(checked: CheckResult, severity: str, *, nagios: bool, as_json: bool) -
     width = terminal_width() or WIDTH
     lines(row for finding in checked.findings for row in _rows(finding, width))
     for result in checked.unknown:
-        where, why = clean(result.said.where, 200), clean(view.why(result), 300)
+        where, why = clean(result.outcome.where, 200), clean(result.outcome.why, 300)
         _say(f"Not known: {result.rule.id} at {where}: {why}.", width)
     for problem in checked.problems:
         _say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip(), width)
@@ -98,19 +98,14 @@ def _say(text: str, width: int) -> None:
     say_lines(wrap_text(text, width))
 
 
-def _rows(rule_result: RuleResult, width: int) -> list[str]:
-    from app.features.check import presentation as view
-    from app.features.check.finding import Finding
+def _rows(result: RuleResult[Finding], width: int) -> list[str]:
+    from app.features.check.presentation import finding_lines
 
-    severity = rule_result.rule.severity.value
-    head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {rule_result.rule.id}  {clean(rule_result.said.where, 200)}"
-    rows = [head, *wrap_text(clean(view.message(rule_result), 500), width, first=" " * 7)]
-    command = (
-        rule_result.said.staged.command
-        if isinstance(rule_result.said, Finding) and rule_result.said.staged is not None
-        else None
-    )
-    for label, text in view.finding_lines(rule_result):
+    finding, severity = result.outcome, result.rule.severity.value
+    head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {result.rule.id}  {clean(finding.where, 200)}"
+    rows = [head, *wrap_text(clean(finding.message, 500), width, first=" " * 7)]
+    command = finding.staged.command if finding.staged is not None else None
+    for label, text in finding_lines(finding):
         first = f"       {label:<6} "
         rows += [f"{first}{text}"] if text == command else wrap_text(clean(text, 500), width, first=first)
     return [row.rstrip() for row in rows]

@@ -51,21 +51,21 @@ Readings = dict[Target, Mapping[str, Reading]]
 async def readings_of(machine: MachineBackends, inventory: Inventory) -> tuple[Readings, tuple[Problem, ...]]:
     """What is set on everything, as the last look read it where that is kept; problems of what cannot be read."""
     problems: list[Problem] = []
-    matches: Readings = {}
+    readings: Readings = {}
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
 
     async def ask(target: Target) -> None:
         try:
-            matches[target] = await machine.kept(target)
+            readings[target] = await machine.kept(target)
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
 
     await asyncio.gather(*(ask(device.target) for device in things))
-    return {device.target: matches[device.target] for device in things if device.target in matches}, tuple(problems)
+    return {device.target: readings[device.target] for device in things if device.target in readings}, tuple(problems)
 
 
 async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> SystemSnapshot:
-    """The whole sight of a machine whose devices were looked for already."""
+    """The whole snapshot of a machine whose devices were looked for already."""
     cards = {controller.pci for controller in inventory.controllers if controller.pci is not None}
     nvme = await _nvme(host)
     blocks, slots, nodes, caps, timer = await asyncio.gather(
@@ -114,7 +114,7 @@ async def _blocks(host: Host) -> dict[str, BlockDevice]:
         *await host.list("/sys/block/*/md/dev-*/bad_blocks"),
     ]
     texts = await host.read_many([*wanted, *starts, *offsets])
-    matches = {}
+    blocks = {}
     for path in paths:
         name = path.rsplit("/", 1)[1]
         own = {
@@ -122,22 +122,22 @@ async def _blocks(host: Host) -> dict[str, BlockDevice]:
         }
         parts = [
             Partition(name=name.split("/")[4], start=int(texts[name]) * 512)
-            for name in _below(path, starts)
+            for name in _paths_below(path, starts)
             if texts.get(name, "").isdigit()
         ]
         driver = await host.link(f"{path}/device/driver")
-        matches[name] = BlockDevice(
+        blocks[name] = BlockDevice(
             name=name,
             attributes=own,
-            below=tuple(name.rsplit("/", 1)[1] for name in _below(path, below)),
+            below=tuple(name.rsplit("/", 1)[1] for name in _paths_below(path, below)),
             parts=tuple(parts),
-            queues=len(_below(path, queues)) or None,
+            queues=len(_paths_below(path, queues)) or None,
             driver=driver.rsplit("/", 1)[1] if driver else "",
         )
-    return matches
+    return blocks
 
 
-def _below(path: str, paths: Iterable[str]) -> list[str]:
+def _paths_below(path: str, paths: Iterable[str]) -> list[str]:
     return [name for name in paths if name.startswith(f"{path}/")]
 
 
@@ -154,13 +154,13 @@ async def _nvme_states(host: Host) -> dict[str, str]:
 async def _links(host: Host, names: Iterable[str]) -> dict[str, DiskLink]:
     disks = [name for name in names if name.startswith("sd")]
     paths = await asyncio.gather(*(host.link(f"/sys/block/{name}") for name in disks))
-    matches = {}
+    links = {}
     for name, path in zip(disks, paths, strict=True):
         ata, sas = _ATA_PORT.search(path or ""), _SAS_PORT.match(path or "")
         link = await _ata_link(host, ata[1]) if ata else await _sas_link(host, sas[1]) if sas else None
         if link is not None and link.now is not None:
-            matches[name] = link
-    return matches
+            links[name] = link
+    return links
 
 
 async def _ata_link(host: Host, port: str) -> DiskLink:
@@ -190,13 +190,13 @@ def _gigabits(text: str | None) -> float | None:
 
 async def _filesystem_errors(host: Host) -> dict[str, int]:
     """Return the counts of ext4 by device; those of btrfs by the UUID of the filesystem."""
-    matches: dict[str, int] = {}
+    counts: dict[str, int] = {}
     texts = await host.read_many([path for pattern in _ERRORS for path in await host.list(pattern)])
     for path, text in texts.items():
         numbers = [int(word) for word in text.split() if word.isascii() and word.isdigit()]
         name = clean(path.split("/")[4], 100)
-        matches[name] = matches.get(name, 0) + sum(numbers)
-    return {name: count for name, count in matches.items() if count}
+        counts[name] = counts.get(name, 0) + sum(numbers)
+    return {name: count for name, count in counts.items() if count}
 
 
 async def _slots(host: Host, addresses: Iterable[str]) -> dict[str, PciSlot]:
@@ -206,20 +206,20 @@ async def _slots(host: Host, addresses: Iterable[str]) -> dict[str, PciSlot]:
 
 
 async def _slot(host: Host, path: str) -> PciSlot | None:
-    own = await host.read_many([f"{path}/{name}" for name in SLOT])
-    if not own:
+    texts = await host.read_many([f"{path}/{name}" for name in SLOT])
+    if not texts:
         return None
-    said = {name: clean(own.get(f"{path}/{name}", "")) for name in SLOT}
+    attributes = {name: clean(texts.get(f"{path}/{name}", "")) for name in SLOT}
     real = await host.link(path)
     above = real.rpartition("/")[0] if real else ""
     port = await host.read_many([f"{above}/{name}" for name in SLOT]) if above else {}
     irqs = [name.rsplit("/", 1)[1] for name in await host.list(f"{path}/msi_irqs/*")]
-    where = await host.read_many([f"/proc/irq/{irq}/effective_affinity_list" for irq in irqs])
+    affinities = await host.read_many([f"/proc/irq/{irq}/effective_affinity_list" for irq in irqs])
     return PciSlot(
-        link=link_of(said),
+        link=link_of(attributes),
         port=link_of({name: clean(port.get(f"{above}/{name}", "")) for name in SLOT}) if port else Link(),
-        node=node_of(said),
-        interrupts={name.split("/")[3]: cpus for name, text in where.items() if (cpus := cpu_list(text))},
+        node=node_of(attributes),
+        interrupts={name.split("/")[3]: cpus for name, text in affinities.items() if (cpus := cpu_list(text))},
     )
 
 
@@ -232,12 +232,12 @@ async def _nodes(host: Host) -> dict[int, frozenset[int]]:
 async def _policies(host: Host) -> dict[str, tuple[str, int]]:
     paths = await host.list("/sys/class/nvme-subsystem/nvme-subsys*/iopolicy")
     texts = await host.read_many(paths)
-    matches = {}
+    policies = {}
     for path, text in texts.items():
         folder = path.rpartition("/")[0]
         ways = [name for name in await host.list(f"{folder}/nvme*") if name.rsplit("/nvme", 1)[1].isdigit()]
-        matches[folder.rsplit("/", 1)[1]] = (clean(text), len(ways))
-    return matches
+        policies[folder.rsplit("/", 1)[1]] = (clean(text), len(ways))
+    return policies
 
 
 async def _caps(host: Host) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.features.advice.condition_rules import POLICIES
-from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import PciSlot, SystemSnapshot, fact
 from backends.model import Array
 from backends.pci import Link, rate_of
@@ -20,13 +20,15 @@ REBUILD_RATE = 50
 SAS software user guide, rebuild rate)."""
 
 
-def _slots(sight: SystemSnapshot) -> list[tuple[str, PciSlot]]:
+def _slots_by_name(snapshot: SystemSnapshot) -> list[tuple[str, PciSlot]]:
     """Slots with what sits in them, each once."""
-    named = {pci: f"nvme:{name}" for name, pci in sight.nvme.items()}
+    named = {pci: f"nvme:{name}" for name, pci in snapshot.nvme.items()}
     named = {
-        controller.pci: str(controller.target) for controller in reversed(sight.inventory.controllers) if controller.pci
+        controller.pci: str(controller.target)
+        for controller in reversed(snapshot.inventory.controllers)
+        if controller.pci
     } | named
-    return [(named[pci], slot) for pci, slot in sight.slots.items() if pci in named]
+    return [(named[pci], slot) for pci, slot in snapshot.slots.items() if pci in named]
 
 
 @rule(
@@ -35,16 +37,16 @@ def _slots(sight: SystemSnapshot) -> list[tuple[str, PciSlot]]:
     "a PCIe link is below what card and slot both can",
     "Documentation/ABI/testing/sysfs-bus-pci, max_link_speed",
 )
-def link(sight: SystemSnapshot) -> Said:
+def link(snapshot: SystemSnapshot) -> RuleOutput:
     """A PCI Express link below what both of its ends can."""
-    for where, slot in _slots(sight):
+    for where, slot in _slots_by_name(snapshot):
         card, port = slot.link, slot.port
         if not card.link_degraded:
             continue
         if port.max_speed is None or port.max_width is None:
             yield UnknownResult(where=where, why=f"its link is {card.shown}; what the slot can is not told")
             continue
-        if _less(card, port):
+        if _is_slower(card, port):
             yield Finding(
                 where=where,
                 message=f"The PCIe link is {card.speed} x{card.width}; the card can do {card.best} and the slot"
@@ -54,7 +56,7 @@ def link(sight: SystemSnapshot) -> Said:
             )
 
 
-def _less(card: Link, port: Link) -> bool:
+def _is_slower(card: Link, port: Link) -> bool:
     """Whether the link has less than the worse of its ends can."""
     lanes = [number for number in (card.max_width, port.max_width) if number is not None]
     rates = [value for value in (rate_of(card.max_speed), rate_of(port.max_speed)) if value is not None]
@@ -65,11 +67,11 @@ def _less(card: Link, port: Link) -> bool:
 @rule(
     WARN, "irq-one-cpu", "all interrupts of a card go to one processor", "Documentation/core-api/irq/irq-affinity.rst"
 )
-def one_cpu(sight: SystemSnapshot) -> Said:
+def one_cpu(snapshot: SystemSnapshot) -> RuleOutput:
     """All interrupts of a card that has several on one CPU."""
-    for where, slot in _slots(sight):
+    for where, slot in _slots_by_name(snapshot):
         cpus = frozenset().union(*slot.interrupts.values()) if slot.interrupts else frozenset()
-        if len(slot.interrupts) > 1 and len(cpus) == 1 and sight.cores > 1:
+        if len(slot.interrupts) > 1 and len(cpus) == 1 and snapshot.cores > 1:
             yield Finding(
                 where=where,
                 message=f"All {len(slot.interrupts)} interrupts go to CPU {min(cpus)}: it sets the limit of the card.",
@@ -82,12 +84,12 @@ def one_cpu(sight: SystemSnapshot) -> Said:
 @rule(
     WARN, "irq-far", "no interrupt of a card is on its NUMA node", "Documentation/ABI/testing/sysfs-bus-pci, numa_node"
 )
-def far(sight: SystemSnapshot) -> Said:
+def far(snapshot: SystemSnapshot) -> RuleOutput:
     """Interrupts on another NUMA node than the card."""
-    if len(sight.nodes) < 2:
+    if len(snapshot.nodes) < 2:
         return
-    for where, slot in _slots(sight):
-        near = sight.nodes.get(slot.node) if slot.node is not None else None
+    for where, slot in _slots_by_name(snapshot):
+        near = snapshot.nodes.get(slot.node) if slot.node is not None else None
         cpus = frozenset().union(*slot.interrupts.values()) if slot.interrupts else frozenset()
         if not near or not cpus:
             why = "its interrupts are not told" if near else "its NUMA node is not told"
@@ -103,13 +105,13 @@ def far(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "battery-failed", "a card's battery or capacitor is failed or missing", "the card's tool")
-def battery(sight: SystemSnapshot) -> Said:
+def battery(snapshot: SystemSnapshot) -> RuleOutput:
     """A card whose battery or capacitor is there no more."""
-    for card in sight.inventory.controllers:
+    for card in snapshot.inventory.controllers:
         guard = card.protection
         if guard is None and any(
-            array.controller == card.target and "write_cache" in sight.readings.get(array.target, {})
-            for array in sight.inventory.arrays
+            array.controller == card.target and "write_cache" in snapshot.readings.get(array.target, {})
+            for array in snapshot.inventory.arrays
         ):
             yield UnknownResult(
                 where=str(card.target), why="whether anything keeps its cache over a power cut is not told"
@@ -134,12 +136,12 @@ def battery(sight: SystemSnapshot) -> Said:
     "a controller caches writes also without a healthy battery",
     "the card's tool, write policy",
 )
-def always_cached(sight: SystemSnapshot) -> Said:
+def always_cached(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers that keep writes in their cache whatever becomes of the battery; one finding for all arrays."""
-    for card in sight.inventory.controllers:
+    for card in snapshot.inventory.controllers:
         readings = {
-            str(array.target): sight.readings.get(array.target, {}).get("write_cache")
-            for array in sight.inventory.arrays
+            str(array.target): snapshot.readings.get(array.target, {}).get("write_cache")
+            for array in snapshot.inventory.arrays
             if array.controller == card.target
         }
         kept = [name for name, reading in readings.items() if reading and (reading.effective or reading.now) == ALWAYS]
@@ -155,9 +157,9 @@ def always_cached(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "battery-learning", "a battery learns or is being charged", "the card's tool; docs/advice.md")
-def learning(sight: SystemSnapshot) -> Said:
+def learning(snapshot: SystemSnapshot) -> RuleOutput:
     """A battery in its learn cycle or being charged."""
-    for card in sight.inventory.controllers:
+    for card in snapshot.inventory.controllers:
         if card.protection is not None and card.protection.state in ("learning", "charging"):
             yield Finding(
                 where=str(card.target),
@@ -168,9 +170,9 @@ def learning(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "battery-replace", "a battery or capacitor is to be replaced", "the card's tool")
-def replace_battery(sight: SystemSnapshot) -> Said:
+def replace_battery(snapshot: SystemSnapshot) -> RuleOutput:
     """A battery that works and wants to be replaced."""
-    for card in sight.inventory.controllers:
+    for card in snapshot.inventory.controllers:
         label = next((fact.label for fact in card.facts if fact.label.endswith("Replacement required")), None)
         text = fact(card, label) if label is not None else None
         if label is not None and (text or "").lower() == "yes":
@@ -188,11 +190,11 @@ def replace_battery(sight: SystemSnapshot) -> Said:
     "write-back or another cache policy is set and not in force",
     "the card's tool; docs/advice.md",
 )
-def not_in_force(sight: SystemSnapshot) -> Said:
+def not_in_force(snapshot: SystemSnapshot) -> RuleOutput:
     """A cache policy that is set while another one is in force: write-back that writes through."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         for key in POLICIES:
-            reading = sight.readings.get(array.target, {}).get(key)
+            reading = snapshot.readings.get(array.target, {}).get(key)
             if reading is None or not reading.overruled or reading.effective == NOT_UNDERSTOOD:
                 continue
             why = f": {reading.why_effective}" if reading.why_effective else ""
@@ -210,28 +212,28 @@ def not_in_force(sight: SystemSnapshot) -> Said:
     "drives cache behind a card without protection",
     "Broadcom, MegaRAID SAS software user guide, disk cache policy",
 )
-def drive_caches(sight: SystemSnapshot) -> Said:
+def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
     """Caches of drives that are on behind a card that has nothing against a power cut."""
-    for array in sight.inventory.arrays:
-        card = sight.controller(array)
-        if card is None or sight.now(array.target, "drive_cache") != "on":
+    for array in snapshot.inventory.arrays:
+        card = snapshot.controller(array)
+        if card is None or snapshot.now(array.target, "drive_cache") != "on":
             continue
         if card.protection is None:
             yield UnknownResult(
                 where=str(array.target), why="its drives cache; whether the card has a battery is not told"
             )
         elif card.protection.state in LOST:
-            yield _caching(sight, array, f"{card.protection.kind} {card.protection.state}")
+            yield _unprotected_cache(snapshot, array, f"{card.protection.kind} {card.protection.state}")
 
 
-def _caching(sight: SystemSnapshot, array: Array, guard: str) -> Finding:
+def _unprotected_cache(snapshot: SystemSnapshot, array: Array, guard: str) -> Finding:
     return Finding(
         where=str(array.target),
         message="The drives' own write caches are on behind a card without protection: a power cut loses what they"
         " hold.",
         evidence=f"drive_cache on, {guard}",
         do="Set drive_cache to off unless the drives have capacitors of their own.",
-        staged=sight.staged(array.target, "drive_cache", "off"),
+        staged=snapshot.staged(array.target, "drive_cache", "off"),
     )
 
 
@@ -241,17 +243,17 @@ def _caching(sight: SystemSnapshot, array: Array, guard: str) -> Finding:
     "a rebuild may take more than half of a card's time",
     "Broadcom, MegaRAID SAS software user guide, rebuild rate",
 )
-def rebuild_rate(sight: SystemSnapshot) -> Said:
+def rebuild_rate(snapshot: SystemSnapshot) -> RuleOutput:
     """Cards that give a rebuild more than half of their time."""
-    for card in sight.inventory.controllers:
-        text = sight.now(card.target, "rebuild_rate") or ""
+    for card in snapshot.inventory.controllers:
+        text = snapshot.now(card.target, "rebuild_rate") or ""
         if text.isdigit() and int(text) > REBUILD_RATE:
             yield Finding(
                 where=str(card.target),
                 message=f"A rebuild may take {text} % of the card's time: while one runs, I/O gets the rest.",
                 evidence=f"rebuild_rate {text}",
                 do="Set rebuild_rate to 30, unless redundancy has to be back as soon as it can.",
-                staged=sight.staged(card.target, "rebuild_rate", "30"),
+                staged=snapshot.staged(card.target, "rebuild_rate", "30"),
             )
 
 
@@ -261,10 +263,10 @@ def rebuild_rate(sight: SystemSnapshot) -> Said:
     "a drive caches writes and is sent no flushes",
     "Documentation/block/writeback_cache_control.rst",
 )
-def flushes_off(sight: SystemSnapshot) -> Said:
+def flushes_off(snapshot: SystemSnapshot) -> RuleOutput:
     """A disk that caches while the kernel sends it no flushes."""
-    for drive in sight.inventory.drives:
-        reading = sight.readings.get(drive.target, {}).get("drive_cache")
+    for drive in snapshot.inventory.drives:
+        reading = snapshot.readings.get(drive.target, {}).get("drive_cache")
         if reading is None or reading.effective != "without flushes" or drive.interface not in ("sata", "sas", "nvme"):
             continue  # a volume of a disk system has a cache with a battery
         yield Finding(
@@ -273,5 +275,5 @@ def flushes_off(sight: SystemSnapshot) -> Said:
             " safe.",
             evidence="drive cache on; queue/write_cache: write through",
             do="Set write_cache of the kernel's disk to write-back, or switch the drive's cache off.",
-            staged=sight.staged(sight.queue_of(drive), "write_cache", "write-back"),
+            staged=snapshot.staged(snapshot.queue_of(drive), "write_cache", "write-back"),
         )

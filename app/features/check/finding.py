@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app.core.presentation.attention_list import ProposedChange
 from backends.values import dataclass
@@ -43,13 +43,13 @@ class Finding:
     evidence: str
     """The very answer, setting or file that says so."""
     do: str = ""
-    """What mends it, in words or as a command; "" where a staged change does."""
+    """The fix in words or as a command; "" if it is the staged change."""
     staged: ProposedChange | None = None
-    """The change that mends it, where raidbench can make it."""
+    """The change that fixes it, if raidbench can make it."""
 
     @property
-    def mends(self) -> str:
-        """What mends it, as a line."""
+    def fix(self) -> str:
+        """Return the fix as one line."""
         return self.staged.command if self.staged is not None else self.do
 
 
@@ -63,8 +63,8 @@ class UnknownResult:
     """What is not told, a clause."""
 
 
-Said = Iterable[Finding | UnknownResult]
-"""All that a rule has to say; nothing where all is well or where it does not apply."""
+RuleOutput = Iterable[Finding | UnknownResult]
+"""All that a rule reports; nothing if all is well or if the rule does not apply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,25 +79,25 @@ class Rule:
     """What it is about, in one line."""
     source: str
     """Who says that it matters."""
-    look: Callable[[SystemSnapshot], Said] | None = None
+    look: Callable[[SystemSnapshot], RuleOutput] | None = None
     """Judges a machine at rest; None where a run has to be looked at (the advisor's)."""
 
-    @property
-    def needs_run(self) -> bool:
-        """Whether it is told of runs only."""
-        return self.look is None
 
-
-def rule(severity: Severity, id: str, what: str, source: str) -> Callable[[Callable[[SystemSnapshot], Said]], Rule]:
+def rule(
+    severity: Severity, id: str, summary: str, source: str
+) -> Callable[[Callable[[SystemSnapshot], RuleOutput]], Rule]:
     """Return a decorator that makes a rule of the function below it; `rule_table` collects the rules."""
-    return lambda look: Rule(id=id, severity=severity, what=what, source=source, look=look)
+    return lambda look: Rule(id=id, severity=severity, what=summary, source=source, look=look)
+
+
+_Outcome = TypeVar("_Outcome", Finding, UnknownResult)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleResult:
-    """A finding or an unknown with the rule that says so."""
+class RuleResult(Generic[_Outcome]):
+    """What a rule reports, with the rule."""
 
     rule: Rule
-    """Which."""
-    said: Finding | UnknownResult
-    """What."""
+    """The rule."""
+    outcome: _Outcome
+    """A finding, or what the rule cannot judge."""

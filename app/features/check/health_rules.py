@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from app.core.benchmark.conditions.facts import TASKS
-from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, rule
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, rule
 from app.features.check.snapshot import SystemSnapshot, fact, fact_limit, fact_number
 from backends.health import HealthFault, faults_of, health_at, warmest
 from backends.model import BROKEN, GONE, UNRECOVERABLE, Array, Controller, Drive, Health, Level, State, Target
@@ -53,9 +53,9 @@ _SUSPENDED = "suspended"
 
 
 @rule(FAULT, "array-degraded", "an array is not whole", "the tool of the array")
-def array_state(sight: SystemSnapshot) -> Said:
+def array_state(snapshot: SystemSnapshot) -> RuleOutput:
     """Arrays that are not whole."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         if array.state in BROKEN:
             gone = array.state in GONE
             why = f": {array.why}" if array.why else ""
@@ -70,10 +70,10 @@ def array_state(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "drive-failed", "a drive is failed, offline or missing", "its card's tool, or sysfs")
-def drive_state(sight: SystemSnapshot) -> Said:
+def drive_state(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives that are gone."""
-    for drive in sight.inventory.drives:
-        if drive.state in GONE and drive.target not in sight.inventory.twins:
+    for drive in snapshot.inventory.drives:
+        if drive.state in GONE and drive.target not in snapshot.inventory.twins:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive is {drive.state.value}.",
@@ -88,10 +88,10 @@ def drive_state(sight: SystemSnapshot) -> Said:
     "a drive has sectors that the kernel does not take",
     "drivers/scsi/sd.c, sd_read_capacity; sg_format(8)",
 )
-def unusable(sight: SystemSnapshot) -> Said:
+def unusable(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives of which the kernel cannot use a single block."""
-    for drive in sight.inventory.drives:
-        if (text := fact(drive, "Unusable")) is not None and drive.target not in sight.inventory.twins:
+    for drive in snapshot.inventory.drives:
+        if (text := fact(drive, "Unusable")) is not None and drive.target not in snapshot.inventory.twins:
             yield Finding(
                 where=str(drive.target),
                 message="The drive answers, but the kernel cannot use it.",
@@ -101,10 +101,10 @@ def unusable(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "wwn-shared", "two drives report one WWN", "udev, 60-persistent-storage.rules (links by-id/wwn-)")
-def shared_wwn(sight: SystemSnapshot) -> Said:
+def shared_wwn(snapshot: SystemSnapshot) -> RuleOutput:
     """Disks that report the WWN of another disk."""
     first: dict[str, Drive] = {}
-    for device in sight.things():
+    for device in snapshot.things():
         if not isinstance(device, Drive) or device.identity is None or device.wwn is None or device.device is None:
             continue
         other = first.setdefault(device.wwn, device)
@@ -118,19 +118,19 @@ def shared_wwn(sight: SystemSnapshot) -> Said:
             )
 
 
-def _drives(sight: SystemSnapshot) -> Iterator[tuple[Drive, Health]]:
+def _drives_with_health(snapshot: SystemSnapshot) -> Iterator[tuple[Drive, Health]]:
     """Yield each drive once, with the health that all of its views report together."""
-    seen: set[str] = set()
-    for drive in sight.inventory.drives:
-        if drive.target in sight.inventory.twins or drive.device in seen:
+    nodes: set[str] = set()
+    for drive in snapshot.inventory.drives:
+        if drive.target in snapshot.inventory.twins or drive.device in nodes:
             continue
-        seen |= set() if drive.device is None else {drive.device}
-        yield drive, health_at(sight.inventory, drive)
+        nodes |= set() if drive.device is None else {drive.device}
+        yield drive, health_at(snapshot.inventory, drive)
 
 
-def _judged(sight: SystemSnapshot, fault: HealthFault) -> Iterator[tuple[Drive, Health]]:
+def _with_fault(snapshot: SystemSnapshot, fault: HealthFault) -> Iterator[tuple[Drive, Health]]:
     """Yield the drives with this fault, with their health."""
-    return ((drive, health) for drive, health in _drives(sight) if fault in faults_of(drive, health))
+    return ((drive, health) for drive, health in _drives_with_health(snapshot) if fault in faults_of(drive, health))
 
 
 def _warns_of(drive: Drive, cause: str) -> bool:
@@ -144,9 +144,9 @@ def _warns_of(drive: Drive, cause: str) -> bool:
     "a drive or its controller predicts the drive's failure",
     "ATA and SCSI, SMART status; the controller's tool",
 )
-def failing(sight: SystemSnapshot) -> Said:
+def failing(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives that predict their failure, or whose controller does."""
-    for drive, health in _judged(sight, HealthFault.PREDICTS_FAILURE):
+    for drive, health in _with_fault(snapshot, HealthFault.PREDICTS_FAILURE):
         if drive.state in GONE or fact(drive, "Warning") is not None:
             continue  # it has failed by now; or `warns` reports it with the cause
         lines = [f"predicted failures: {health.predictive_errors}"] if health.predictive_errors else []
@@ -159,9 +159,9 @@ def failing(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "drive-locked", "a drive is encrypted and locked", "TCG Storage, locked drives; the controller's tool")
-def locked(sight: SystemSnapshot) -> Said:
+def locked(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives that are encrypted and locked."""
-    for drive, _ in _judged(sight, HealthFault.LOCKED):
+    for drive, _ in _with_fault(snapshot, HealthFault.LOCKED):
         yield Finding(
             where=str(drive.target),
             message="The drive is encrypted and locked: nothing on it can be read or written.",
@@ -171,9 +171,9 @@ def locked(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "drive-foreign", "a drive has the configuration of another card", "the card's tool")
-def foreign(sight: SystemSnapshot) -> Said:
+def foreign(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives with the configuration of another card."""
-    for drive, _ in _judged(sight, HealthFault.FOREIGN):
+    for drive, _ in _with_fault(snapshot, HealthFault.FOREIGN):
         yield Finding(
             where=str(drive.target),
             message="The drive has the configuration of another card: it is no spare, and nothing is stored on it.",
@@ -185,9 +185,9 @@ def foreign(sight: SystemSnapshot) -> Said:
 @rule(
     WARN, "drive-errors", "a drive has had media errors", "the card's counters; NVMe, Media and Data Integrity Errors"
 )
-def errors(sight: SystemSnapshot) -> Said:
+def errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives whose medium failed reads or writes."""
-    for drive, health in _judged(sight, HealthFault.MEDIA_ERRORS):
+    for drive, health in _with_fault(snapshot, HealthFault.MEDIA_ERRORS):
         yield Finding(
             where=str(drive.target),
             message="The drive has had media errors: some blocks were read only after retries, or were lost.",
@@ -202,9 +202,9 @@ def errors(sight: SystemSnapshot) -> Said:
     "a drive has had 100 errors that are not of its medium",
     "the controller's counters; small counts are usual after hot-plugs and resets",
 )
-def other_errors(sight: SystemSnapshot) -> Said:
+def other_errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives with many errors that are not of the medium."""
-    for drive, health in _judged(sight, HealthFault.OTHER_ERRORS):
+    for drive, health in _with_fault(snapshot, HealthFault.OTHER_ERRORS):
         yield Finding(
             where=str(drive.target),
             message=f"The drive has had {health.other_errors} errors that are not of its medium: commands were aborted"
@@ -220,11 +220,11 @@ def other_errors(sight: SystemSnapshot) -> Said:
     "a controller copies a drive to or from another",
     "Broadcom, MegaRAID SAS software user guide, copyback",
 )
-def copyback(sight: SystemSnapshot) -> Said:
+def copyback(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives that a controller copies to or from another drive."""
-    things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
+    things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
     targets = {device.target for device in things for task in device.tasks if task.kind == COPYBACK}
-    for drive, health in _drives(sight):
+    for drive, health in _drives_with_health(snapshot):
         if health.copyback and targets.isdisjoint((drive.array, drive.controller)):
             yield Finding(
                 where=str(drive.target),
@@ -240,9 +240,9 @@ def copyback(sight: SystemSnapshot) -> Said:
     "a controller could not restore blocks of an array",
     "the controller's tool, unrecoverable media errors",
 )
-def lost_blocks(sight: SystemSnapshot) -> Said:
+def lost_blocks(snapshot: SystemSnapshot) -> RuleOutput:
     """Arrays with blocks that their controller could not restore."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         text = fact(array, UNRECOVERABLE)
         if text is not None and text.lower() not in ("none", "none detected", "no", "0"):
             yield Finding(
@@ -259,10 +259,10 @@ def lost_blocks(sight: SystemSnapshot) -> Said:
     "an NVMe drive raises its critical warning",
     "NVMe base specification, SMART / Health Information",
 )
-def warns(sight: SystemSnapshot) -> Said:
+def warns(snapshot: SystemSnapshot) -> RuleOutput:
     """NVMe drives that raise their critical warning."""
-    for drive in sight.inventory.drives:
-        if (text := fact(drive, "Warning")) is not None and drive.target not in sight.inventory.twins:
+    for drive in snapshot.inventory.drives:
+        if (text := fact(drive, "Warning")) is not None and drive.target not in snapshot.inventory.twins:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive warns: {text}.",
@@ -277,10 +277,10 @@ def warns(sight: SystemSnapshot) -> Said:
     "80 % of a drive's endurance is used, or its spare is at its threshold",
     "NVMe, Percentage Used and Available Spare",
 )
-def worn(sight: SystemSnapshot) -> Said:
+def worn(snapshot: SystemSnapshot) -> RuleOutput:
     """Flash near the end of its rated endurance, or of its spare blocks."""
     targets: set[Target] = set()
-    for drive, health in _judged(sight, HealthFault.WORN):
+    for drive, health in _with_fault(snapshot, HealthFault.WORN):
         targets.add(drive.target)
         yield Finding(
             where=str(drive.target),
@@ -288,9 +288,9 @@ def worn(sight: SystemSnapshot) -> Said:
             evidence=f"endurance used: {health.wear_percent:g} %",
             do="Plan its replacement.",
         )
-    for drive in sight.inventory.drives:
+    for drive in snapshot.inventory.drives:
         spare, limit = fact_number(drive, "Spare"), fact_limit(drive, "Spare")
-        if drive.target in targets or drive.target in sight.inventory.twins or spare is None or limit is None:
+        if drive.target in targets or drive.target in snapshot.inventory.twins or spare is None or limit is None:
             continue
         if spare <= limit and not _warns_of(drive, "spare"):
             yield Finding(
@@ -307,9 +307,9 @@ def worn(sight: SystemSnapshot) -> Said:
     "a drive is as warm as its own limit; without one: HDD 60 °C, SSD 70 °C",
     "NVMe, Warning Composite Temperature Threshold; operating temperatures in data sheets",
 )
-def hot(sight: SystemSnapshot) -> Said:
+def hot(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives as warm as their own limit, or as what is usual where they report none."""
-    for drive, health in _judged(sight, HealthFault.HOT):
+    for drive, health in _with_fault(snapshot, HealthFault.HOT):
         if _warns_of(drive, "temperature"):
             continue
         limit = warmest(drive, health)
@@ -333,10 +333,10 @@ def hot(sight: SystemSnapshot) -> Said:
     "a drive has slowed down for its temperature",
     "NVMe, Thermal Management Temperature transition counts",
 )
-def throttled(sight: SystemSnapshot) -> Said:
+def throttled(snapshot: SystemSnapshot) -> RuleOutput:
     """Drives that have slowed down for their temperature since they were made."""
-    for drive in sight.inventory.drives:
-        if (text := fact(drive, "Throttled")) is not None and drive.target not in sight.inventory.twins:
+    for drive in snapshot.inventory.drives:
+        if (text := fact(drive, "Throttled")) is not None and drive.target not in snapshot.inventory.twins:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive has slowed down for its temperature: {text}.",
@@ -346,9 +346,9 @@ def throttled(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "background-task", "a rebuild, check or patrol read is under way", "the tool of the array; docs/advice.md")
-def tasks(sight: SystemSnapshot) -> Said:
+def tasks(snapshot: SystemSnapshot) -> RuleOutput:
     """Background work that shares the drives."""
-    things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
+    things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
     for device in things:
         for task in device.tasks:
             if task.paused:
@@ -364,9 +364,9 @@ def tasks(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "pool-filling", "a pool is 80 % full", "zpool-list(8); lvmthin(7); lvmvdo(7)")
-def filling(sight: SystemSnapshot) -> Said:
+def filling(snapshot: SystemSnapshot) -> RuleOutput:
     """Pools that are nearly full."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         for label in ("Full", "Used, data", "Used, metadata"):
             share = fact_number(array, label)
             if share is not None and share >= FULL:
@@ -384,9 +384,9 @@ def filling(sight: SystemSnapshot) -> Said:
     "copies or parity of an array do not agree",
     "Documentation/admin-guide/md.rst, mismatch_cnt",
 )
-def mismatches(sight: SystemSnapshot) -> Said:
+def mismatches(snapshot: SystemSnapshot) -> RuleOutput:
     """Arrays whose copies or parity do not agree."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         if (text := fact(array, "Mismatches")) is not None:
             yield Finding(
                 where=str(array.target),

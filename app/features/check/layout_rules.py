@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.features.check.finding import NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.finding import NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import BlockDevice, SystemSnapshot, fact, unit_of
 from backends.model import Array, Drive, Level
 from backends.raid import PARITY
@@ -24,38 +24,38 @@ STRIPE_CACHE = 256
 _EXT4_BLOCKS = (1024, 2048, 4096, 65536)
 
 
-def _offsets(sight: SystemSnapshot) -> list[tuple[str, int, Array | None, int | None]]:
+def _offsets(snapshot: SystemSnapshot) -> list[tuple[str, int, Array | None, int | None]]:
     """Partitions and members of md: name, first byte, the array that it is on, the physical sector beneath."""
-    matches = []
-    for block in sight.blocks.values():
-        matches += [(part.name, part.start, *_beneath(sight, block)) for part in block.parts]
+    offsets = []
+    for block in snapshot.blocks.values():
+        offsets += [(part.name, part.start, *_layout_of(snapshot, block)) for part in block.parts]
         for path, text in block.attributes.items():
             if path.startswith("md/dev-") and path.endswith("/offset") and text.isdigit():
                 member = path.split("/")[1].removeprefix("dev-")
-                disk, start = sight.disk_of_part(member)
+                disk, start = snapshot.disk_of_part(member)
                 if disk is not None:
-                    matches.append((f"{block.name} on {member}", start + int(text) * 512, *_beneath(sight, disk)))
-    return matches
+                    offsets.append((f"{block.name} on {member}", start + int(text) * 512, *_layout_of(snapshot, disk)))
+    return offsets
 
 
-def _beneath(sight: SystemSnapshot, disk: BlockDevice) -> tuple[Array | None, int | None]:
-    things = sight.inventory.at(f"/dev/{disk.name.replace('!', '/')}")
+def _layout_of(snapshot: SystemSnapshot, disk: BlockDevice) -> tuple[Array | None, int | None]:
+    things = snapshot.inventory.at(f"/dev/{disk.name.replace('!', '/')}")
     sector = max((device.physical_block or 0 for device in things if isinstance(device, Drive)), default=0)
-    return sight.array_at(disk), sector or None
+    return snapshot.array_at(disk), sector or None
 
 
 @rule(WARN, "misaligned", "a partition or md member begins inside a strip or sector", "parted(8), align-check")
-def misaligned(sight: SystemSnapshot) -> Said:
+def misaligned(snapshot: SystemSnapshot) -> RuleOutput:
     """What begins inside a physical sector, or of an array inside a strip."""
-    for name, start, array, sector in _offsets(sight):
-        unit, what = sector or 0, "physical sector"
+    for name, start, array, sector in _offsets(snapshot):
+        unit, unit_name = sector or 0, "physical sector"
         if array is not None and array.strip_bytes:
-            unit, what = array.strip_bytes, "strip"
+            unit, unit_name = array.strip_bytes, "strip"
         if unit and start % unit:
             yield Finding(
                 where=name,
-                message=f"It begins at byte {start}, inside a {what} of {exact_text(unit)}: I/Os that would touch one"
-                " touch two.",
+                message=f"It begins at byte {start}, inside a {unit_name} of {exact_text(unit)}: I/Os that would touch"
+                " one touch two.",
                 evidence=f"start {start // 512} sectors",
                 do="Make it anew at a multiple of 1 MiB and copy the data; nothing moves it in place.",
             )
@@ -64,9 +64,9 @@ def misaligned(sight: SystemSnapshot) -> Said:
 @rule(
     NOTE, "stripe-misaligned", "a partition begins inside a full stripe with parity", "xfs(5); mke2fs(8), stripe_width"
 )
-def off_stripe(sight: SystemSnapshot) -> Said:
+def off_stripe(snapshot: SystemSnapshot) -> RuleOutput:
     """What begins at a strip and not at a full stripe of an array with parity."""
-    for name, start, array, _ in _offsets(sight):
+    for name, start, array, _ in _offsets(snapshot):
         if array is not None and array.level in PARITY and array.strip_bytes is None:
             yield UnknownResult(where=name, why=f"the strip of {array.target} is not told")
         if array is None or array.level not in PARITY or not array.strip_bytes or start % array.strip_bytes:
@@ -90,26 +90,26 @@ def off_stripe(sight: SystemSnapshot) -> Said:
     "the kernel finds a device off what lies beneath",
     "Documentation/ABI/stable/sysfs-block, alignment_offset",
 )
-def offset_told(sight: SystemSnapshot) -> Said:
+def kernel_misaligned(snapshot: SystemSnapshot) -> RuleOutput:
     """What the kernel itself finds misaligned in a stack of devices."""
-    for block in sight.blocks.values():
+    for block in snapshot.blocks.values():
         offset = block.number("alignment_offset")
         if offset:
-            said = "The kernel finds it misaligned" if offset < 0 else f"It is {offset} bytes off what lies beneath"
+            subject = "The kernel finds it misaligned" if offset < 0 else f"It is {offset} bytes off what lies beneath"
             yield Finding(
                 where=block.name,
-                message=f"{said}: I/Os touch more pieces than they need.",
+                message=f"{subject}: I/Os touch more pieces than they need.",
                 evidence=f"/sys/block/{block.name}/alignment_offset: {offset}",
                 do="Make it anew with the data offset of its layer aligned.",
             )
 
 
-def _told_stripe(sight: SystemSnapshot, index: int) -> tuple[Array, int, str] | None:
+def _filesystem_stripe(snapshot: SystemSnapshot, index: int) -> tuple[Array, int, str] | None:
     """Array beneath a mount, the bytes that the filesystem takes for a stripe (0 for none), and the option's words."""
-    mount = sight.mounts[index]
+    mount = snapshot.mounts[index]
     if not mount.source.startswith("/dev/") or mount.fstype not in ("xfs", "ext4"):
         return None
-    array = sight.striped_at(sight.block_called(kernel_name(mount.source)))
+    array = snapshot.striped_at(snapshot.block_called(kernel_name(mount.source)))
     if array is None or unit_of(array) is None:
         return None
     options = dict(option.partition("=")[::2] for option in mount.options)
@@ -123,13 +123,13 @@ def _told_stripe(sight: SystemSnapshot, index: int) -> tuple[Array, int, str] | 
 
 
 @rule(WARN, "fs-stripe-other", "a filesystem was made for another stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
-def fs_other(sight: SystemSnapshot) -> Said:
+def fs_other(snapshot: SystemSnapshot) -> RuleOutput:
     """A filesystem that was made for another stripe than the array has."""
-    for index, mount in enumerate(sight.mounts):
-        matches = _told_stripe(sight, index)
-        if matches is None or not matches[1]:
+    for index, mount in enumerate(snapshot.mounts):
+        match = _filesystem_stripe(snapshot, index)
+        if match is None or not match[1]:
             continue
-        array, number, text = matches
+        array, number, text = match
         unit = unit_of(array)
         stripe = (array.strip_bytes or 0) * (array.data_drives or 0) or (unit[0] if unit else 0)
         fits = {number} if mount.fstype == "xfs" else {number * size for size in _EXT4_BLOCKS}
@@ -144,12 +144,12 @@ def fs_other(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "fs-stripe-unset", "a filesystem on parity knows of no stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
-def fs_unset(sight: SystemSnapshot) -> Said:
+def fs_unset(snapshot: SystemSnapshot) -> RuleOutput:
     """A filesystem on an array with parity that knows of no stripe."""
-    for index, mount in enumerate(sight.mounts):
-        matches = _told_stripe(sight, index)
-        if matches is not None and not matches[1] and matches[0].level in PARITY:
-            array = matches[0]
+    for index, mount in enumerate(snapshot.mounts):
+        match = _filesystem_stripe(snapshot, index)
+        if match is not None and not match[1] and match[0].level in PARITY:
+            array = match[0]
             unit = unit_of(array)
             yield Finding(
                 where=mount.where(),
@@ -168,11 +168,11 @@ def _options(array: Array, stripe: int, fstype: str) -> str:
 
 
 @rule(WARN, "ashift-small", "a ZFS pool has smaller sectors than its disks", "zpoolprops(7), ashift")
-def ashift(sight: SystemSnapshot) -> Said:
+def ashift(snapshot: SystemSnapshot) -> RuleOutput:
     """A ZFS pool whose sectors are smaller than those of its disks."""
-    for array in sight.inventory.arrays:
-        text = sight.now(array.target, "ashift") or ""
-        sectors = [drive.physical_block for drive in sight.members(array) if drive.physical_block]
+    for array in snapshot.inventory.arrays:
+        text = snapshot.now(array.target, "ashift") or ""
+        sectors = [drive.physical_block for drive in snapshot.members(array) if drive.physical_block]
         if not text.isdigit() or not int(text):
             continue
         if not sectors:
@@ -189,13 +189,13 @@ def ashift(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "volblocksize-small", "blocks of a volume are smaller than a row of RAID-Z", "zfsprops(7), volblocksize")
-def volblocksize(sight: SystemSnapshot) -> Said:
+def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
     """Volumes of a pool with parity whose blocks are smaller than a row of its data disks."""
-    pools = {array.target.address: array for array in sight.inventory.arrays if array.level in RAIDZ}
-    for array in sight.inventory.arrays:
-        text = sight.now(array.target, "volblocksize") or ""
+    pools = {array.target.address: array for array in snapshot.inventory.arrays if array.level in RAIDZ}
+    for array in snapshot.inventory.arrays:
+        text = snapshot.now(array.target, "volblocksize") or ""
         pool = pools.get(array.target.address.partition("/")[0])
-        shift = sight.now(pool.target, "ashift") if pool is not None else None
+        shift = snapshot.now(pool.target, "ashift") if pool is not None else None
         if pool is None or not text.isdigit():
             continue
         data = len(pool.members) - RAIDZ[pool.level]
@@ -213,9 +213,9 @@ def volblocksize(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "md-bitmap-fine", "a bit of md's bitmap stands for less than 64 MiB", "mdadm(8), --bitmap-chunk")
-def bitmap(sight: SystemSnapshot) -> Said:
+def bitmap(snapshot: SystemSnapshot) -> RuleOutput:
     """md's write-intent bitmap in small chunks."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         match = _BITMAP_CHUNK.search(fact(array, "Bitmap") or "")
         if match and int(match[1]) < BITMAP_CHUNK:
             yield Finding(
@@ -234,10 +234,10 @@ def bitmap(sight: SystemSnapshot) -> Said:
     "md gathers few stripes before it writes parity",
     "Documentation/admin-guide/md.rst, stripe_cache_size",
 )
-def stripe_cache(sight: SystemSnapshot) -> Said:
+def stripe_cache(snapshot: SystemSnapshot) -> RuleOutput:
     """md with parity over many members and the stripe cache as it was at boot."""
-    for array in sight.inventory.arrays:
-        text = sight.now(array.target, "stripe_cache_size") or ""
+    for array in snapshot.inventory.arrays:
+        text = snapshot.now(array.target, "stripe_cache_size") or ""
         if text.isdigit() and int(text) <= STRIPE_CACHE and (array.data_drives or 0) >= 3:
             yield Finding(
                 where=str(array.target),
@@ -245,15 +245,15 @@ def stripe_cache(sight: SystemSnapshot) -> Said:
                 " written.",
                 evidence=f"md/stripe_cache_size: {text}",
                 do="Set stripe_cache_size to 4096 or more.",
-                staged=sight.staged(array.target, "stripe_cache_size", "4096"),
+                staged=snapshot.staged(array.target, "stripe_cache_size", "4096"),
             )
 
 
 @rule(NOTE, "md-journal-through", "md's journal only closes the write hole", "md(4), journal; drivers/md/raid5-cache.c")
-def journal_through(sight: SystemSnapshot) -> Said:
+def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
     """md with a journal that only closes the write hole."""
-    for array in sight.inventory.arrays:
-        if sight.now(array.target, "journal_mode") == "write-through":
+    for array in snapshot.inventory.arrays:
+        if snapshot.now(array.target, "journal_mode") == "write-through":
             yield Finding(
                 where=str(array.target),
                 message="Its journal only closes the write hole: a write waits for the journal and for the members.",
@@ -268,26 +268,26 @@ def journal_through(sight: SystemSnapshot) -> Said:
     "an NVMe drive has a format that it calls faster",
     "NVMe, LBA Format, Relative Performance",
 )
-def sector_format(sight: SystemSnapshot) -> Said:
+def sector_format(snapshot: SystemSnapshot) -> RuleOutput:
     """NVMe namespaces in a format that the drive itself calls slower than another one that it has."""
     ranks = ("best", "better", "good", "degraded")
-    for drive in sight.inventory.drives:
-        reading = sight.readings.get(drive.target, {}).get("lba_format")
+    for drive in snapshot.inventory.drives:
+        reading = snapshot.readings.get(drive.target, {}).get("lba_format")
         if reading is None or reading.now is None:
             continue
         texts = {choice.value: choice.label for choice in reading.choices}
-        known = {
+        speeds = {
             value: ranks.index(word)
             for value, label in texts.items()
             for word in label.split(", ")[1:2]
             if word in ranks
         }
-        plain = {value: rank for value, rank in known.items() if "+" not in texts[value]}
-        if reading.now in known and plain and min(plain.values()) < known[reading.now]:
+        plain = {value: rank for value, rank in speeds.items() if "+" not in texts[value]}
+        if reading.now in speeds and plain and min(plain.values()) < speeds[reading.now]:
             best = min(plain, key=lambda value: plain[value])
             yield Finding(
                 where=str(drive.target),
                 message=f"Its sectors are {texts[reading.now]}; the drive itself tells that {texts[best]} is faster.",
-                evidence=f"LBA format {reading.now}, relative performance {ranks[known[reading.now]]}",
+                evidence=f"LBA format {reading.now}, relative performance {ranks[speeds[reading.now]]}",
                 do=f"Formatting destroys what is on it: `raidbench set {drive.target} lba_format={best}`.",
             )

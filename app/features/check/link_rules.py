@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact, fact_number
 from backends.model import Array, Controller, Drive, Media
 
@@ -37,10 +37,10 @@ def _rate(drive: Drive, label: str) -> float | None:
     return float(match[1]) if match else None
 
 
-def _link_of(sight: SystemSnapshot, drive: Drive) -> tuple[float | None, float | None]:
+def _link_of(snapshot: SystemSnapshot, drive: Drive) -> tuple[float | None, float | None]:
     """Return the negotiated speed of a drive and the highest speed of its port, in Gb/s."""
-    block = sight.block_of(drive)
-    link = sight.links.get(block.name) if block is not None else None
+    block = snapshot.block_of(drive)
+    link = snapshot.links.get(block.name) if block is not None else None
     if link is not None:
         return link.now, link.port
     return _rate(drive, "Link"), None
@@ -52,28 +52,23 @@ def _link_of(sight: SystemSnapshot, drive: Drive) -> tuple[float | None, float |
     "a SAS or SATA link is slower than drive and port",
     "Documentation/ABI/testing/sysfs-ata; the card's tool",
 )
-def link_speed(sight: SystemSnapshot) -> Said:
+def link_speed(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives whose link is slower than both the drive and its port."""
-    drives = [device for device in sight.things() if isinstance(device, Drive) and device.interface in ("sata", "sas")]
-    links = {drive.target: _link_of(sight, drive) for drive in drives}
+    drives = [
+        device for device in snapshot.things() if isinstance(device, Drive) and device.interface in ("sata", "sas")
+    ]
+    links = {drive.target: _link_of(snapshot, drive) for drive in drives}
     for drive in drives:
         now, port = links[drive.target]
         if now is None:
             continue
-        alike = [
-            links[other_drive.target][0] or 0.0
-            for other_drive in drives
-            if other_drive.model is not None and other_drive.model == drive.model
-        ]
+        same_model = [other for other in drives if other.model is not None and other.model == drive.model]
+        alike = [links[other.target][0] or 0.0 for other in same_model]
         able = max(_rate(drive, "Link limit") or 0.0, *alike, now)
         if port is None:
-            neighbours = [
-                links[other_drive.target][0] or 0.0
-                for other_drive in drives
-                if other_drive.controller == drive.controller
-            ]
+            neighbours = [links[other.target][0] or 0.0 for other in drives if other.controller == drive.controller]
             port = max(neighbours) if drive.controller is not None and max(neighbours) > now else None
-        yield from _kernel_limit(sight, drive)
+        yield from _kernel_limit(snapshot, drive)
         if able <= now or (drive.media is Media.HDD and now >= DISK_RATE):
             continue
         if port is None and now >= DISK_RATE:
@@ -90,10 +85,10 @@ def link_speed(sight: SystemSnapshot) -> Said:
             )
 
 
-def _kernel_limit(sight: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
+def _kernel_limit(snapshot: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
     """Yield a disk whose speed the kernel has lowered, if the rule does not report it anyway."""
-    block = sight.block_of(drive)
-    link = sight.links.get(block.name) if block is not None else None
+    block = snapshot.block_of(drive)
+    link = snapshot.links.get(block.name) if block is not None else None
     if link is None or not link.allowed or not link.port or link.allowed >= link.port or link.now != link.allowed:
         return
     if drive.media is Media.HDD or (_rate(drive, "Link limit") or 0.0) <= link.allowed:
@@ -107,14 +102,16 @@ def _kernel_limit(sight: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
 
 
 @rule(NOTE, "firmware-mixed", "members of one model have different firmware", "the card's tool, or sysfs")
-def firmware(sight: SystemSnapshot) -> Said:
+def firmware(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays whose members are of one model and have different firmware."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         models: dict[str, dict[str, int]] = {}
-        for member in sight.members(array):
-            views = [device for device in (member, *sight.views(member)) if isinstance(device, Drive)]
+        for member in snapshot.members(array):
+            views = [device for device in (member, *snapshot.views(member)) if isinstance(device, Drive)]
             model = next((drive.model for drive in views if drive.model), None)
-            version = _firmware_of(sight, member) or next((drive.firmware for drive in views if drive.firmware), None)
+            version = _firmware_of(snapshot, member) or next(
+                (drive.firmware for drive in views if drive.firmware), None
+            )
             if model and version:
                 versions = models.setdefault(model, {})
                 versions[version] = versions.get(version, 0) + 1
@@ -129,9 +126,9 @@ def firmware(sight: SystemSnapshot) -> Said:
                 )
 
 
-def _firmware_of(sight: SystemSnapshot, drive: Drive) -> str | None:
+def _firmware_of(snapshot: SystemSnapshot, drive: Drive) -> str | None:
     """Return the firmware of a disk as the kernel has it: for some disks shorter than what their tool says."""
-    block = sight.block_of(drive)
+    block = snapshot.block_of(drive)
     files = block.attributes if block is not None else {}
     return files.get("device/rev") or files.get("device/firmware_rev") or None
 
@@ -142,9 +139,9 @@ def _firmware_of(sight: SystemSnapshot, drive: Drive) -> str | None:
     "a controller's memory had uncorrectable errors",
     "the card's tool, Memory Uncorrectable Errors",
 )
-def memory_errors(sight: SystemSnapshot) -> Said:
+def memory_errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose memory had errors that could not be corrected."""
-    for card in sight.inventory.controllers:
+    for card in snapshot.inventory.controllers:
         if fact_number(card, "Memory errors"):
             yield Finding(
                 where=str(card.target),
@@ -156,17 +153,17 @@ def memory_errors(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "card-hot", "a controller has 100 °C, or its cache module 85 °C", "the card's tool, temperature")
-def heat(sight: SystemSnapshot) -> Said:
+def heat(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers that are too hot."""
-    for card in sight.inventory.controllers:
+    for card in snapshot.inventory.controllers:
         for label, limit in _HEAT.items():
             yield from _too_hot(card, label, limit, "controller" if limit == CONTROLLER_LIMIT else "cache module")
 
 
 @rule(WARN, "battery-hot", "a battery or capacitor has 60 °C", "the card's tool, temperature")
-def battery_heat(sight: SystemSnapshot) -> Said:
+def battery_heat(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose battery or capacitor is too hot."""
-    for card in sight.inventory.controllers:
+    for card in snapshot.inventory.controllers:
         for label in _BATTERIES:
             yield from _too_hot(card, label, BATTERY_LIMIT, "battery or capacitor")
 
@@ -183,11 +180,11 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
 
 
 @rule(WARN, "write-throttled", "an ioMemory drive slows down its writes", "fio-status, write throttling")
-def throttling(sight: SystemSnapshot) -> Said:
+def throttling(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that slow down their writes."""
-    for drive in sight.inventory.drives:
+    for drive in snapshot.inventory.drives:
         text = fact(drive, "Write throttling")
-        if text is not None and drive.target not in sight.inventory.twins:
+        if text is not None and drive.target not in snapshot.inventory.twins:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive slows down its writes: {text}.",
@@ -202,17 +199,17 @@ def throttling(sight: SystemSnapshot) -> Said:
     "a rebuild is paused or frozen",
     "the tool of the array; Documentation/admin-guide/md.rst, sync_action",
 )
-def paused(sight: SystemSnapshot) -> Said:
+def paused(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays and controllers whose rebuild has been interrupted."""
-    things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
+    things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
     for device in things:
         for task in device.tasks:
             if task.paused and task.kind not in ("patrol-read", "consistency-check"):
                 done = "" if task.progress is None else f" at {task.progress:.0%}"
                 yield _paused(str(device.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}")
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         text = fact(array, "Task") or ""
-        if text.startswith("frozen") and sight.lacks_members(array):
+        if text.startswith("frozen") and snapshot.lacks_members(array):
             yield _paused(str(array.target), "The rebuild is frozen", f"Task: {text}")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from app.core.presentation import json_schema
-from app.core.presentation.attention_list import AttentionItem, ProposedChange, attention_items
+from app.core.presentation.attention_list import AttentionItem, attention_items
 from app.core.presentation.table import FactLine, Facts, Tone
-from app.features.check.finding import Finding, RuleResult, Severity, UnknownResult
+from app.features.check.finding import Finding, RuleResult, Severity
 from app.features.check.runner import CheckResult
 from backends.model import Inventory
 from backends.text import clean
@@ -21,7 +21,7 @@ _WORDS = {Severity.FAULT: "fault", Severity.WARN: "warning", Severity.NOTE: "not
 
 def severity_text(count: Callable[[Severity], int]) -> str:
     """`1 fault, 3 warnings, 5 notes`; "" where there is none. `count`: how many of a severity."""
-    return ", ".join(plural(number, _WORDS[each]) for each in GRAVEST if (number := count(each)))
+    return ", ".join(plural(number, _WORDS[severity]) for severity in GRAVEST if (number := count(severity)))
 
 
 def counts(checked: CheckResult) -> str:
@@ -37,37 +37,26 @@ def summary(checked: CheckResult) -> str:
     return "; ".join(parts) + "."
 
 
-def message(rule_result: RuleResult) -> str:
-    """The sentence of a finding."""
-    return rule_result.said.message if isinstance(rule_result.said, Finding) else ""
-
-
-def why(rule_result: RuleResult) -> str:
-    """Why something is not known."""
-    return rule_result.said.why if isinstance(rule_result.said, UnknownResult) else ""
-
-
-def finding_lines(rule_result: RuleResult) -> Iterator[tuple[str, str]]:
-    """What is below a finding's first line: what says so, what mends it."""
-    said = rule_result.said
-    assert isinstance(said, Finding)
-    yield "says", said.evidence
-    if said.mends:
-        yield "mends", said.mends
-    if said.staged is not None and said.do:
-        yield "", said.do
+def finding_lines(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield the lines below the first line of a finding with their labels: the evidence and the fix."""
+    yield "says", finding.evidence
+    if finding.fix:
+        yield "mends", finding.fix
+    if finding.staged is not None and finding.do:
+        yield "", finding.do
 
 
 TONES = {Severity.FAULT: Tone.BAD, Severity.WARN: Tone.ATTENTION, Severity.NOTE: Tone.PLAIN}
 """What each severity means for a colour."""
 
 
-def finding_facts(rule_results: Iterable[RuleResult]) -> tuple[Facts, ...]:
+def finding_facts(results: Iterable[RuleResult[Finding]]) -> tuple[Facts, ...]:
     """What was found at one device, to stand above what is known of it; nothing where nothing was."""
     lines: list[FactLine] = []
-    for rule_result in rule_results:
-        lines.append(FactLine(rule_result.rule.severity.value, message(rule_result), TONES[rule_result.rule.severity]))
-        lines += [FactLine(label, text) for label, text in finding_lines(rule_result)]
+    for result in results:
+        severity = result.rule.severity
+        lines.append(FactLine(severity.value, result.outcome.message, TONES[severity]))
+        lines += [FactLine(label, text) for label, text in finding_lines(result.outcome)]
     return (Facts(heading="Findings", facts=tuple(lines)),) if lines else ()
 
 
@@ -75,38 +64,26 @@ def findings_json(checked: CheckResult) -> json_schema.Json:
     """The body of `check --json`."""
     return {
         "findings": [_finding(finding) for finding in checked.findings],
-        "unknown": [_unknown(rule_result) for rule_result in checked.unknown],
-        "ignored": [_finding(rule_result) for rule_result in checked.ignored],
+        "unknown": [
+            {"id": result.rule.id, "where": result.outcome.where, "why": result.outcome.why}
+            for result in checked.unknown
+        ],
+        "ignored": [_finding(finding) for finding in checked.ignored],
         "rules": checked.rules,
         "problems": [json_schema.problem(problem) for problem in checked.problems],
     }
 
 
-def _finding(rule_result: RuleResult) -> json_schema.Json:
-    said = rule_result.said
-    assert isinstance(said, Finding)
+def _finding(result: RuleResult[Finding]) -> json_schema.Json:
+    finding, staged = result.outcome, result.outcome.staged
     return {
-        "id": rule_result.rule.id,
-        "severity": rule_result.rule.severity.value,
-        "where": said.where,
-        "message": said.message,
-        "evidence": said.evidence,
-        "do": said.do or None,
-        "change": _staged(said.staged),
-    }
-
-
-def _staged(staged: ProposedChange | None) -> json_schema.Json | None:
-    return None if staged is None else json_schema.pick(staged, "target", "key", "value")
-
-
-def _unknown(rule_result: RuleResult) -> json_schema.Json:
-    assert isinstance(rule_result.said, UnknownResult)
-    return {
-        "id": rule_result.rule.id,
-        "severity": rule_result.rule.severity.value,
-        "where": rule_result.said.where,
-        "why": rule_result.said.why,
+        "id": result.rule.id,
+        "severity": result.rule.severity.value,
+        "where": finding.where,
+        "message": finding.message,
+        "evidence": finding.evidence,
+        "do": finding.do or None,
+        "change": None if staged is None else json_schema.pick(staged, "target", "key", "value"),
     }
 
 
@@ -116,26 +93,25 @@ def plugin(checked: CheckResult, severity: Severity) -> tuple[str, list[str]]:
     A vertical bar begins figures there, so none stands in the text. Unknown is what gave no answer, where nothing that
     did is worse.
     """
-    rule_results = checked.from_on(severity)
-    if any(rule_result.rule.severity is Severity.FAULT for rule_result in rule_results):
+    results = checked.from_on(severity)
+    if any(result.rule.severity is Severity.FAULT for result in results):
         word = "CRITICAL"
-    elif rule_results:
+    elif results:
         word = "WARNING"
     else:
         word = "UNKNOWN" if checked.problems else "OK"
-    lines = [f"{rule_result.rule.id} at {rule_result.said.where}" for rule_result in rule_results]
+    lines = [f"{result.rule.id} at {result.outcome.where}" for result in results]
     lines += [f"{problem.where}: {problem.message}" for problem in checked.problems] if word == "UNKNOWN" else []
-    figures = " ".join(f"{each.value}={checked.count(each)}" for each in GRAVEST)
-    first = _unbarred("; ".join(lines[:4]) or f"{plural(checked.rules, 'rule')}, {counts(checked)}")
+    figures = " ".join(f"{level.value}={checked.count(level)}" for level in GRAVEST)
+    first = _without_bars("; ".join(lines[:4]) or f"{plural(checked.rules, 'rule')}, {counts(checked)}")
     more = [
-        _unbarred(f"{result.rule.severity}: {result.rule.id} at {result.said.where}: {result.said.message}")
-        for result in rule_results
-        if isinstance(result.said, Finding)
+        _without_bars(f"{result.rule.severity}: {result.rule.id} at {result.outcome.where}: {result.outcome.message}")
+        for result in results
     ]
     return word, [f"RAIDBENCH {word} - {first} | {figures}", *more]
 
 
-def _unbarred(text: str) -> str:
+def _without_bars(text: str) -> str:
     return clean(text, 800).replace("|", "/")
 
 
@@ -154,7 +130,7 @@ def checked_troubles(inventory: Inventory, checked: CheckResult) -> tuple[Attent
 
 def _troubles_of(checked: CheckResult, severity: Severity) -> Iterator[AttentionItem]:
     """Yield the findings of a severity at what has a row."""
-    for ruling in checked.findings:
-        at = checked.devices.get(ruling.said.where)
-        if at is not None and ruling.rule.severity is severity and isinstance(ruling.said, Finding):
-            yield AttentionItem(at, ruling.said.message.rstrip("."), ruling.said.staged)
+    for result in checked.findings:
+        address = checked.devices.get(result.outcome.where)
+        if address is not None and result.rule.severity is severity:
+            yield AttentionItem(address, result.outcome.message.rstrip("."), result.outcome.staged)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from app.features.advice.condition_rules import PERFORMANCE
-from app.features.check.finding import FAULT, NOTE, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact, unit_of
 from backends.model import Array, Media
 from backends.sizes import exact_text
@@ -22,17 +22,18 @@ _FILLED = 0.75
 
 
 @rule(WARN, "scheduler-unfit", "bfq schedules flash", "Documentation/block/bfq-iosched.rst, overhead")
-def scheduler(sight: SystemSnapshot) -> Said:
+def scheduler(snapshot: SystemSnapshot) -> RuleOutput:
     """BFQ on flash: it costs more processor time for each I/O than the I/O takes."""
-    for device in sight.things():
-        target = sight.queue_of(device)
-        if sight.now(target, "scheduler") == "bfq" and sight.media(device) in FLASH:
+    for device in snapshot.things():
+        target = snapshot.queue_of(device)
+        if snapshot.now(target, "scheduler") == "bfq" and snapshot.media(device) in FLASH:
             yield Finding(
                 where=str(target),
                 message="The scheduler is bfq on flash: its own work for each I/O limits the IOPS.",
                 evidence="queue/scheduler: bfq",
                 do="Set scheduler to none or mq-deadline.",
-                staged=sight.staged(target, "scheduler", "none") or sight.staged(target, "scheduler", "mq-deadline"),
+                staged=snapshot.staged(target, "scheduler", "none")
+                or snapshot.staged(target, "scheduler", "mq-deadline"),
             )
 
 
@@ -42,15 +43,15 @@ def scheduler(sight: SystemSnapshot) -> Said:
     "the kernel reads less ahead than a stripe over disks",
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
-def kernel_read_ahead(sight: SystemSnapshot) -> Said:
+def kernel_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
     """Disks in a stripe of which the kernel reads ahead less than one stripe."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         unit = None if array.strip_bytes is None else array.strip_bytes * (array.data_drives or 0)
-        target = sight.queue_of(array)
-        text = sight.now(target, "read_ahead_kb") or ""
-        if not unit or not text.isdigit() or sight.media(array) is not Media.HDD or (array.data_drives or 0) < 2:
+        target = snapshot.queue_of(array)
+        text = snapshot.now(target, "read_ahead_kb") or ""
+        if not unit or not text.isdigit() or snapshot.media(array) is not Media.HDD or (array.data_drives or 0) < 2:
             continue
-        if int(text) << 10 < unit and not _card_reads_ahead(sight, array):
+        if int(text) << 10 < unit and snapshot.now(array.target, "read_ahead") not in _AHEAD:
             wanted = -(-2 * unit // 1024)
             yield Finding(
                 where=str(target),
@@ -58,12 +59,8 @@ def kernel_read_ahead(sight: SystemSnapshot) -> Said:
                 f" {exact_text(unit)}: one sequential reader keeps only some of them busy.",
                 evidence=f"queue/read_ahead_kb: {text}",
                 do=f"Set read_ahead_kb to {wanted} where much is read in order.",
-                staged=sight.staged(target, "read_ahead_kb", str(wanted)),
+                staged=snapshot.staged(target, "read_ahead_kb", str(wanted)),
             )
-
-
-def _card_reads_ahead(sight: SystemSnapshot, array: Array) -> bool:
-    return sight.now(array.target, "read_ahead") in _AHEAD
 
 
 @rule(
@@ -72,13 +69,13 @@ def _card_reads_ahead(sight: SystemSnapshot, array: Array) -> bool:
     "the kernel reads 4 MiB or more ahead on flash",
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
-def large_read_ahead(sight: SystemSnapshot) -> Said:
+def large_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
     """Flash of which the kernel reads more ahead than any sequential reader needs."""
-    for device in sight.things():
-        target = sight.queue_of(device)
-        text = sight.now(target, "read_ahead_kb") or ""
+    for device in snapshot.things():
+        target = snapshot.queue_of(device)
+        text = snapshot.now(target, "read_ahead_kb") or ""
         striped = isinstance(device, Array) and (unit_of(device) or (0,))[0] >= 1 << 20
-        if text.isdigit() and int(text) >= 4096 and sight.media(device) in FLASH and not striped:
+        if text.isdigit() and int(text) >= 4096 and snapshot.media(device) in FLASH and not striped:
             yield Finding(
                 where=str(target),
                 message=f"The kernel reads {exact_text(int(text) << 10)} ahead on flash: what reads here and there"
@@ -86,22 +83,22 @@ def large_read_ahead(sight: SystemSnapshot) -> Said:
                 " the page cache reads much that nobody wants.",
                 evidence=f"queue/read_ahead_kb: {text}",
                 do="Set read_ahead_kb to 128 unless large files are all that is read.",
-                staged=sight.staged(target, "read_ahead_kb", "128"),
+                staged=snapshot.staged(target, "read_ahead_kb", "128"),
             )
 
 
 @rule(NOTE, "card-read-ahead", "a card reads ahead on flash", "Broadcom, MegaRAID tips: no read-ahead for SSDs")
-def card_read_ahead(sight: SystemSnapshot) -> Said:
+def card_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
     """A card that reads ahead on flash."""
-    for array in sight.inventory.arrays:
-        now = sight.now(array.target, "read_ahead")
-        if now in _AHEAD and sight.media(array) in FLASH:
+    for array in snapshot.inventory.arrays:
+        now = snapshot.now(array.target, "read_ahead")
+        if now in _AHEAD and snapshot.media(array) in FLASH:
             yield Finding(
                 where=str(array.target),
                 message=f"The card's read-ahead is {now} on flash: looking for streams costs it random IOPS.",
                 evidence=f"read_ahead {now}",
                 do="Set read_ahead to none, and measure both.",
-                staged=sight.staged(array.target, "read_ahead", "none"),
+                staged=snapshot.staged(array.target, "read_ahead", "none"),
             )
 
 
@@ -111,12 +108,12 @@ def card_read_ahead(sight: SystemSnapshot) -> Said:
     "the kernel queues less than the device takes",
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
-def small_queue(sight: SystemSnapshot) -> Said:
+def small_queue(snapshot: SystemSnapshot) -> RuleOutput:
     """A kernel queue that is smaller than what the device takes."""
-    for drive in sight.inventory.drives:
-        block, target = sight.block_of(drive), sight.queue_of(drive)
+    for drive in snapshot.inventory.drives:
+        block, target = snapshot.block_of(drive), snapshot.queue_of(drive)
         depth = None if block is None else block.number("device/queue_depth")
-        text = sight.now(target, "nr_requests") or ""
+        text = snapshot.now(target, "nr_requests") or ""
         if target != drive.target or depth is None or not text.isdigit():
             continue
         if int(text) < depth:
@@ -125,33 +122,33 @@ def small_queue(sight: SystemSnapshot) -> Said:
                 message=f"The kernel queues {text} requests, and the device takes {depth}: it is never full.",
                 evidence=f"queue/nr_requests: {text}, device/queue_depth: {depth}",
                 do="Raise nr_requests.",
-                staged=sight.staged(target, "nr_requests", str(depth)),
+                staged=snapshot.staged(target, "nr_requests", str(depth)),
             )
 
 
 @rule(WARN, "no-queueing", "a disk is given one command at a time", "Documentation/driver-api/libata.rst, NCQ")
-def no_queueing(sight: SystemSnapshot) -> Said:
+def no_queueing(snapshot: SystemSnapshot) -> RuleOutput:
     """A disk that is given one command at a time."""
-    for drive in sight.inventory.drives:
-        text = sight.now(drive.target, "queue_depth")
+    for drive in snapshot.inventory.drives:
+        text = snapshot.now(drive.target, "queue_depth")
         if text == "1" and drive.interface in ("sata", "sas"):
             yield Finding(
                 where=str(drive.target),
                 message="The disk is given one command at a time: it cannot order them (NCQ is off).",
                 evidence="device/queue_depth: 1",
                 do="Set queue_depth to 31 (SATA) or more (SAS); libata.force=noncq keeps it off.",
-                staged=sight.staged(drive.target, "queue_depth", "31"),
+                staged=snapshot.staged(drive.target, "queue_depth", "31"),
             )
 
 
 @rule(NOTE, "one-queue", "a virtual disk has one queue for several processors", "virtio specification, num_queues")
-def one_queue(sight: SystemSnapshot) -> Said:
+def one_queue(snapshot: SystemSnapshot) -> RuleOutput:
     """A virtual disk with one queue for several processors."""
-    for block in sight.blocks.values():
-        if block.driver == "virtio_blk" and block.queues == 1 and sight.cores > 1:
+    for block in snapshot.blocks.values():
+        if block.driver == "virtio_blk" and block.queues == 1 and snapshot.cores > 1:
             yield Finding(
                 where=block.name,
-                message=f"The virtual disk has one queue for {sight.cores} processors: one of them does all of its"
+                message=f"The virtual disk has one queue for {snapshot.cores} processors: one of them does all of its"
                 " work.",
                 evidence=f"/sys/block/{block.name}/mq: 1",
                 do="Give it as many queues as processors where the guest is defined (num-queues).",
@@ -159,13 +156,13 @@ def one_queue(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "power-state", "an NVMe drive is in a slower power state", "NVMe, Power Management")
-def power_state(sight: SystemSnapshot) -> Said:
+def power_state(snapshot: SystemSnapshot) -> RuleOutput:
     """An NVMe drive that was put into a state of less power."""
-    targets = {target for target, readings in sight.readings.items() if "power_state" in readings}
+    targets = {target for target, readings in snapshot.readings.items() if "power_state" in readings}
     targets -= {
-        drive.target for drive in sight.inventory.drives if drive.controller in targets
+        drive.target for drive in snapshot.inventory.drives if drive.controller in targets
     }  # a controller's, told once
-    for target, readings in sight.readings.items():
+    for target, readings in snapshot.readings.items():
         now = readings["power_state"].now if target in targets else None
         if now is not None and now.isdigit() and int(now) > 0:
             yield Finding(
@@ -173,14 +170,14 @@ def power_state(sight: SystemSnapshot) -> Said:
                 message=f"The drive is in power state {now}: states above 0 are slower.",
                 evidence=f"power_state {now}",
                 do="Set power_state to 0.",
-                staged=sight.staged(target, "power_state", "0"),
+                staged=snapshot.staged(target, "power_state", "0"),
             )
 
 
 @rule(NOTE, "governor", "processors lower their frequency between I/Os", "Documentation/admin-guide/pm/cpufreq.rst")
-def governor(sight: SystemSnapshot) -> Said:
+def governor(snapshot: SystemSnapshot) -> RuleOutput:
     """Processors that lower their frequency between I/Os."""
-    others = {name: count for name, count in sight.governors.items() if name != PERFORMANCE}
+    others = {name: count for name, count in snapshot.governors.items() if name != PERFORMANCE}
     if others:
         text = ", ".join(f"{count} with {name}" for name, count in others.items())
         yield Finding(
@@ -192,9 +189,9 @@ def governor(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "io-capped", "a control group is limited in its I/O", "Documentation/admin-guide/cgroup-v2.rst, io.max")
-def caps(sight: SystemSnapshot) -> Said:
+def caps(snapshot: SystemSnapshot) -> RuleOutput:
     """Control groups that are limited in their I/O."""
-    for path, text in sight.caps.items():
+    for path, text in snapshot.caps.items():
         if any(word for word in text.split()[1:] if not word.endswith("=max")):
             yield Finding(
                 where=path.removeprefix("/sys/fs/cgroup/").removesuffix("/io.max"),
@@ -210,13 +207,13 @@ def caps(sight: SystemSnapshot) -> Said:
     "disks take TRIM and what is made of them does not",
     "Documentation/ABI/stable/sysfs-block, discard_max_bytes",
 )
-def trim_lost(sight: SystemSnapshot) -> Said:
+def trim_lost(snapshot: SystemSnapshot) -> RuleOutput:
     """What passes no TRIM on though all that it is made of takes it."""
-    for block in sight.blocks.values():
+    for block in snapshot.blocks.values():
         own = block.number("queue/discard_max_bytes")
         if own != 0 or not block.below:
             continue
-        lower = [sight.disk_of_part(name)[0] for name in block.below]
+        lower = [snapshot.disk_of_part(name)[0] for name in block.below]
         taken = [device.number("queue/discard_max_bytes") if device is not None else None for device in lower]
         if None in taken:
             yield UnknownResult(where=block.name, why="whether all that it is made of takes TRIM is not told")
@@ -237,9 +234,9 @@ def trim_lost(sight: SystemSnapshot) -> Said:
     "a filesystem is mounted so that it sends no flushes",
     "ext4(5), barrier; xfs(5) of kernels before 4.19, nobarrier",
 )
-def barriers(sight: SystemSnapshot) -> Said:
+def barriers(snapshot: SystemSnapshot) -> RuleOutput:
     """Filesystems that send no flushes."""
-    for mount in sight.mounts:
+    for mount in snapshot.mounts:
         off = [option for option in mount.options if option in ("nobarrier", "barrier=0")]
         if off and mount.source.startswith("/dev/"):
             yield Finding(
@@ -251,10 +248,10 @@ def barriers(sight: SystemSnapshot) -> Said:
 
 
 @rule(NOTE, "discard-twice", "a filesystem trims with every deletion and by a timer", "fstrim(8)")
-def discard(sight: SystemSnapshot) -> Said:
+def discard(snapshot: SystemSnapshot) -> RuleOutput:
     """Filesystems that trim with every deletion although a timer does."""
-    for mount in sight.mounts:
-        if sight.trim_timer and "discard" in mount.options and mount.fstype in ("ext4", "xfs"):
+    for mount in snapshot.mounts:
+        if snapshot.trim_timer and "discard" in mount.options and mount.fstype in ("ext4", "xfs"):
             yield Finding(
                 where=mount.where(),
                 message="It trims with every deletion, and fstrim.timer does so weekly: the former makes deletions"
@@ -270,10 +267,10 @@ def discard(sight: SystemSnapshot) -> Said:
     "a cache of the kernel's is full of unwritten data",
     "lvmcache(7); Documentation/admin-guide/bcache.rst",
 )
-def cache_dirty(sight: SystemSnapshot) -> Said:
+def cache_dirty(snapshot: SystemSnapshot) -> RuleOutput:
     """Caches of the kernel's that are full of what is not on the slow part yet."""
-    for array in sight.inventory.arrays:
-        share = _dirty(array)
+    for array in snapshot.inventory.arrays:
+        share = _dirty_share(array)
         if share is not None and share >= _FILLED:
             yield Finding(
                 where=str(array.target),
@@ -287,7 +284,7 @@ def cache_dirty(sight: SystemSnapshot) -> Said:
             )
 
 
-def _dirty(array: Array) -> float | None:
+def _dirty_share(array: Array) -> float | None:
     blocks = _DIRTY.search(fact(array, "Cache blocks") or "")
     if blocks and int(blocks[2]):
         return int(blocks[3]) / int(blocks[2])
@@ -299,24 +296,24 @@ def _dirty(array: Array) -> float | None:
 
 
 @rule(WARN, "cache-bypassed", "nothing new comes into a cache", "lvmcache(7), passthrough; bcache.rst, cache_mode none")
-def cache_bypassed(sight: SystemSnapshot) -> Said:
+def cache_bypassed(snapshot: SystemSnapshot) -> RuleOutput:
     """Caches that nothing goes through."""
-    for array in sight.inventory.arrays:
-        mode = sight.now(array.target, "cache_mode")
+    for array in snapshot.inventory.arrays:
+        mode = snapshot.now(array.target, "cache_mode")
         if mode in ("none", "pass-through", "passthrough"):
             yield Finding(
                 where=str(array.target),
                 message=f"Its cache mode is {mode}: nothing new comes into the cache.",
                 evidence=f"cache_mode {mode}",
                 do="Set cache_mode to write-through.",
-                staged=sight.staged(array.target, "cache_mode", "write-through"),
+                staged=snapshot.staged(array.target, "cache_mode", "write-through"),
             )
 
 
 @rule(WARN, "one-path", "a multipath device has one path", "multipath(8)")
-def one_path(sight: SystemSnapshot) -> Said:
+def one_path(snapshot: SystemSnapshot) -> RuleOutput:
     """A multipath device with a single path."""
-    for block in sight.blocks.values():
+    for block in snapshot.blocks.values():
         if block.attributes.get("dm/uuid", "").startswith("mpath-") and len(block.below) == 1:
             name = block.attributes.get("dm/name", block.name)
             yield Finding(
@@ -328,13 +325,15 @@ def one_path(sight: SystemSnapshot) -> Said:
 
 
 @rule(WARN, "path-dead", "a path of a multipath device does not run", "multipath(8); sysfs, device/state")
-def dead_path(sight: SystemSnapshot) -> Said:
+def dead_path(snapshot: SystemSnapshot) -> RuleOutput:
     """Paths of a multipath device that do not run."""
-    for block in sight.blocks.values():
+    for block in snapshot.blocks.values():
         if not block.attributes.get("dm/uuid", "").startswith("mpath-") or len(block.below) < 2:
             continue
         states = {
-            name: sight.blocks[name].attributes.get("device/state") for name in block.below if name in sight.blocks
+            name: snapshot.blocks[name].attributes.get("device/state")
+            for name in block.below
+            if name in snapshot.blocks
         }
         dead = [name for name, state in states.items() if state not in (None, "running", "live")]
         if dead:
@@ -352,9 +351,9 @@ def dead_path(sight: SystemSnapshot) -> Said:
     "NVMe with several paths uses one at a time",
     "Documentation/admin-guide/nvme-multipath.rst, iopolicy",
 )
-def path_policy(sight: SystemSnapshot) -> Said:
+def path_policy(snapshot: SystemSnapshot) -> RuleOutput:
     """NVMe with several paths of which one is used at a time."""
-    for name, (policy, paths) in sight.policies.items():
+    for name, (policy, paths) in snapshot.policies.items():
         if paths > 1 and policy == "numa":
             yield Finding(
                 where=name,

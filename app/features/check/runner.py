@@ -1,4 +1,4 @@
-"""All rules over one sight of a machine: their findings, the gravest first, and the record of them in a session."""
+"""All rules over one snapshot of a machine: their findings, the gravest first, and the record of them in a session."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 class CheckResult:
     """What a check found."""
 
-    findings: tuple[RuleResult, ...] = ()
+    findings: tuple[RuleResult[Finding], ...] = ()
     """The gravest first."""
-    unknown: tuple[RuleResult, ...] = ()
+    unknown: tuple[RuleResult[UnknownResult], ...] = ()
     """What could not be judged."""
-    ignored: tuple[RuleResult, ...] = ()
+    ignored: tuple[RuleResult[Finding], ...] = ()
     """Findings that are not to be told."""
     problems: tuple[Problem, ...] = ()
     """What gave no answer: nothing is known of it."""
@@ -44,11 +44,11 @@ class CheckResult:
     devices: Mapping[str, str] = field(default_factory=dict)
     """By the place of a finding, the address of the device that it is told at; of what is no device's nothing."""
 
-    def at(self, address: str) -> tuple[RuleResult, ...]:
+    def at(self, address: str) -> tuple[RuleResult[Finding], ...]:
         """Findings told at a device, the gravest first."""
-        return tuple(ruling for ruling in self.findings if self.devices.get(ruling.said.where) == address)
+        return tuple(ruling for ruling in self.findings if self.devices.get(ruling.outcome.where) == address)
 
-    def from_on(self, severity: Severity) -> tuple[RuleResult, ...]:
+    def from_on(self, severity: Severity) -> tuple[RuleResult[Finding], ...]:
         """Findings at least as grave."""
         return tuple(finding for finding in self.findings if finding.rule.severity.rank >= severity.rank)
 
@@ -57,7 +57,7 @@ class CheckResult:
         return sum(finding.rule.severity is severity for finding in self.findings)
 
 
-def known_ids(ids: Iterable[str]) -> frozenset[str]:
+def require_known_rules(ids: Iterable[str]) -> frozenset[str]:
     """Ids of rules. Raises InvalidValueError for one that there is not."""
     wanted = frozenset(ids)
     for name in sorted(wanted - RULES.keys()):
@@ -77,99 +77,100 @@ async def check(
 ) -> CheckResult:
     """Judge a machine that was looked for just now; `about`: only what concerns this. Writes nothing, makes no load."""
     readings, problems = await readings_of(machine, inventory)
-    sight = await gather(machine.host, inventory, readings)
-    return judged(sight, about=about, ignore=ignore, problems=problems)
+    snapshot = await gather(machine.host, inventory, readings)
+    return evaluate(snapshot, about=about, ignore=ignore, problems=problems)
 
 
-def judged(
-    sight: SystemSnapshot,
+def evaluate(
+    snapshot: SystemSnapshot,
     *,
     about: Controller | Array | Drive | None = None,
     ignore: Collection[str] = (),
     problems: Iterable[Problem] = (),
 ) -> CheckResult:
-    """What the rules say of a sight. Pure."""
-    places = None if about is None else places_of(sight, about)
-    rule_results = [
-        RuleResult(rule=rule, said=said)
-        for rule in RULES.values()
-        if rule.look is not None
-        for said in rule.look(sight)
-        if places is None or said.where in places
-    ]
-    matches = [rule_result for rule_result in rule_results if isinstance(rule_result.said, Finding)]
-    matches.sort(key=lambda rule_result: -rule_result.rule.severity.rank)  # stable: within one the order of the table
+    """What the rules say of a snapshot. Pure."""
+    places = None if about is None else places_of(snapshot, about)
+    findings: list[RuleResult[Finding]] = []
+    unknown: list[RuleResult[UnknownResult]] = []
+    for rule in RULES.values():
+        for outcome in () if rule.look is None else rule.look(snapshot):
+            if places is None or outcome.where in places:
+                if isinstance(outcome, Finding):
+                    findings.append(RuleResult(rule=rule, outcome=outcome))
+                else:
+                    unknown.append(RuleResult(rule=rule, outcome=outcome))
+    findings.sort(key=lambda result: -result.rule.severity.rank)  # stable: within one the order of the table
     return CheckResult(
-        findings=tuple(rule_result for rule_result in matches if rule_result.rule.id not in ignore),
-        unknown=tuple(
-            rule_result
-            for rule_result in rule_results
-            if isinstance(rule_result.said, UnknownResult) and rule_result.rule.id not in ignore
-        ),
-        ignored=tuple(rule_result for rule_result in matches if rule_result.rule.id in ignore),
+        findings=tuple(result for result in findings if result.rule.id not in ignore),
+        unknown=tuple(result for result in unknown if result.rule.id not in ignore),
+        ignored=tuple(result for result in findings if result.rule.id in ignore),
         problems=tuple(
             problem
-            for problem in (*sight.inventory.problems, *problems)
+            for problem in (*snapshot.inventory.problems, *problems)
             if about is None or places is None or _concerns(problem, about, places)
         ),
         rules=sum(rule.look is not None and rule.id not in ignore for rule in RULES.values()),
-        inventory=sight.inventory,
-        devices={ruling.said.where: at for ruling in matches if (at := device_at(sight, ruling.said.where))},
+        inventory=snapshot.inventory,
+        devices={ruling.outcome.where: at for ruling in findings if (at := device_at(snapshot, ruling.outcome.where))},
     )
 
 
 def _concerns(problem: Problem, about: Controller | Array | Drive, places: frozenset[str]) -> bool:
     """Return whether a problem is about a target: about one of its places, or about the whole tool that reports it."""
-    backends = {about.target.backend, *(place.partition(":")[0] for place in places if ":" in place)}
+    backends = {about.target.backend, *(address.partition(":")[0] for address in places if ":" in address)}
     return problem.where in places or problem.where in backends
 
 
-def device_at(sight: SystemSnapshot, where: str) -> str:
+def device_at(snapshot: SystemSnapshot, where: str) -> str:
     """The address of the device that a place is, lies on or is mounted from; "" of what is no device's."""
-    if (device := sight.inventory.find(where)) is not None:
-        views = () if isinstance(device, Controller) else sight.views(device)
+    if (device := snapshot.inventory.find(where)) is not None:
+        views = () if isinstance(device, Controller) else snapshot.views(device)
         return str(views[0].target if views else device.target)
-    mounted = (kernel_name(mount.source) for mount in sight.mounts if mount.where() == where)
+    mounted = (kernel_name(mount.source) for mount in snapshot.mounts if mount.where() == where)
     name = next(mounted, where.partition(" on ")[0])
-    block = sight.block_called(name)
-    views = () if block is None else sight.inventory.at(f"/dev/{block.name.replace('!', '/')}")
+    block = snapshot.block_called(name)
+    views = () if block is None else snapshot.inventory.at(f"/dev/{block.name.replace('!', '/')}")
     return str(views[0].target) if views else ""
 
 
-def places_of(sight: SystemSnapshot, device: Controller | Array | Drive) -> frozenset[str]:
+def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> frozenset[str]:
     """Return the places that belong to a target, by all their names.
 
     To a controller belong its arrays and drives; to an array its members and its controller; to a drive its controller.
     With each come its disk, partitions and filesystems in the kernel. Other arrays of a drive's controller, and what
     concerns the whole machine, such as its processors, belong to no target.
     """
-    inventory = sight.inventory
+    inventory = snapshot.inventory
     things: list[Controller | Array | Drive] = [device]
     if isinstance(device, Controller):
         things += [array for array in inventory.arrays if array.controller == device.target]
         things += [drive for drive in inventory.drives if drive.controller == device.target]
     else:
-        things += list(sight.views(device))
-    for other_device in tuple(things):
-        if isinstance(other_device, Array):
-            members = sight.members(other_device)
-            things += [*members, *(view for drive in members for view in sight.views(drive))]
-    for other_device in tuple(things):
-        card = None if isinstance(other_device, Controller) else sight.controller(other_device)
+        things += list(snapshot.views(device))
+    for owner in tuple(things):
+        if isinstance(owner, Array):
+            members = snapshot.members(owner)
+            things += [*members, *(view for drive in members for view in snapshot.views(drive))]
+    for owner in tuple(things):
+        card = None if isinstance(owner, Controller) else snapshot.controller(owner)
         things += [card] if card is not None else []
-    matches = {str(one.target) for one in things}
-    matches |= {one.target.address.partition("/")[0] for one in things if one.target.backend == "lvm"}
-    names = {kernel_name(one.device) for one in things if not isinstance(one, Controller) and one.device is not None}
-    for block in sight.blocks.values():
-        if block.name in names:
-            matches |= {block.name, block.attributes.get("dm/name", block.name)}
-            matches |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
-            names |= {part.name for part in block.parts}
-    matches |= names & sight.filesystem_errors.keys()
-    matches |= {mount.where() for mount in sight.mounts if kernel_name(mount.source) in names}
-    pci = {one.pci for one in things if isinstance(one, Controller)}
-    matches |= {f"nvme:{name}" for name, address in sight.nvme.items() if address in pci}
-    return frozenset(matches)
+    places = {str(related.target) for related in things}
+    places |= {related.target.address.partition("/")[0] for related in things if related.target.backend == "lvm"}
+    kernel_names = {
+        kernel_name(related.device)
+        for related in things
+        if not isinstance(related, Controller) and related.device is not None
+    }
+    for block in snapshot.blocks.values():
+        if block.name in kernel_names:
+            places |= {block.name, block.attributes.get("dm/name", block.name)}
+            places |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
+            kernel_names |= {part.name for part in block.parts}
+    places |= kernel_names & snapshot.filesystem_errors.keys()
+    places |= {mount.where() for mount in snapshot.mounts if kernel_name(mount.source) in kernel_names}
+    pci = {related.pci for related in things if isinstance(related, Controller)}
+    places |= {f"nvme:{name}" for name, address in snapshot.nvme.items() if address in pci}
+    return frozenset(places)
 
 
 def record(session: Recorder, checked: CheckResult) -> None:
@@ -178,13 +179,12 @@ def record(session: Recorder, checked: CheckResult) -> None:
         RecordedFinding(
             rule=ruling.rule.id,
             severity=ruling.rule.severity.value,
-            where=ruling.said.where,
-            message=ruling.said.message,
-            evidence=ruling.said.evidence,
-            mends=ruling.said.mends,
+            where=ruling.outcome.where,
+            message=ruling.outcome.message,
+            evidence=ruling.outcome.evidence,
+            mends=ruling.outcome.fix,
         )
         for ruling in checked.findings
-        if isinstance(ruling.said, Finding)
     )
     last = last_check(session.session.events)
     if session.is_open and findings != (last.findings if last is not None else ()):
@@ -194,4 +194,4 @@ def record(session: Recorder, checked: CheckResult) -> None:
 
 async def check_session(session: Recorder, machine: MachineBackends) -> None:
     """Judge what the session has seen of its machine; no program runs for it."""
-    record(session, judged(await gather(machine.host, session.session.inventory, dict(machine.read_so_far))))
+    record(session, evaluate(await gather(machine.host, session.session.inventory, dict(machine.read_so_far))))

@@ -21,8 +21,8 @@ class CheckFindings(CheckTracker):
 
     def __init__(self, workbench: Workbench) -> None:
         super().__init__(workbench)
-        self._sight: SystemSnapshot | None = None
-        self._told: tuple[Inventory, CheckResult | None, tuple[AttentionItem, ...]] = (Inventory(), None, ())
+        self._snapshot: SystemSnapshot | None = None
+        self._cached: tuple[Inventory, CheckResult | None, tuple[AttentionItem, ...]] = (Inventory(), None, ())
         self.checked: CheckResult | None = None
         """What the last check found; None before there was one."""
 
@@ -34,31 +34,29 @@ class CheckFindings(CheckTracker):
     async def update(self) -> None:
         """Judge the last look at the devices and what was read of them by now; files are read once for each look."""
         from app.features.check.collector import gather
-        from app.features.check.runner import judged, record
+        from app.features.check.runner import evaluate, record
 
         machine, inventory = self._workbench.hardware.machine, self._workbench.session.inventory
-        if self._sight is None or self._sight.inventory is not inventory:
-            self._sight = await gather(machine.host, inventory, {})
-        self.checked = judged(replace(self._sight, readings=dict(machine.read_so_far)))
+        if self._snapshot is None or self._snapshot.inventory is not inventory:
+            self._snapshot = await gather(machine.host, inventory, {})
+        self.checked = evaluate(replace(self._snapshot, readings=dict(machine.read_so_far)))
         record(self._workbench, self.checked)
 
     def facts(self, address: str) -> tuple[Facts, ...]:
         """What was found at a device, to stand above what is known of it."""
-        if self.checked is None or not (rule_results := self.checked.at(address)):
+        if self.checked is None or not (results := self.checked.at(address)):
             return ()
         from app.features.check.presentation import finding_facts
 
-        return finding_facts(rule_results)
+        return finding_facts(results)
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
         """What wants a look, the gravest first. Made once: the header asks with every sample of a job."""
-        known, checked, attention_items = self._told
-        if known is not inventory or checked is not self.checked:
-            attention_items = (
-                super().troubles(inventory) if self.checked is None else _with_check(inventory, self.checked)
-            )
-            self._told = (inventory, self.checked, attention_items)
-        return attention_items
+        last_inventory, checked, items = self._cached
+        if last_inventory is not inventory or checked is not self.checked:
+            items = super().troubles(inventory) if self.checked is None else _with_check(inventory, self.checked)
+            self._cached = (inventory, self.checked, items)
+        return items
 
 
 def _with_check(inventory: Inventory, checked: CheckResult) -> tuple[AttentionItem, ...]:

@@ -238,5 +238,5 @@ def fact_number(device: Controller | Array | Drive, label: str) -> float | None:
 
 def fact_limit(device: Controller | Array | Drive, label: str) -> float | None:
     """The second number in it: 10 of `85 % (warns at 10 %)`."""
-    matches = _NUMBER.findall(fact(device, label) or "")
-    return float(matches[1]) if len(matches) > 1 else None
+    numbers = _NUMBER.findall(fact(device, label) or "")
+    return float(numbers[1]) if len(numbers) > 1 else None

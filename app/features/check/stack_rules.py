@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from app.features.check.finding import FAULT, WARN, Finding, Said, UnknownResult, rule
+from app.features.check.finding import FAULT, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact
-from backends.model import BROKEN, Array, Drive, Fact, Level, Media
+from backends.model import BROKEN, Fact, Level, Media
 from backends.sizes import exact_text
 from backends.topology import kernel_name
 
@@ -26,13 +26,12 @@ REQUESTS = 31
 the smallest default of any of their drivers (EBS volumes, io_queue_depth)."""
 
 _COUNT = re.compile(r"\S+ (?:read|write|checksum) errors")
-_LOCAL = re.compile(r"(\d{1,10})", re.ASCII)
 
 
 @rule(WARN, "md-no-bitmap", "a large md array has no write-intent bitmap", "mdadm(8), --bitmap")
-def no_bitmap(sight: SystemSnapshot) -> Said:
+def no_bitmap(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield large md arrays that a crash makes resynchronise from end to end."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         if array.target.backend != "md" or array.level not in _MIRRORED or fact(array, "Bitmap") != "none":
             continue
         policy = fact(array, "Consistency policy")
@@ -46,7 +45,7 @@ def no_bitmap(sight: SystemSnapshot) -> Said:
                 f" {exact_text(member) if member % (1 << 30) == 0 else f'{member >> 30} GiB'} of each member.",
                 evidence=f"Bitmap: none; Consistency policy: {policy or 'not reported'}",
                 do="Set bitmap to internal.",
-                staged=sight.staged(array.target, "bitmap", "internal"),
+                staged=snapshot.staged(array.target, "bitmap", "internal"),
             )
 
 
@@ -56,12 +55,12 @@ def no_bitmap(sight: SystemSnapshot) -> Said:
     "a rebuild of md is limited to less than 10 MB/s",
     "Documentation/admin-guide/md.rst, sync_speed_max",
 )
-def slow_resync(sight: SystemSnapshot) -> Said:
+def slow_resync(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield md arrays whose rebuild would take days because its speed is limited."""
-    for array in sight.inventory.arrays:
-        text = sight.now(array.target, "sync_speed_max") or ""
+    for array in snapshot.inventory.arrays:
+        text = snapshot.now(array.target, "sync_speed_max") or ""
         own = text.isascii() and text.isdigit()
-        limit = int(text) if own else sight.resync_limit if text == "system" else None
+        limit = int(text) if own else snapshot.resync_limit if text == "system" else None
         if limit is not None and limit < RESYNC_SLOW and array.level in _MIRRORED:
             file = "md/sync_speed_max" if own else "/proc/sys/dev/raid/speed_limit_max"
             yield Finding(
@@ -70,7 +69,7 @@ def slow_resync(sight: SystemSnapshot) -> Said:
                 f" {10**9 / max(limit, 1) / 86400:.0f} days.",
                 evidence=f"{file}: {limit}",
                 do="Set sync_speed_max to system." if own else f"Write 200000 to {file}.",
-                staged=sight.staged(array.target, "sync_speed_max", "system") if own else None,
+                staged=snapshot.staged(array.target, "sync_speed_max", "system") if own else None,
             )
 
 
@@ -80,14 +79,14 @@ def slow_resync(sight: SystemSnapshot) -> Said:
     "a member of md has bad blocks or write errors",
     "Documentation/admin-guide/md.rst, bad_blocks",
 )
-def member_errors(sight: SystemSnapshot) -> Said:
+def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield md arrays with a failed spare, or a member that has bad blocks, write errors or is to be replaced."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         if array.target.backend != "md":
             continue
         whole = array.state not in BROKEN
         parts = [f"{fact.label}: {fact.value}" for fact in array.facts if _has_errors(fact, whole=whole)]
-        block = sight.block_of(array)
+        block = snapshot.block_of(array)
         attributes = block.attributes if block is not None else {}
         parts += [
             f"{path}: {text}"
@@ -110,9 +109,9 @@ def _has_errors(line: Fact, *, whole: bool) -> bool:
 
 
 @rule(WARN, "array-read-only", "an array takes no writes", "mdadm(8), --readonly; the card's tool")
-def read_only(sight: SystemSnapshot) -> Said:
+def read_only(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays that take no writes."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         state, access = fact(array, "Array state") or "", fact(array, "Access") or ""
         if state.partition(",")[0] == "read-only":
             evidence = f"Array state: {state}"
@@ -129,23 +128,23 @@ def read_only(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "sync-off", "ZFS does not wait for synchronous writes", "zfsprops(7), sync")
-def sync_off(sight: SystemSnapshot) -> Said:
+def sync_off(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield pools, filesystems and volumes of ZFS that do not wait for synchronous writes."""
-    for array in sight.inventory.arrays:
-        if array.target.backend == "zfs" and sight.now(array.target, "sync") == "disabled":
+    for array in snapshot.inventory.arrays:
+        if array.target.backend == "zfs" and snapshot.now(array.target, "sync") == "disabled":
             yield Finding(
                 where=str(array.target),
                 message="Synchronous writes are not waited for: a power cut loses what was reported as written.",
                 evidence="sync disabled",
                 do="Set sync to standard.",
-                staged=sight.staged(array.target, "sync", "standard"),
+                staged=snapshot.staged(array.target, "sync", "standard"),
             )
 
 
 @rule(WARN, "pool-errors", "devices of a ZFS pool have counted errors", "zpool-status(8), READ, WRITE, CKSUM")
-def pool_errors(sight: SystemSnapshot) -> Said:
+def pool_errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield pools whose devices have counted errors."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         if array.target.backend != "zfs":
             continue
         lines = [fact.value for fact in array.facts if fact.label.lower().endswith(("device", "group", "spare"))]
@@ -160,9 +159,9 @@ def pool_errors(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "pool-data-errors", "a ZFS pool has lost data", "zpool-status(8), errors; zed(8)")
-def pool_data(sight: SystemSnapshot) -> Said:
+def pool_data(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield pools that have lost data."""
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         text = fact(array, "Errors") if array.target.backend == "zfs" else None
         if text is None or text.lower().startswith("no known data errors"):
             continue
@@ -178,10 +177,10 @@ def pool_data(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "group-incomplete", "a volume group misses a physical volume", "lvs(8), vg_missing_pv_count")
-def group_incomplete(sight: SystemSnapshot) -> Said:
+def group_incomplete(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield volume groups that miss a physical volume."""
     groups: dict[str, str] = {}
-    for array in sight.inventory.arrays:
+    for array in snapshot.inventory.arrays:
         text = fact(array, "Missing physical volumes") if array.target.backend == "lvm" else None
         if text is not None:
             groups.setdefault(array.target.address.partition("/")[0], text)
@@ -198,10 +197,10 @@ def group_incomplete(sight: SystemSnapshot) -> Said:
 @rule(
     FAULT, "filesystem-errors", "a filesystem has met errors", "Documentation/ABI/testing/sysfs-fs-ext4, errors_count"
 )
-def filesystem_errors(sight: SystemSnapshot) -> Said:
+def filesystem_errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield filesystems that have met errors."""
-    for name, count in sight.filesystem_errors.items():
-        mounted = next((mount for mount in sight.mounts if kernel_name(mount.source) == name), None)
+    for name, count in snapshot.filesystem_errors.items():
+        mounted = next((mount for mount in snapshot.mounts if kernel_name(mount.source) == name), None)
         yield Finding(
             where=name if mounted is None else mounted.where(),
             message=f"The filesystem has counted {count} errors since it was last checked.",
@@ -211,9 +210,9 @@ def filesystem_errors(sight: SystemSnapshot) -> Said:
 
 
 @rule(FAULT, "nvme-down", "an NVMe controller or path is not live", "drivers/nvme/host/sysfs.c, state")
-def nvme_down(sight: SystemSnapshot) -> Said:
+def nvme_down(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield NVMe controllers and paths that serve nothing."""
-    for name, state in sight.nvme_states.items():
+    for name, state in snapshot.nvme_states.items():
         if state != "live":
             yield Finding(
                 where=f"nvme:{name}",
@@ -229,41 +228,44 @@ def nvme_down(sight: SystemSnapshot) -> Said:
     "NVMe, multipath or a virtual disk queues few requests",
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
-def few_requests(sight: SystemSnapshot) -> Said:
+def few_requests(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield NVMe drives, multipath devices and virtual disks whose queue is almost empty by its setting."""
-    for block in sight.blocks.values():
+    for block in snapshot.blocks.values():
         multipath = block.attributes.get("dm/uuid", "").startswith("mpath-")
         count = block.number("queue/nr_requests")
         if count is None or not (multipath or block.name.startswith(("nvme", "vd"))):
             continue
         if block.number("device/queue_depth") is not None and not multipath:
             continue  # `small_queue` compares with that
-        paths = [sight.blocks[name].number("device/queue_depth") or 0 for name in block.below if name in sight.blocks]
+        paths = [
+            snapshot.blocks[name].number("device/queue_depth") or 0 for name in block.below if name in snapshot.blocks
+        ]
         least = min(REQUESTS, block.number("device/sqsize") or REQUESTS, max(paths, default=0) or REQUESTS)
         if count < least:
             target = next(
-                (drive.target for drive in sight.inventory.drives if str(drive.target) == f"block:{block.name}"), None
+                (drive.target for drive in snapshot.inventory.drives if str(drive.target) == f"block:{block.name}"),
+                None,
             )
             yield Finding(
                 where=str(target) if target is not None else block.attributes.get("dm/name", block.name),
                 message=f"The kernel queues {count} requests only: the device is never full.",
                 evidence=f"queue/nr_requests: {count}",
                 do="Raise nr_requests; kernels come with 128 or more.",
-                staged=None if target is None else sight.staged(target, "nr_requests", "128"),
+                staged=None if target is None else snapshot.staged(target, "nr_requests", "128"),
             )
 
 
 @rule(
     WARN, "requests-small", "I/Os are cut into small requests", "Documentation/ABI/stable/sysfs-block, max_sectors_kb"
 )
-def small_requests(sight: SystemSnapshot) -> Said:
+def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield disks whose I/Os are cut into small requests."""
-    for block in sight.blocks.values():
+    for block in snapshot.blocks.values():
         size, most = block.number("queue/max_sectors_kb"), block.number("queue/max_hw_sectors_kb")
         if size is None or most is None or size >= min(REQUEST, most):
             continue
         target = next(
-            (drive.target for drive in sight.inventory.drives if str(drive.target) == f"block:{block.name}"), None
+            (drive.target for drive in snapshot.inventory.drives if str(drive.target) == f"block:{block.name}"), None
         )
         wanted = str(min(1280, most))
         yield Finding(
@@ -272,29 +274,25 @@ def small_requests(sight: SystemSnapshot) -> Said:
             f" {exact_text(most << 10)}.",
             evidence=f"queue/max_sectors_kb: {size}, queue/max_hw_sectors_kb: {most}",
             do=f"Set max_sectors_kb to {wanted}.",
-            staged=None if target is None else sight.staged(target, "max_sectors_kb", wanted),
+            staged=None if target is None else snapshot.staged(target, "max_sectors_kb", wanted),
         )
 
 
 @rule(WARN, "merges-off", "I/Os to a hard disk are not merged", "Documentation/ABI/stable/sysfs-block, nomerges")
-def merges_off(sight: SystemSnapshot) -> Said:
+def merges_off(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield hard disks to which neighbouring I/Os are sent one by one.
 
     ZFS switches merging off for its volumes by itself, and md leaves merging to its members.
     """
-    for device in sight.things():
-        target = sight.queue_of(device)
-        if target.address.startswith("sd") and sight.now(target, "nomerges") == "2" and _spins(sight, device):
+    for device in snapshot.things():
+        target = snapshot.queue_of(device)
+        spins = any(snapshot.media(view) is Media.HDD for view in (device, *snapshot.views(device)))
+        if target.address.startswith("sd") and snapshot.now(target, "nomerges") == "2" and spins:
             yield Finding(
                 where=str(target),
                 message="Neighbouring I/Os are not merged: a hard disk gets many small requests in place of a large"
                 " one.",
                 evidence="queue/nomerges: 2",
                 do="Set nomerges to 0.",
-                staged=sight.staged(target, "nomerges", "0"),
+                staged=snapshot.staged(target, "nomerges", "0"),
             )
-
-
-def _spins(sight: SystemSnapshot, device: Array | Drive) -> bool:
-    """Return whether it is a hard disk or made of hard disks."""
-    return any(sight.media(other_device) is Media.HDD for other_device in (device, *sight.views(device)))

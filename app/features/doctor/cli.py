@@ -26,8 +26,8 @@ def doctor_command(as_json: bool) -> int:
     status = FOUND if any(finding.grade is DoctorStatus.MISSING for finding in doctor_items) else DONE
     if as_json:
         listed = [
-            {"grade": each.grade.value, "what": each.what, "detail": each.detail, "advice": each.advice or None}
-            for each in doctor_items
+            {"grade": item.grade.value, "what": item.what, "detail": item.detail, "advice": item.advice or None}
+            for item in doctor_items
         ]
         print_json(findings=listed, program=program_version())
         if not text_wanted():
@@ -35,12 +35,12 @@ def doctor_command(as_json: bool) -> int:
     colours = {DoctorStatus.OK: "green", DoctorStatus.WARN: "yellow", DoctorStatus.MISSING: "red"}
     wide = max(len(finding.what) for finding in doctor_items)
 
-    def told(finding: DoctorItem) -> list[str]:
+    def item_lines(finding: DoctorItem) -> list[str]:
         mark = paint(f"{finding.grade.value:<7}", colours[finding.grade])
         advice = [" " * (11 + wide) + finding.advice] if finding.advice else []
         return [f"{mark}  {finding.what:<{wide}}  {finding.detail}", *advice]
 
-    lines(row for finding in doctor_items for row in told(finding))
+    lines(row for finding in doctor_items for row in item_lines(finding))
     say("All that is needed is there." if status == DONE else "Something that is needed is missing.")
     return status
 

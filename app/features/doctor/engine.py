@@ -48,6 +48,18 @@ class DoctorItem:
     """What to do; "" when nothing has to be done."""
 
 
+def _ok(name: str, detail: str) -> DoctorItem:
+    return DoctorItem(grade=DoctorStatus.OK, what=name, detail=detail)
+
+
+def _warning(name: str, detail: str, advice: str) -> DoctorItem:
+    return DoctorItem(grade=DoctorStatus.WARN, what=name, detail=detail, advice=advice)
+
+
+def _missing(name: str, detail: str, advice: str) -> DoctorItem:
+    return DoctorItem(grade=DoctorStatus.MISSING, what=name, detail=detail, advice=advice)
+
+
 _TOOLS = (
     ("lsblk", "tells what lies on devices where udev does not"),
     ("blkid", "looks for filesystems before anything is written to a device"),
@@ -74,7 +86,7 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBack
     whole = [name for name, problems in fields.items() if not problems]
     if whole:
         of_them = "" if len(whole) == len(fields) else f" for {len(whole)} of {len(fields)}"
-        doctor_items.append(DoctorItem(grade=DoctorStatus.OK, what="vendors", detail=f"nothing is missing{of_them}"))
+        doctor_items.append(_ok("vendors", f"nothing is missing{of_them}"))
     return (*doctor_items, *(problem for problems in fields.values() for problem in problems))
 
 
@@ -84,19 +96,13 @@ async def _fio(host: Host) -> list[DoctorItem]:
     try:
         ready = await preflight(host)
     except RaidbenchError as error:
-        return [DoctorItem(grade=DoctorStatus.MISSING, what="fio", detail=clean(error.message, 400), advice=error.hint)]
-    doctor_items = [
-        DoctorItem(grade=DoctorStatus.OK, what="fio", detail=f"{ready.version} in {clean(ready.path, 200)}")
-    ]
+        return [_missing("fio", clean(error.message, 400), error.hint)]
+    doctor_items = [_ok("fio", f"{ready.version} in {clean(ready.path, 200)}")]
     for engine, why in ready.refused.items():
         detail = f"{engine} does not work here: {clean(why.reason, 400)}"
-        doctor_items.append(
-            DoctorItem(grade=DoctorStatus.WARN, what="fio engines", detail=detail, advice=clean(why.hint, 400))
-        )
+        doctor_items.append(_warning("fio engines", detail, clean(why.hint, 400)))
     if not ready.refused:
-        doctor_items.append(
-            DoctorItem(grade=DoctorStatus.OK, what="fio engines", detail="io_uring and libaio work, as far as built in")
-        )
+        doctor_items.append(_ok("fio engines", "io_uring and libaio work, as far as built in"))
     return doctor_items
 
 
@@ -105,14 +111,13 @@ def _tools(host: Host) -> list[DoctorItem]:
     for name, purpose in _TOOLS:
         path = host.which((name,))
         if path is not None:
-            doctor_items.append(DoctorItem(grade=DoctorStatus.OK, what=name, detail=f"{clean(path, 200)}: {purpose}"))
+            doctor_items.append(_ok(name, f"{clean(path, 200)}: {purpose}"))
         else:
             doctor_items.append(
-                DoctorItem(
-                    grade=DoctorStatus.WARN,
-                    what=name,
-                    detail=f"not found: it {purpose}",
-                    advice=install_hint(host, name),
+                _warning(
+                    name,
+                    f"not found: it {purpose}",
+                    install_hint(host, name),
                 )
             )
     return doctor_items
@@ -120,23 +125,14 @@ def _tools(host: Host) -> list[DoctorItem]:
 
 def _root(host: Host) -> DoctorItem:
     if host.root_side is not None:
-        return DoctorItem(
-            grade=DoctorStatus.OK,
-            what="rights",
-            detail="a helper does what needs root; nothing else of raidbench is root",
-        )
+        return _ok("rights", "a helper does what needs root; nothing else of raidbench is root")
     if host.is_root:
-        return DoctorItem(
-            grade=DoctorStatus.OK,
-            what="rights",
-            detail="root as a whole; started by a user it needs a helper only (sudo)",
-        )
+        return _ok("rights", "root as a whole; started by a user it needs a helper only (sudo)")
     way = next((name for name in ("sudo", "pkexec") if host.which((name,)) is not None), None)
-    return DoctorItem(
-        grade=DoctorStatus.WARN,
-        what="rights",
-        detail="not root: settings can be seen and planned, not changed; raw devices cannot be read",
-        advice=f"What needs root is asked of {way} when it is wanted. Scratch files need no root."
+    return _warning(
+        "rights",
+        "not root: settings can be seen and planned, not changed; raw devices cannot be read",
+        f"What needs root is asked of {way} when it is wanted. Scratch files need no root."
         if way is not None
         else "Neither sudo nor pkexec is installed: log in as root to change settings. Scratch files need no root.",
     )
@@ -148,28 +144,21 @@ def _environment(paths: Paths) -> list[DoctorItem]:
         return []
     places = f"sessions are kept in {paths.sessions}, and {paths.config} is the configuration"
     home = clean(os.environ.get("HOME", ""), 200)
-    return [
-        DoctorItem(
-            grade=DoctorStatus.OK, what="environment", detail=f"HOME is {home}, where others may write: {places}"
-        )
-    ]
+    return [_ok("environment", f"HOME is {home}, where others may write: {places}")]
 
 
 def _storage(host: Host, paths: Paths) -> list[DoctorItem]:
     sessions = _folder("sessions", paths.sessions, "where runs and changes are recorded")
     if host.root_side is not None:
-        return [
-            sessions,
-            DoctorItem(grade=DoctorStatus.OK, what="journal", detail="kept by the helper, and so are the locks"),
-        ]
+        return [sessions, _ok("journal", "kept by the helper, and so are the locks")]
     places = (
         ("journal", paths.journal, "without it nothing may be changed"),
         ("locks", paths.locks, "so that two programs do not change the same device"),
     )
-    return [sessions, *(_folder(what, folder, purpose) for what, folder, purpose in places)]
+    return [sessions, *(_folder(name, folder, purpose) for name, folder, purpose in places)]
 
 
-def _folder(what: str, folder: Path, purpose: str) -> DoctorItem:
+def _folder(name: str, folder: Path, purpose: str) -> DoctorItem:
     """Return whether a file can be made, locked and synced in the folder."""
     shown = clean(str(folder), 300)
     probe = folder / f".doctor-{os.getpid()}"
@@ -184,31 +173,19 @@ def _folder(what: str, folder: Path, purpose: str) -> DoctorItem:
             os.close(descriptor)
             probe.unlink()
     except OSError as error:
-        return DoctorItem(
-            grade=DoctorStatus.MISSING,
-            what=what,
-            detail=f"{shown} cannot be written: {error.strerror}; {purpose}",
-            advice=next_step(error, folder),
-        )
-    return DoctorItem(grade=DoctorStatus.OK, what=what, detail=shown)
+        return _missing(name, f"{shown} cannot be written: {error.strerror}; {purpose}", next_step(error, folder))
+    return _ok(name, shown)
 
 
 def _unresolved(host: Host, paths: Paths) -> DoctorItem:
     journal = journal_on(host, paths.journal)
     if (unknown := journal.newer_error()) is not None:
-        return DoctorItem(
-            grade=DoctorStatus.WARN, what="changes", detail=clean(unknown.message, 300), advice=unknown.hint
-        )
+        return _warning("changes", clean(unknown.message, 300), unknown.hint)
     left = journal.unresolved()
     if not left:
-        return DoctorItem(grade=DoctorStatus.OK, what="changes", detail="none was left in the middle")
+        return _ok("changes", "none was left in the middle")
     named = ", ".join(clean(f"{intent.change.target} {intent.change.key}", 80) for intent in left)
-    return DoctorItem(
-        grade=DoctorStatus.WARN,
-        what="changes",
-        detail=f"left in the middle by a crash: {named}",
-        advice="raidbench recover",
-    )
+    return _warning("changes", f"left in the middle by a crash: {named}", "raidbench recover")
 
 
 async def _trials(host: Host, paths: Paths) -> DoctorItem:
@@ -216,48 +193,29 @@ async def _trials(host: Host, paths: Paths) -> DoctorItem:
     from app.core.changes.trial import rehearse
 
     if not host.capabilities.shares_watchdog:
-        return DoctorItem(
-            grade=DoctorStatus.OK,
-            what="trials",
-            detail="need no watchdog here: it is for the devices of the machine that raidbench runs on",
-        )
+        return _ok("trials", "need no watchdog here: it is for the devices of the machine that raidbench runs on")
     try:
         if host.root_side is None:
             await rehearse(paths)
         else:
             await host.root_side.ask("rehearse")
     except RaidbenchError as error:
-        return DoctorItem(
-            grade=DoctorStatus.MISSING,
-            what="trials",
-            detail=f"do not work, the watchdog cannot be armed: {clean(error.message, 400)}",
-            advice=clean(error.hint, 400) or "Apply without a trial, then undo.",
-        )
-    return DoctorItem(grade=DoctorStatus.OK, what="trials", detail="work: the watchdog can be armed")
+        reason = f"do not work, the watchdog cannot be armed: {clean(error.message, 400)}"
+        return _missing("trials", reason, clean(error.hint, 400) or "Apply without a trial, then undo.")
+    return _ok("trials", "work: the watchdog can be armed")
 
 
 def _terminal() -> list[DoctorItem]:
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "none"
-    utf8 = encoding.lower().replace("-", "") == "utf8"
-    doctor_items = [
-        DoctorItem(
-            grade=DoctorStatus.OK if utf8 else DoctorStatus.WARN,
-            what="locale",
-            detail=f"output is {clean(encoding, 40)}",
-            advice="" if utf8 else "Graphs are drawn with ASCII; set LANG to a UTF-8 locale for finer ones.",
-        )
-    ]
     term = os.environ.get("TERM", "")
-    usable = term not in ("", "dumb")
-    doctor_items.append(
-        DoctorItem(
-            grade=DoctorStatus.OK if usable else DoctorStatus.WARN,
-            what="terminal",
-            detail=f"TERM is {clean(term, 40) or 'not set'}",
-            advice="" if usable else "The workbench needs a terminal that can move its cursor; the commands do not.",
-        )
-    )
-    return doctor_items
+    locale = ("locale", f"output is {clean(encoding, 40)}")
+    terminal = ("terminal", f"TERM is {clean(term, 40) or 'not set'}")
+    graphs = "Graphs are drawn with ASCII; set LANG to a UTF-8 locale for finer ones."
+    cursor = "The workbench needs a terminal that can move its cursor; the commands do not."
+    return [
+        _ok(*locale) if encoding.lower().replace("-", "") == "utf8" else _warning(*locale, graphs),
+        _warning(*terminal, cursor) if term in ("", "dumb") else _ok(*terminal),
+    ]
 
 
 async def _kernel(host: Host) -> DoctorItem:
@@ -272,12 +230,10 @@ async def _kernel(host: Host) -> DoctorItem:
         refuses = "CONFIG_BLK_DEV_WRITE_MOUNTED=y" not in config
     else:
         text = "it is not known whether the kernel refuses writes to mounted devices"
-        return DoctorItem(
-            grade=DoctorStatus.OK, what="kernel", detail=f"{clean(release, 60)}; {text}; raidbench does in any case"
-        )
+        return _ok("kernel", f"{clean(release, 60)}; {text}; raidbench does in any case")
     text = "refuses" if refuses else "does not refuse"
     detail = f"{clean(release, 60)} {text} writes to mounted devices by itself; raidbench does in any case"
-    return DoctorItem(grade=DoctorStatus.OK, what="kernel", detail=detail)
+    return _ok("kernel", detail)
 
 
 _BUS = "PCI bus"
@@ -300,7 +256,7 @@ async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> l
             f"{clean(card.address, 40)} (PCI {clean(card.ids, 20)}, {driver}) is on the bus, and no tool reports it"
         )
         vendor = card.vendor if card.vendor is not None and card.vendor in backends else _BUS
-        pairs.append((vendor, DoctorItem(grade=DoctorStatus.WARN, what=vendor, detail=detail, advice=card.advice)))
+        pairs.append((vendor, _warning(vendor, detail, card.advice)))
     return pairs
 
 
@@ -309,17 +265,7 @@ async def _backend(name: str, backend: InventoryBackend) -> list[DoctorItem]:
     try:
         problems = await backend.diagnose()
     except RaidbenchError as error:
-        return [
-            DoctorItem(
-                grade=DoctorStatus.MISSING, what=name, detail=clean(error.message, 400), advice=clean(error.hint, 400)
-            )
-        ]
+        return [_missing(name, clean(error.message, 400), clean(error.hint, 400))]
     return [
-        DoctorItem(
-            grade=DoctorStatus.WARN,
-            what=clean(problem.where),
-            detail=clean(problem.message, 400),
-            advice=clean(problem.hint, 400),
-        )
-        for problem in problems
+        _warning(clean(problem.where), clean(problem.message, 400), clean(problem.hint, 400)) for problem in problems
     ]

@@ -14,7 +14,7 @@ DOOR = FeatureDoor(
         "over_hosts": "app.features.fleet.cli.host_options:over_hosts",
         "named": "app.features.fleet.cli.query:fleet_named",
         "measure": "app.features.fleet.cli.bench:measure_on_hosts",
-        "on_leash": "app.features.fleet.cli.bench_remote:on_leash",
+        "on_leash": "app.features.fleet.cli.bench_remote:run_remote_controlled",
         "records": "app.features.fleet.multihost.record:joint_records",
         "table": "app.features.fleet.multihost.presentation:joint_table",
         "sentences": "app.features.fleet.multihost.presentation:joint_sentences",

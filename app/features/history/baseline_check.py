@@ -61,19 +61,19 @@ class BaselineCheck:
     """What weakens the figures."""
 
 
-def check(
-    baseline: Baseline, runs: Sequence[RunRecord], known: Iterable[PastRun], *, threshold: float
+def check_runs(
+    baseline: Baseline, runs: Sequence[RunRecord], past_runs: Iterable[PastRun], *, threshold: float
 ) -> BaselineCheck:
-    """The runs, measured now, against the baseline. `known`: the history, for how far sessions lie apart."""
+    """The runs, measured now, against the baseline. `past_runs`: the history, for how far sessions lie apart."""
     about, direction = headline((*baseline.runs, *runs))
     saved = [value_of(run.figures, direction, about) for run in baseline.runs]
     now = [value_of(run.figures, direction, about) for run in runs]
-    alike = [run for run in known if run.kind == (about.key, direction)]
+    alike = [run for run in past_runs if run.kind == (about.key, direction)]
     others = _other_sessions(baseline, alike, {run.start.at for run in runs})
     judgement = RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
     chart, since = None, None
     failed = tuple(run.id for run in runs if run.figures.status is not RunStatus.OK)
-    ones, these = _all(saved), _all(now)
+    ones, these = _complete_values(saved), _complete_values(now)
     doubts: tuple[Caveat, ...] = ()
     engines = tuple(dict.fromkeys(engine_of(run) for run in (*baseline.runs, *runs)))
     if failed or not ones or not these:
@@ -81,13 +81,13 @@ def check(
     elif len(engines) > 1:
         judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=None)
     elif doubts := blocking_caveats((*baseline.runs, *runs)):
-        seen = judge_later(ones, these, between=session_scatter(_means(others)), threshold=threshold)
-        judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=seen.interval)
+        comparison = judge_later(ones, these, between=session_scatter(_means(others)), threshold=threshold)
+        judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=comparison.interval)
     else:
-        nights = _nights(baseline, runs, alike)
+        nights = _nights_between(baseline, runs, alike)
         chart = night_chart(
             [ones, *map(_values, nights), these],
-            earlier=_means(each for each in others if each[0].at < baseline.start.at),
+            earlier=_means(session_runs for session_runs in others if session_runs[0].at < baseline.start.at),
             higher_is_better=about.higher_is_better,
             threshold=threshold,
         )
@@ -106,7 +106,7 @@ def check(
         between=session_scatter(_means(others)),
         chart=chart,
         since=since,
-        differs=_differs(baseline.runs[0], runs[-1]) if runs else (),
+        differs=_differences(baseline.runs[0], runs[-1]) if runs else (),
         failed=failed,
         engines=engines if len(engines) > 1 else (),
         doubts=doubts,
@@ -114,18 +114,20 @@ def check(
     )
 
 
-def _all(values: Sequence[float | None]) -> list[float]:
+def _complete_values(values: Sequence[float | None]) -> list[float]:
     there = [value for value in values if value is not None and isfinite(value) and value > 0]
     return there if len(there) == len(values) else []
 
 
-def _other_sessions(baseline: Baseline, known: Iterable[PastRun], now: set[float]) -> list[list[PastRun]]:
+def _other_sessions(baseline: Baseline, past_runs: Iterable[PastRun], now: set[float]) -> list[list[PastRun]]:
     """The runs of each session in which the same was measured with the same settings, but for those of now."""
     settings = baseline.start.settings
-    return _sessions(run for run in _alike(baseline, known) if run.settings == settings and run.at not in now)
+    return _sessions(
+        run for run in _same_condition(baseline, past_runs) if run.settings == settings and run.at not in now
+    )
 
 
-def _nights(baseline: Baseline, now: Sequence[RunRecord], known: Iterable[PastRun]) -> list[list[PastRun]]:
+def _nights_between(baseline: Baseline, now: Sequence[RunRecord], past_runs: Iterable[PastRun]) -> list[list[PastRun]]:
     """The sessions between the baseline and now that measured the same, with the settings of either.
 
     Whoever tries other settings in between makes no night of it; a setting that was changed to stay does.
@@ -134,14 +136,14 @@ def _nights(baseline: Baseline, now: Sequence[RunRecord], known: Iterable[PastRu
     settings = (baseline.start.settings, now[0].start.settings)
     return _sessions(
         run
-        for run in _alike(baseline, known)
+        for run in _same_condition(baseline, past_runs)
         if last < run.at < first and run.session != baseline.session and run.settings in settings
     )
 
 
-def _alike(baseline: Baseline, known: Iterable[PastRun]) -> list[PastRun]:
+def _same_condition(baseline: Baseline, past_runs: Iterable[PastRun]) -> list[PastRun]:
     wanted = (baseline.start.simulated, baseline.thing, job_text(baseline.start.job_texts))
-    return [run for run in known if run.counts and run.condition == wanted]
+    return [run for run in past_runs if run.counts and run.condition == wanted]
 
 
 def _values(runs: Iterable[PastRun]) -> list[float]:
@@ -154,15 +156,15 @@ def _means(sessions: Iterable[Iterable[PastRun]]) -> list[float]:
 
 def _sessions(runs: Iterable[PastRun]) -> list[list[PastRun]]:
     """In time."""
-    matches: dict[str, list[PastRun]] = {}
+    by_session: dict[str, list[PastRun]] = {}
     for run in runs:
-        matches.setdefault(run.session, []).append(run)
-    return list(matches.values())
+        by_session.setdefault(run.session, []).append(run)
+    return list(by_session.values())
 
 
-def _differs(saved: RunRecord, now: RunRecord) -> tuple[Difference, ...]:
+def _differences(saved: RunRecord, now: RunRecord) -> tuple[Difference, ...]:
     beneath = differing_values(saved.provenance, now.provenance)
     return (
         *differing_values(saved.start.settings, now.start.settings),
-        *(each for each in beneath if each[0] not in _OTHER_EACH_TIME),
+        *(difference for difference in beneath if difference[0] not in _OTHER_EACH_TIME),
     )

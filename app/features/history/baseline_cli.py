@@ -28,8 +28,8 @@ from app.core.presentation.table import without_empty_columns
 from app.core.session.state import RunRecord
 from app.core.session.store import LoadedSession
 from app.core.workbench import Workbench
-from app.features.history.baseline_check import check
-from app.features.history.baseline_presentation import baseline_json, baselines_table, check_json, check_sentence
+from app.features.history.baseline_check import check_runs
+from app.features.history.baseline_presentation import baseline_json, baselines_table, check_json, check_text
 from app.features.history.baselines import Baseline, Baselines, baseline_of
 from app.features.history.regression_status import STATUS
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError
@@ -52,7 +52,7 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
 
     A run is named r3, or SESSION/r3 for one of another session. Several runs are taken as they are named.
     """
-    loaded, chosen = _named(runs)
+    loaded, chosen = _runs_named(runs)
     baseline = baseline_of(name, loaded, chosen)
     Baselines(current().paths).save(baseline, replace=replace)
     if as_json:
@@ -79,7 +79,7 @@ def list_command(as_json: bool) -> int:
         except RaidbenchError as error:
             say(f"{name}: {clean(error.message, 300)}")
     if as_json:
-        print_json(baselines=[baseline_json(each) for each in baselines])
+        print_json(baselines=[baseline_json(baseline) for baseline in baselines])
     elif baselines:
         lines(table_lines(without_empty_columns(baselines_table(baselines)), terminal_width()))
     else:
@@ -156,7 +156,7 @@ def check_baseline(options: CheckOptions) -> int:
 
 
 async def _check(bench: Workbench, interruption: Interruption, baseline: Baseline, options: CheckOptions) -> int:
-    where, shown = await _where(bench, baseline)
+    where, shown = await _find_device(bench, baseline)
     start = baseline.start
     request = BenchmarkRequest(
         where=where, name=shown, job=Job.from_fields(start.job), profile=start.profile, steady=start.steady
@@ -166,16 +166,16 @@ async def _check(bench: Workbench, interruption: Interruption, baseline: Baselin
         records, _ = await measure_runs(bench, interruption, request, repeats, options.typed, follower, fresh=True)
     if interruption.is_requested():
         return INTERRUPTED
-    _same_thing(bench, baseline, records)
-    found = check(baseline, records, load_past_runs(bench.paths).runs, threshold=options.threshold)
+    _require_same_device(bench, baseline, records)
+    result = check_runs(baseline, records, load_past_runs(bench.paths).runs, threshold=options.threshold)
     if options.as_json:
-        document(check_json(found, str(bench.folder)))
+        document(check_json(result, str(bench.folder)))
     else:
-        lines([clean(check_sentence(found), 2000)])
-    return STATUS[found.judgement.standing]
+        lines([clean(check_text(result), 2000)])
+    return STATUS[result.judgement.standing]
 
 
-async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
+async def _find_device(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
     """Where its device is now, whatever it is called, and what to call it. Raises NotFoundError."""
     start = baseline.start
     if start.scratch is not None or (start.target.startswith("/") and start.target != start.device):
@@ -193,7 +193,7 @@ async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
     return await resolve_target(bench, start.target)
 
 
-def _same_thing(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
+def _require_same_device(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
     """Raises AnotherDeviceError where a file lies on another disk now."""
     for record in records:
         name = device_id_of_run(record.start, bench.session.inventory, bench.host.name)
@@ -205,7 +205,7 @@ def _same_thing(bench: Workbench, baseline: Baseline, records: list[RunRecord]) 
             )
 
 
-def _named(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
+def _runs_named(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
     """The session and the runs that are meant. Raises NotFoundError, InvalidValueError."""
     if len({name.rpartition("/")[0] for name in names}) > 1:
         raise InvalidValueError("A baseline is of one session.", hint="Name runs of one session.")

@@ -37,7 +37,7 @@ _CHARTED = {
 }
 
 
-def check_sentence(check: BaselineCheck) -> str:
+def check_text(check: BaselineCheck) -> str:
     """What came of it, with what it rests on."""
     interval, chart = check.judgement.interval, check.chart
     charted = chart is not None and chart.against > 1 and check.judgement.standing in _CHARTED
@@ -50,7 +50,7 @@ def check_sentence(check: BaselineCheck) -> str:
     if check.differs:
         parts.append(f"other than then: {differences(check.differs)}")
     if interval is not None:
-        parts += _on_the_chart(check, chart) if charted and chart is not None else _learning(check)
+        parts += _chart_parts(check, chart) if charted and chart is not None else _learning_parts(check)
     if caveats := weakened_text(check.weakened):
         parts.append(f"caveats: {caveats}")
     begun = (_CHARTED if charted else _BEGINNINGS)[check.judgement.standing].format(
@@ -76,7 +76,7 @@ def check_reason(check: BaselineCheck) -> str:
     return state_text(check.doubts)
 
 
-def _on_the_chart(check: BaselineCheck, chart: ControlChart) -> Iterator[str]:
+def _chart_parts(check: BaselineCheck, chart: ControlChart) -> Iterator[str]:
     yield f"nights lie {expm1(chart.sd or 0.0) * 100:.1f} % apart"
     if check.judgement.standing is RegressionVerdict.NOT_DECIDED:
         yield "another night like it decides it, more runs in one do not"
@@ -86,9 +86,9 @@ def _on_the_chart(check: BaselineCheck, chart: ControlChart) -> Iterator[str]:
         yield f"a change of {chart.seen_percent:.1f} % for the worse is told within {SIGHT} nights"
 
 
-def _learning(check: BaselineCheck) -> Iterator[str]:
+def _learning_parts(check: BaselineCheck) -> Iterator[str]:
     chart = check.chart
-    yield _between(check)
+    yield _drift_text(check)
     if check.judgement.standing is RegressionVerdict.NOT_DECIDED:
         if check.judgement.of_sessions:
             yield "sessions lie too far apart for it: more nights may decide it, more --repeats do not"
@@ -98,11 +98,11 @@ def _learning(check: BaselineCheck) -> Iterator[str]:
         yield f"learning, {chart.known} of {LEARNING} nights"
 
 
-def _between(check: BaselineCheck) -> str:
+def _drift_text(check: BaselineCheck) -> str:
     if check.between is None:
         return f"drift since then cannot be excluded, as fewer than {FEWEST_SESSIONS} other sessions measured the same"
-    said = between_sessions_text(check.between).rstrip(".")
-    return f"{said[:1].lower()}{said[1:]}, which is allowed for"
+    text = between_sessions_text(check.between).rstrip(".")
+    return f"{text[:1].lower()}{text[1:]}, which is allowed for"
 
 
 def baselines_table(baselines: Sequence[Baseline]) -> Table:
@@ -124,14 +124,14 @@ def _row(baseline: Baseline) -> Row:
     start = baseline.start
     about, direction = headline(baseline.runs)
     values = [value_of(run.figures, direction, about) for run in baseline.runs]
-    seen = mean_interval([value for value in values if value is not None] or [0.0])
+    mean = mean_interval([value for value in values if value is not None] or [0.0])
     return Row(
         key=baseline.name,
         cells=(
             baseline.name,
             start.target,
             start.workload,
-            f"{mean_text(seen, formatter_for(about))} {figure_name(about, direction)}",
+            f"{mean_text(mean, formatter_for(about))} {figure_name(about, direction)}",
             str(len(baseline.runs)),
             units.moment(baseline.at)[:16],
             baseline.session,
@@ -159,7 +159,7 @@ def check_json(check: BaselineCheck, session: str) -> json_schema.Json:
     return json_schema.document(
         baseline=baseline_json(check.baseline),
         verdict=check.judgement.standing.value,
-        sentence=check_sentence(check),
+        sentence=check_text(check),
         reason=check_reason(check) or None,
         figure=check.figure.key,
         direction=check.direction,

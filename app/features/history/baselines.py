@@ -86,9 +86,9 @@ class Baselines:
         """Return a baseline of this kind of machine. Raises NotFoundError, StorageError of one that cannot be read."""
         path = self._path(name)
         try:
-            baseline = _of_json(json.loads(read_input(path, _LARGEST)))
+            baseline = _from_json(json.loads(read_input(path, _LARGEST)))
         except FileNotFoundError:
-            raise self._none(name) from None
+            raise self._not_found(name) from None
         except OSError as error:
             raise StorageError(f"{path} cannot be read: {error.strerror}.", evidence=str(error)) from error
         except NewerError:
@@ -102,7 +102,7 @@ class Baselines:
 
         return baseline
 
-    def _none(self, name: str) -> NotFoundError:
+    def _not_found(self, name: str) -> NotFoundError:
         names = self.names()
         hint = suggested(name, names, f"There are: {', '.join(names) or 'none'}.")
         return NotFoundError(f"There is no baseline {name}.", hint=hint)
@@ -112,17 +112,17 @@ class Baselines:
         try:
             self._path(name).unlink()
         except FileNotFoundError:
-            raise self._none(name) from None
+            raise self._not_found(name) from None
         except OSError as error:
             raise StorageError(f"The baseline cannot be removed: {error.strerror}.", evidence=str(error)) from error
 
     def names(self) -> tuple[str, ...]:
         """All there are, in order."""
         try:
-            matches = [entry.name.removesuffix(_ENDING) for entry in self._folder.iterdir() if entry.suffix == _ENDING]
+            names = [entry.name.removesuffix(_ENDING) for entry in self._folder.iterdir() if entry.suffix == _ENDING]
         except OSError:
             return ()
-        return tuple(sorted(name for name in matches if _NAME.fullmatch(name)))
+        return tuple(sorted(name for name in names if _NAME.fullmatch(name)))
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
@@ -190,7 +190,7 @@ def _as_json(baseline: Baseline) -> dict[str, Any]:
     }
 
 
-def _of_json(data: dict[str, Any]) -> Baseline:
+def _from_json(data: dict[str, Any]) -> Baseline:
     """Raises whatever its shape makes it."""
     require_known(FileFormat.BASELINE, data["schema"], data.get("program"), f"The baseline {data['name']}")
     return Baseline(

@@ -51,9 +51,9 @@ def history_command(
     Exit status 5: in one of what is shown a loss began with the last session, as `baseline check` tells it; 4: one that
     was told goes on.
     """
-    moment = None if since is None else moment_of(since)
-    known, also = all_runs()
-    runs = select_runs(known, target, workload=workload, since=moment)
+    moment = None if since is None else parse_moment(since)
+    every_run, also = all_runs()
+    runs = select_runs(every_run, target, workload=workload, since=moment)
     series = series_of(runs)
     status = status_of_history(run_series.chart.standing for run_series in series.values())
     redactor = _redactor(runs, also) if redact else None
@@ -64,10 +64,10 @@ def history_command(
         document(body if redactor is None else redact_json(body, redactor))
         return status
     if not runs:
-        say("No such runs." if known else "No runs yet. `raidbench bench TARGET` makes one.")
+        say("No such runs." if every_run else "No runs yet. `raidbench bench TARGET` makes one.")
         return DONE
-    told = [*_told(runs, series), *(_drawn(runs, series) if plot else ())]
-    lines(told if redactor is None else map(redactor.text, told))
+    rows = [*_rows(runs, series), *(_picture_rows(runs, series) if plot else ())]
+    lines(rows if redactor is None else map(redactor.text, rows))
     if plot and len(series) > 1:
         say(f"{units.plural(len(series) - 1, 'other condition')} not drawn; TARGET and --workload choose one.")
     return status
@@ -87,18 +87,18 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redacto
     )
 
 
-def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
+def _rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     changes = [change for run_series in series.values() for change in run_series.changes]
     yield from table_lines(without_empty_columns(history_table(runs, changes)), terminal_width())
-    told = [row for run_series in series.values() for row in change_lines(run_series)]
-    if told:
-        yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in told))
+    level_changes = [row for run_series in series.values() for row in change_lines(run_series)]
+    if level_changes:
+        yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in level_changes))
     worse = [row for run_series in series.values() for row in episode_lines(run_series)]
     if worse:
         yield from ("", "Worse:", *(f"  {clean(row, 500)}" for row in worse))
 
 
-def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
+def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     """The picture of `plot`, as wide as the terminal."""
     draw = action("plots.history_lines")
     last = next((run for run in reversed(runs) if run.condition in series), None)
@@ -109,7 +109,7 @@ def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> It
         yield from ("", *drawn)
 
 
-def moment_of(text: str) -> float:
+def parse_moment(text: str) -> float:
     """Seconds since the epoch of `2026-01-31`, or of `30d` ago. Raises InvalidValueError."""
     span = _SPAN.fullmatch(text.strip())
     if span is not None:

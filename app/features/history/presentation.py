@@ -83,9 +83,9 @@ def change_lines(series: RunSeries, *, named: bool = True) -> Iterator[str]:
         run, shift = change.first, change.shift
         counted = f"{shift.before} before, {shift.after} from then on"
         also = f"; other than before: {differences(change.differs)}" if change.differs else ""
-        what = f"{run.target}, {run.workload}: " if named else ""
+        subject = f"{run.target}, {run.workload}: " if named else ""
         figure = f"{figure_name(run.about, run.direction)} {interval_text(shift.interval)}"
-        yield f"{units.moment(run.at)[:16]}  {what}{figure} from {run.name} on ({counted}){also}"
+        yield f"{units.moment(run.at)[:16]}  {subject}{figure} from {run.name} on ({counted}){also}"
 
 
 def episode_lines(series: RunSeries) -> Iterator[str]:
@@ -93,11 +93,11 @@ def episode_lines(series: RunSeries) -> Iterator[str]:
     chart = series.chart
     if chart.begun is None or chart.judgement.interval is None:
         return
-    told, run = series.points[chart.begun].runs[0], series.runs[-1]
+    first, run = series.points[chart.begun].runs[0], series.runs[-1]
     figure = f"{figure_name(run.about, run.direction)} {interval_text(chart.judgement.interval)}"
-    when = "told now" if chart.standing is RegressionVerdict.WORSE else f"told at {told.name}"
+    when = "told now" if chart.standing is RegressionVerdict.WORSE else f"told at {first.name}"
     yield (
-        f"{units.moment(told.at)[:16]}  {run.target}, {run.workload}: {figure} against the {chart.against} sessions "
+        f"{units.moment(first.at)[:16]}  {run.target}, {run.workload}: {figure} against the {chart.against} sessions "
         f"before it, {when}"
     )
 

@@ -23,5 +23,5 @@ STATUS: Mapping[RegressionVerdict, int] = MappingProxyType(
 
 def status_of_history(standings: Iterable[RegressionVerdict]) -> int:
     """Of many series: what is worse is told before what still is; nobody asked whether the others decide anything."""
-    numbers = {STATUS[each] for each in standings if each in (RegressionVerdict.WORSE, RegressionVerdict.STILL_WORSE)}
-    return max(numbers, default=DONE)
+    worse = {RegressionVerdict.WORSE, RegressionVerdict.STILL_WORSE}.intersection(standings)
+    return max((STATUS[verdict] for verdict in worse), default=DONE)

@@ -50,13 +50,13 @@ def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunR
 
     bench = app.workbench
     own = LoadedSession(folder=bench.folder or folder, session=bench.session, passed_over=0)
-    known = load_past_runs(bench.paths, extra_sessions=(own,))
+    index = load_past_runs(bench.paths, extra_sessions=(own,))
     name = f"{folder.name}/{run.id}"
-    found = next((each for each in known.runs if each.name == name), None)
-    alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)
+    past_run = next((other for other in index.runs if other.name == name), None)
+    alike = () if past_run is None else tuple(other for other in index.runs if other.condition == past_run.condition)
     held = f"{own.folder.name}/{bench.session.baseline}"
-    baseline = next((each for each in alike if each.name == held), None)
-    app.call_from_thread(_show, app, opener, found, alike, baseline, known.notes)
+    baseline = next((other for other in alike if other.name == held), None)
+    app.call_from_thread(_show, app, opener, past_run, alike, baseline, index.notes)
 
 
 def _show(
@@ -94,10 +94,10 @@ class HistoryScreen(WorkbenchScreen):
         """`runs`: all of the condition of `run`, oldest first. `baseline`: what the open session is held to."""
         super().__init__()
         self._run = run
-        self._runs = {each.name: each for each in runs}
+        self._runs = {past_run.name: past_run for past_run in runs}
         self._series = series_of(runs).get(run.condition)
         self._baseline = baseline
-        self._known: dict[str, Session] = {}
+        self._sessions: dict[str, Session] = {}
 
     def body(self) -> ComposeResult:
         """The picture with where the level changed, the runs, all figures of one."""
@@ -105,7 +105,7 @@ class HistoryScreen(WorkbenchScreen):
         shown = without_empty_columns(
             history_table(tuple(self._runs.values()), () if series is None else series.changes).only(*_COLUMNS)
         )
-        sessions = units.plural(len({each.session for each in self._runs.values()}), "session")
+        sessions = units.plural(len({past_run.session for past_run in self._runs.values()}), "session")
         count = f"{units.plural(len(self._runs), 'run')} of {sessions}"
         lines = [] if series is None else list(change_lines(series, named=False))[: -_LATEST_CHANGES - 1 : -1]
         with Pane(f"History: {run.workload} on {run.target}", note=count, id="history-drawn"):
@@ -130,9 +130,6 @@ class HistoryScreen(WorkbenchScreen):
         self.query_one(KeyedTable).cursor = self._run.name
         self._choose()
 
-    def show(self, session: Session) -> None:
-        """What it tells has ended: nothing of it changes."""
-
     @on(KeyedTable.RowHighlighted)
     def _choose(self) -> None:
         """Tell the figures of the run under the cursor."""
@@ -143,8 +140,8 @@ class HistoryScreen(WorkbenchScreen):
             filter(None, (run.name, units.moment(run.at)[:16], headline_text(run)))
         )
         self.query_one(StaticTable).rows = ()
-        if run.session in self._known:
-            self._tell(run)
+        if run.session in self._sessions:
+            self._show_figures(run)
         else:
             self.run_worker(partial(self._read, run), thread=True, group="figures", exclusive=True)
 
@@ -166,13 +163,13 @@ class HistoryScreen(WorkbenchScreen):
         self.app.call_from_thread(self._take, run, session)
 
     def _take(self, run: PastRun, session: Session) -> None:
-        self._known[run.session] = session
+        self._sessions[run.session] = session
         if self.there and self._chosen() == run:
-            self._tell(run)
+            self._show_figures(run)
 
-    def _tell(self, run: PastRun) -> None:
+    def _show_figures(self, run: PastRun) -> None:
         """All figures of a run whose session is known."""
-        record = self._known[run.session].run(run.id)
+        record = self._sessions[run.session].run(run.id)
         if record is None:
             return
         shown = with_titles(without_empty_columns(figures_table((record,))), PREVIEWED)
@@ -187,18 +184,18 @@ class HistoryScreen(WorkbenchScreen):
     def action_open(self) -> None:
         """Open the graphs of the run under the cursor again."""
         run = self._chosen()
-        record = None if run is None or run.session not in self._known else self._known[run.session].run(run.id)
+        record = None if run is None or run.session not in self._sessions else self._sessions[run.session].run(run.id)
         if run is None or record is None:
             self.say("The session of this run is still being read.")
         elif record.end is None:
             self.say(f"{run.name} never ended, so there is nothing to open.")
         else:
-            self.app.push_screen(RunScreen(record, self._folder(run), self._known[run.session]))
+            self.app.push_screen(RunScreen(record, self._folder(run), self._sessions[run.session]))
 
     def action_explore(self) -> None:
         """Pictures of all sessions of what the run under the cursor measured."""
         run = self._chosen()
-        session = None if run is None else self._known.get(run.session)
+        session = None if run is None else self._sessions.get(run.session)
         record = None if run is None or session is None else session.run(run.id)
         if run is None or session is None or record is None:
             self.say("The session of this run is still being read.")

@@ -42,14 +42,10 @@ _COVERED = "array-degraded|battery-failed|drive-failed|drive-failing|policy-not-
 """Rules of the check whose findings have an alert of their own."""
 
 
-def _where(alert: str) -> str:
-    """PromQL of the targets that have an alert, as findings name them."""
-    return f'label_replace({alert}, "where", "$1", "target", "(.*)")'
-
-
 def _finding_unless(rule: str, alert: str) -> str:
     """PromQL of the findings of a rule, without those of targets that have an alert."""
-    return f'({_m("finding")}{{rule="{rule}"}} == 1 unless on (instance, where) {_where(alert)})'
+    where = f'label_replace({alert}, "where", "$1", "target", "(.*)")'
+    return f'({_m("finding")}{{rule="{rule}"}} == 1 unless on (instance, where) {where})'
 
 
 _FOLLOWING = {

@@ -53,10 +53,10 @@ def metrics_command(
 
 
 async def _metrics(output: Path | None, *, serials: bool, as_json: bool) -> int:
-    from app.features.metrics.openmetrics import look, text_of
+    from app.features.metrics.openmetrics import take_snapshot, text_of
     from backends.registry import MachineBackends
 
-    looked = await look(MachineBackends.of(host_of(current())))
+    looked = await take_snapshot(MachineBackends.of(host_of(current())))
     if as_json:
         from app.features.metrics.openmetrics import figures
 

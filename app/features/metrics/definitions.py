@@ -16,6 +16,8 @@ from backends.values import dataclass
 
 PREFIX = "raidbench_"
 
+Device = Controller | Array | Drive
+
 Sample = tuple[tuple[str, ...], float]
 """Values of the labels in their order, and the figure."""
 
@@ -59,50 +61,49 @@ class Metric:
     """Its figures."""
 
 
-def _things(looked: MetricsSnapshot) -> Iterator[Controller | Array | Drive]:
-    """All of the inventory, a disk with several paths once."""
+def _arrays_and_drives(looked: MetricsSnapshot) -> Iterator[Array | Drive]:
+    """Yield the arrays and drives, a disk with several paths once."""
+    yield from looked.inventory.arrays
+    yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
+
+
+def _things(looked: MetricsSnapshot) -> Iterator[Device]:
     yield from looked.inventory.controllers
-    yield from looked.inventory.arrays
-    yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
+    yield from _arrays_and_drives(looked)
 
 
-def _stored(looked: MetricsSnapshot) -> Iterator[Array | Drive]:
-    yield from looked.inventory.arrays
-    yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
+def _of_devices(read: Callable[[Device], float | None]) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
+    """Return a source of one figure of each device that has it."""
+
+    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
+        for device in _things(looked):
+            value = read(device)
+            if value is not None:
+                yield (str(device.target),), round(value, 6)
+
+    return samples
 
 
 def _info(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for other_device in _things(looked):
-        model = None if isinstance(other_device, Array) else other_device.model
-        firmware = None if isinstance(other_device, Array) else other_device.firmware
-        serial = None if isinstance(other_device, Array) else other_device.serial
-        wwn = other_device.wwn if isinstance(other_device, Drive) else None
-        device = None if isinstance(other_device, Controller) else other_device.device
-        kind = kind_of(other_device)
-        level = other_device.level.value if isinstance(other_device, Array) else None
-        media = other_device.media.value if isinstance(other_device, Drive) else None
-        controller = other_device.target if isinstance(other_device, Controller) else other_device.controller
-        array = (
-            other_device.target
-            if isinstance(other_device, Array)
-            else other_device.array
-            if isinstance(other_device, Drive)
-            else None
-        )
+    for item in _things(looked):
+        model = None if isinstance(item, Array) else item.model
+        firmware = None if isinstance(item, Array) else item.firmware
+        serial = None if isinstance(item, Array) else item.serial
+        wwn = item.wwn if isinstance(item, Drive) else None
+        device = None if isinstance(item, Controller) else item.device
+        kind = kind_of(item)
+        level = item.level.value if isinstance(item, Array) else None
+        media = item.media.value if isinstance(item, Drive) else None
+        controller = item.target if isinstance(item, Controller) else item.controller
+        array = item.target if isinstance(item, Array) else item.array if isinstance(item, Drive) else None
         owners = (str(controller or ""), str(array or ""))
-        told = (kind, *owners, model, firmware, level, media, device, serial, wwn)
-        yield (str(other_device.target), *(text or "" for text in told)), 1.0
+        texts = (kind, *owners, model, firmware, level, media, device, serial, wwn)
+        yield (str(item.target), *(text or "" for text in texts)), 1.0
 
 
 def _states(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for device in _stored(looked):
+    for device in _arrays_and_drives(looked):
         yield (str(device.target), device.state.value), 1.0
-
-
-def _sizes(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for device in _stored(looked):
-        if device.size_bytes is not None:
-            yield (str(device.target),), float(device.size_bytes)
 
 
 def _protection(looked: MetricsSnapshot) -> Iterator[Sample]:
@@ -154,29 +155,21 @@ def _is_number(text: str) -> bool:
 
 
 def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """The number, or the limit behind it, of a line of facts."""
-
-    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
-        for device in _things(looked):
-            value = fact_limit(device, label) if limit else fact_number(device, label)
-            if value is not None:
-                yield (str(device.target),), round(value * scale, 6)
-
-    return samples
+    """Return a source of the number, or the limit behind it, in a line of facts."""
+    read = fact_limit if limit else fact_number
+    return _of_devices(lambda device: None if (value := read(device, label)) is None else value * scale)
 
 
 def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
     """Return a source of one field of `Health` of all drives; of the fact `label` where the field is not reported."""
 
-    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
-        for device in _things(looked):
-            value = getattr(device.health, name) if isinstance(device, Drive) else None
-            if value is None and label:
-                value = fact_number(device, label)
-            if value is not None:
-                yield (str(device.target),), round(float(value) * scale, 6)
+    def read(device: Device) -> float | None:
+        value = getattr(device.health, name) if isinstance(device, Drive) else None
+        if value is None and label:
+            value = fact_number(device, label)
+        return None if value is None else float(value) * scale
 
-    return samples
+    return _of_devices(read)
 
 
 _GIGABITS = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?Gb(?:/s|ps|it/s)", re.IGNORECASE)
@@ -185,11 +178,13 @@ _PCIE = re.compile(r"([0-9]+(?:\.[0-9]+)?) GT/s(?: PCIe)? x([0-9]+)")
 """The speed and lanes of a PCI Express link."""
 
 
-def _link_rates(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for device in _things(looked):
-        match = _GIGABITS.search(fact(device, "Link") or "")
-        if match is not None and isinstance(device, Drive):
-            yield (str(device.target),), round(float(match[1]) * 1e9 / 8)
+def _size(device: Device) -> float | None:
+    return None if isinstance(device, Controller) or device.size_bytes is None else float(device.size_bytes)
+
+
+def _link_rate(device: Device) -> float | None:
+    match = _GIGABITS.search(fact(device, "Link") or "")
+    return round(float(match[1]) * 1e9 / 8) if match is not None and isinstance(device, Drive) else None
 
 
 def _pcie(at: int, scale: float) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
@@ -204,26 +199,22 @@ def _pcie(at: int, scale: float) -> Callable[[MetricsSnapshot], Iterator[Sample]
     return samples
 
 
-def _working(looked: MetricsSnapshot) -> Iterator[Controller | Array]:
+def _controllers_and_arrays(looked: MetricsSnapshot) -> Iterator[Controller | Array]:
     yield from looked.inventory.controllers
     yield from looked.inventory.arrays
 
 
 def _tasks(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for owner in _working(looked):
+    for owner in _controllers_and_arrays(looked):
         for task in owner.tasks:
             yield (str(owner.target), task.kind), 1.0
 
 
 def _progress(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for owner in _working(looked):
+    for owner in _controllers_and_arrays(looked):
         for task in owner.tasks:
             if task.progress is not None:
                 yield (str(owner.target), task.kind), round(task.progress, 6)
-
-
-def _problems(looked: MetricsSnapshot) -> Iterator[Sample]:
-    yield (), float(len(looked.checked.problems))
 
 
 def _counts(looked: MetricsSnapshot) -> Iterator[Sample]:
@@ -233,14 +224,10 @@ def _counts(looked: MetricsSnapshot) -> Iterator[Sample]:
 
 def _findings(looked: MetricsSnapshot) -> Iterator[Sample]:
     fields = dict.fromkeys(
-        (finding.rule.id, finding.rule.severity.value, finding.said.where) for finding in looked.checked.findings
+        (finding.rule.id, finding.rule.severity.value, finding.outcome.where) for finding in looked.checked.findings
     )
-    for one in fields:
-        yield one, 1.0
-
-
-def _unknown(looked: MetricsSnapshot) -> Iterator[Sample]:
-    yield (), float(len(looked.checked.unknown))
+    for labels in fields:
+        yield labels, 1.0
 
 
 def _metric(
@@ -261,10 +248,15 @@ METRICS: tuple[Metric, ...] = (
         lambda looked: [((), looked.at)],
     ),
     _metric("look_seconds", "How long the look at the devices took", (), lambda looked: [((), looked.seconds)]),
-    _metric("problems", "Devices and tools that gave no answer, or told that something is wrong", (), _problems),
+    _metric(
+        "problems",
+        "Devices and tools that gave no answer, or told that something is wrong",
+        (),
+        lambda looked: [((), float(len(looked.checked.problems)))],
+    ),
     _metric("target_info", "1, with what a controller, an array or a drive is", _IDENTITY, _info),
     _metric("target_state", "1, with the state of an array or a drive", ("target", "state"), _states),
-    _metric("target_size_bytes", "Size of an array or a drive", _AT, _sizes),
+    _metric("target_size_bytes", "Size of an array or a drive", _AT, _of_devices(_size)),
     _metric(
         "cache_protection",
         "1, with the state of the battery or capacitor that protects the cache of a controller",
@@ -312,7 +304,7 @@ METRICS: tuple[Metric, ...] = (
     _metric("predicts_failure", "1 if a drive predicts its failure", _AT, _health("predicts_failure")),
     _metric("drive_locked", "1 if a drive is encrypted and locked", _AT, _health("locked")),
     _metric("drive_foreign", "1 if a drive has a foreign configuration", _AT, _health("foreign")),
-    _metric("link_bytes_per_second", "Line rate of the SAS or SATA link of a drive", _AT, _link_rates),
+    _metric("link_bytes_per_second", "Line rate of the SAS or SATA link of a drive", _AT, _of_devices(_link_rate)),
     _metric(
         "pcie_link_transfers_per_second",
         "Speed of the PCI Express link of a controller or a drive, one lane",
@@ -327,7 +319,12 @@ METRICS: tuple[Metric, ...] = (
     _metric("task_progress_ratio", "Share of the background work that is done", ("target", "task"), _progress),
     _metric("findings", "How many findings the check has, by severity", ("severity",), _counts),
     _metric("finding", "1 for each finding of the check", ("rule", "severity", "where"), _findings),
-    _metric("unknowns", "How many questions of the check nothing answers", (), _unknown),
+    _metric(
+        "unknowns",
+        "How many questions of the check nothing answers",
+        (),
+        lambda looked: [((), float(len(looked.checked.unknown)))],
+    ),
 )
 """Every metric, in the order in which they are printed."""
 
@@ -335,4 +332,7 @@ METRICS: tuple[Metric, ...] = (
 def rows() -> list[str]:
     """The table of docs/metrics.md."""
     head = ["| metric | labels | what |", "| --- | --- | --- |"]
-    return head + [f"| `{one.name}` | {' '.join(f'`{each}`' for each in one.labels)} | {one.help} |" for one in METRICS]
+    return head + [
+        f"| `{metric.name}` | {' '.join(f'`{label}`' for label in metric.labels)} | {metric.help} |"
+        for metric in METRICS
+    ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.features.check.collector import gather, readings_of
-from app.features.check.runner import judged
+from app.features.check.runner import evaluate
 from app.features.check.snapshot import SystemSnapshot
 from app.features.metrics.definitions import METRICS, PREFIX, MetricsSnapshot
 from backends.errors import RefusedError, StorageError
@@ -32,18 +32,18 @@ _FIRST = f"# HELP {PREFIX}"
 """How a file begins that is known for one of ours."""
 
 
-async def look(machine: MachineBackends) -> MetricsSnapshot:
+async def take_snapshot(machine: MachineBackends) -> MetricsSnapshot:
     """One look at all devices, each card asked once."""
     began = time.monotonic()
     inventory = await machine.probe()
     readings, problems = await readings_of(machine, inventory)
-    sight = await gather(machine.host, inventory, readings)
+    snapshot = await gather(machine.host, inventory, readings)
     return MetricsSnapshot(
         inventory=inventory,
         settings={target: machine.settings(target) for target in readings},
         readings=readings,
-        checked=judged(sight, problems=problems),
-        links=await _links(machine.host, sight),
+        checked=evaluate(snapshot, problems=problems),
+        links=await _links(machine.host, snapshot),
         version=program_version(),
         at=round(time.time(), 3),
         seconds=round(time.monotonic() - began, 3),
@@ -65,7 +65,7 @@ def figures(looked: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, 
             "name": metric.name,
             "help": metric.help,
             "samples": [
-                {"labels": dict(_shown(metric.labels, values, serials=serials)), "value": figure}
+                {"labels": dict(_label_pairs(metric.labels, values, serials=serials)), "value": figure}
                 for values, figure in metric.samples(looked)
             ],
         }
@@ -73,19 +73,21 @@ def figures(looked: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, 
     ]
 
 
-def _shown(labels: tuple[str, ...], values: tuple[str, ...], *, serials: bool) -> Iterator[tuple[str, str]]:
+def _label_pairs(labels: tuple[str, ...], values: tuple[str, ...], *, serials: bool) -> Iterator[tuple[str, str]]:
     for label, value in zip(labels, values, strict=True):
         yield label, "" if label in HIDDEN and not serials else clean(value, 300)
 
 
-async def _links(host: Host, sight: SystemSnapshot) -> dict[Target, Link]:
+async def _links(host: Host, snapshot: SystemSnapshot) -> dict[Target, Link]:
     """Return the PCI Express links of controllers and NVMe drives; none for a drive that sysfs has on several paths."""
-    addresses = {controller.target: controller.pci for controller in sight.inventory.controllers}
-    for drive in sight.inventory.drives:
+    addresses = {controller.target: controller.pci for controller in snapshot.inventory.controllers}
+    for drive in snapshot.inventory.drives:
         if drive.media is Media.NVME and drive.device is not None:
             addresses[drive.target] = address_of(await host.link(f"/sys/block/{kernel_name(drive.device)}"))
     return {
-        target: sight.slots[pci].link for target, pci in addresses.items() if pci is not None and pci in sight.slots
+        target: snapshot.slots[pci].link
+        for target, pci in addresses.items()
+        if pci is not None and pci in snapshot.slots
     }
 
 
@@ -102,7 +104,7 @@ class _Families:
         for metric in METRICS:
             family = GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
             for values, figure in metric.samples(self._looked):
-                shown = [value for _, value in _shown(metric.labels, values, serials=self._serials)]
+                shown = [value for _, value in _label_pairs(metric.labels, values, serials=self._serials)]
                 family.add_metric(shown, figure)
             if family.samples:
                 yield family

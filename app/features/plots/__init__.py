@@ -16,7 +16,7 @@ DOOR = FeatureDoor(
         "sweep": "app.features.plots.builder:sweep_picture",
         "run_lines": "app.features.plots.cli:run_lines",
         "sweep_lines": "app.features.plots.cli:sweep_lines",
-        "history": "app.features.plots.histories:history_picture",
+        "history": "app.features.plots.builder:history_picture",
         "history_lines": "app.features.plots.cli:history_lines",
         "session_lines": "app.features.plots.builder:session_lines",
         "explore": "app.features.plots.screen.screen:open_explore",

@@ -8,45 +8,47 @@ from app.features.plots.request import (
     PlotRequest,
     by_field,
     count_text,
-    failed,
+    failure_text,
     value_of,
     values_of,
 )
-from app.features.plots.selection import MOST_SIGNS, RunGroup, short_target, whole
+from app.features.plots.selection import MOST_SIGNS, RunGroup, completed, short_target
 from app.features.sweep.engine.cells import score_of
 from widgets.plot_render.plot_data import BoxData, BoxSample, ScatterData, ScatterSample, Unit
 
 
-def boxes(asked: PlotRequest) -> Made:
+def boxes(request: PlotRequest) -> Made:
     """A lot of values for each part. Raises NothingError."""
-    subject, wish = asked.subject, asked.wish
+    subject, options = request.subject, request.options
     lots = tuple(
         BoxSample(name=part.name, values=numbers)
         for part in subject.parts
-        if (numbers := values_of(part.runs, wish.unit))
+        if (numbers := values_of(part.runs, options.unit))
     )
     every = [value for lot in lots for value in lot.values]
     if not every:
-        raise NoPlotDataError(failed(subject.runs) if not whole(subject.runs) else f"No run has a {wish.unit.value}.")
+        raise NoPlotDataError(
+            failure_text(subject.runs) if not completed(subject.runs) else f"No run has a {options.unit.value}."
+        )
     if len(every) == 1:
         raise NoPlotDataError("One run has no spread.", "space marks more; B measures in pairs.")
     if len(set(every)) == 1:
         raise NoPlotDataError(
-            f"All {len(every)} runs have {_with_unit(every[0], wish.unit)}: there is no spread to draw.",
+            f"All {len(every)} runs have {_with_unit(every[0], options.unit)}: there is no spread to draw.",
             "g counts another figure.",
         )
-    title = f"{subject.about}: {wish.unit.value}{by_field(subject)}{count_text(subject)}"
-    return title, BoxData(lots=lots, unit=wish.unit, zero=wish.zero, log=bool(wish.log)), ""
+    title = f"{subject.about}: {options.unit.value}{by_field(subject)}{count_text(subject)}"
+    return title, BoxData(lots=lots, unit=options.unit, zero=options.zero, log=bool(options.log)), ""
 
 
 def _with_unit(value: float, unit: Unit) -> str:
     return unit.text(value) if unit is Unit.LATENCY else f"{unit.text(value)} {unit.value}"
 
 
-def scatter(asked: PlotRequest) -> Made:
+def scatter(request: PlotRequest) -> Made:
     """Throughput and p99 of every run, those of all loads and sessions where they are known. Raises NothingError."""
-    subject, wish = asked.subject, asked.wish
-    unit = Unit.RATE if wish.unit is Unit.RATE else Unit.IOPS
+    subject, options = request.subject, request.options
+    unit = Unit.RATE if options.unit is Unit.RATE else Unit.IOPS
     clouds = [
         ScatterSample(name=part.name, points=points)
         for part in subject.every or subject.parts
@@ -54,7 +56,9 @@ def scatter(asked: PlotRequest) -> Made:
     ]
     every = {point for cloud in clouds for point in cloud.points}
     if not clouds:
-        raise NoPlotDataError(failed(subject.runs) if not whole(subject.runs) else "Too few I/Os for a p99 of any run.")
+        raise NoPlotDataError(
+            failure_text(subject.runs) if not completed(subject.runs) else "Too few I/Os for a p99 of any run."
+        )
     if len(every) == 1:
         raise NoPlotDataError("All there is is one point.", "space marks more runs; A takes all sessions.")
     ranked = sorted(clouds, key=lambda cloud: len(cloud.points), reverse=True)
@@ -63,13 +67,13 @@ def scatter(asked: PlotRequest) -> Made:
     loads = {placed.run.start.title for part in subject.every for placed in part.runs}
     start = subject.runs[0].run.start
     about = f"{start.title.split(' · ')[0]}, {short_target(start.target)}" if len(loads) > 1 else subject.about
-    where = " in all sessions" if subject.looked else ""
+    where = " in all sessions" if subject.all_sessions else ""
     title = f"{about}{where}: {unit.value} and p99 of every run"
     note = f"The {len(shown)} set-ups with most runs; {left} more are left out." if left else ""
     return title, ScatterData(clouds=tuple(shown), unit=unit), note
 
 
 def _points(part: RunGroup, unit: Unit) -> tuple[tuple[float, float], ...]:
-    scores = (score_of(placed.run.figures) for placed in whole(part.runs))
+    scores = (score_of(placed.run.figures) for placed in completed(part.runs))
     there = ((value_of(score, unit), score.p99_ns) for score in scores if score is not None)
     return tuple((rate, float(tail)) for rate, tail in there if rate and tail)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from app.core.analysis.comparison import Comparison
+from app.core.analysis.past_runs.earlier_runs import PastRun
+from app.core.analysis.past_runs.series import series_of
 from app.core.session.results import Sample
 from app.core.session.state import RunRecord, Session
 from app.features.plots.box_scatter import boxes, scatter
 from app.features.plots.histories import history
 from app.features.plots.latencies import histogram, percentiles
-from app.features.plots.request import Intervals, Made, NoPlotDataError, PlotOptions, PlotRequest, missing
-from app.features.plots.selection import PlacedRun, PlotSelection, of_experiment, of_runs, of_sweep, side_by_side
+from app.features.plots.request import Intervals, Made, NoPlotDataError, PlotOptions, PlotRequest, missing_text
+from app.features.plots.selection import (
+    PlacedRun,
+    PlotSelection,
+    of_experiment,
+    of_runs,
+    of_sweep,
+    short_target,
+    side_by_side,
+)
 from app.features.plots.sweep_curves import curve
 from app.features.plots.timelines import timeline
 from widgets.plot_render.plot_data import StaticPlot, StaticPlotKind, Unit
@@ -28,7 +39,7 @@ _MAKERS: dict[StaticPlotKind, Callable[[PlotRequest], Made]] = {
 }
 
 
-def _unread(_: PlacedRun) -> Sequence[Sample]:
+def _no_samples(_: PlacedRun) -> Sequence[Sample]:
     return ()
 
 
@@ -38,41 +49,37 @@ _PLAIN = PlotOptions()
 def picture(
     subject: PlotSelection,
     kind: StaticPlotKind | None = None,
-    wish: PlotOptions = _PLAIN,
-    intervals: Intervals = _unread,
+    options: PlotOptions = _PLAIN,
+    intervals: Intervals = _no_samples,
 ) -> StaticPlot:
     """Return the picture of that kind, else of the usual one; without data, and with the reason, where there is none.
 
     Without `intervals` none are read from disk.
     """
-    asked = PlotRequest(subject=subject, wish=wish, intervals=intervals)
+    request = PlotRequest(subject=subject, options=options, intervals=intervals)
     try:
-        title, data, note = _MAKERS[kind or usual(subject)](asked)
+        title, data, note = _MAKERS[kind or default_kind(subject)](request)
     except NoPlotDataError as nothing:
         return StaticPlot(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=subject.simulated)
-    why = " ".join(filter(None, (note, missing(subject))))
+    why = " ".join(filter(None, (note, missing_text(subject))))
     return StaticPlot(title=title, data=data, why=why, simulated=subject.simulated)
 
 
 def without_data(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
     """The kinds that have nothing to show, as far as that is known without reading intervals."""
-    matches = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
-    return {kind: made for kind, made in matches.items() if made.data is None}
+    pictures = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
+    return {kind: made for kind, made in pictures.items() if made.data is None}
 
 
-def usual(subject: PlotSelection) -> StaticPlotKind:
+def default_kind(subject: PlotSelection) -> StaticPlotKind:
     """The picture that tells most: curve of a sweep, percentiles of an A/B, timeline of one run."""
-    if subject.found is not None:
+    if subject.results is not None:
         return StaticPlotKind.CURVE
-    if subject.looked:
+    if subject.all_sessions:
         return StaticPlotKind.HISTORY
-    return (
-        StaticPlotKind.PERCENTILES
-        if len(subject.parts) > 1
-        else StaticPlotKind.BOX
-        if len(subject.runs) > 1
-        else StaticPlotKind.TIMELINE
-    )
+    if len(subject.parts) > 1:
+        return StaticPlotKind.PERCENTILES
+    return StaticPlotKind.BOX if len(subject.runs) > 1 else StaticPlotKind.TIMELINE
 
 
 # -- what screens of the core and of other features show without a question -------------------------------------------
@@ -97,10 +104,10 @@ def sides_picture(
     """Return a picture of two sides that are compared; without a `kind` latencies, or the timeline where only that has
     data.
     """
-    subject, wish = side_by_side(comparison, names, folders), PlotOptions(unit=unit)
+    subject, options = side_by_side(comparison, names, folders), PlotOptions(unit=unit)
 
     def made(kind: StaticPlotKind) -> StaticPlot:
-        return picture(subject, kind, wish, lambda placed: intervals(placed.run, placed.folder))
+        return picture(subject, kind, options, lambda placed: intervals(placed.run, placed.folder))
 
     first = made(kind or StaticPlotKind.PERCENTILES)
     if kind is not None or first.data is not None:
@@ -113,6 +120,24 @@ def sweep_picture(session: Session, folder: Path) -> StaticPlot | None:
     """Return the picture that tells most of a sweep; None where nothing of it was measured."""
     subject = of_sweep(session, folder)
     return None if subject is None else picture(subject)
+
+
+def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
+    """The runs of one condition by date, without a look into their sessions.
+
+    `last`: one of them; `baseline`: what they are held to.
+    """
+    series = series_of(runs).get(last.condition)
+    subject = PlotSelection(
+        heading=f"{last.workload} on {short_target(last.target)}",
+        about=f"{last.workload}, {short_target(last.target)}",
+        parts=(),
+        series=series,
+        passed_over=len(runs) - (0 if series is None else len(series.runs)),
+        baseline=baseline,
+        all_sessions=True,
+    )
+    return replace(picture(subject, StaticPlotKind.HISTORY), simulated=any(run.simulated for run in runs))
 
 
 def session_lines(

@@ -101,21 +101,21 @@ def plot_command(options: _PlotOptions) -> int:
     last one; a target as `devices` lists it. Several runs stand over one another. Without --kind: the timeline of one
     run, percentiles of several and of an A/B, the curve of a sweep, the history of a target.
     """
-    from app.features.plots.builder import picture, usual
+    from app.features.plots.builder import default_kind, picture
     from app.features.plots.request import PlotOptions
 
-    subject = subject_of(options.names)
-    kind = StaticPlotKind(options.kind) if options.kind is not None else usual(subject)
-    if kind is StaticPlotKind.HISTORY and not subject.looked:
-        subject = _everywhere(subject.runs[-1]) or subject
-    wish = PlotOptions(unit=_FIGURES[options.figure or "iops"], log=options.log or None, zero=options.zero)
-    made = picture(subject, kind, wish, _intervals)
+    subject = select(options.names)
+    kind = StaticPlotKind(options.kind) if options.kind is not None else default_kind(subject)
+    if kind is StaticPlotKind.HISTORY and not subject.all_sessions:
+        subject = _in_all_sessions(subject.runs[-1]) or subject
+    plot_options = PlotOptions(unit=_FIGURES[options.figure or "iops"], log=options.log or None, zero=options.zero)
+    made = picture(subject, kind, plot_options, _intervals)
     if made.data is None:
         raise InvalidValueError(made.why)
     if options.as_json:
         document(picture_document(made, kind))
         return DONE
-    rows = _painted(made, options.size, plain=options.output is not None)
+    rows = _draw(made, options.size, plain=options.output is not None)
     if options.output is not None:
         from app.core.session.documents import write_file
 
@@ -128,11 +128,11 @@ def plot_command(options: _PlotOptions) -> int:
     return DONE
 
 
-def _painted(made: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
+def _draw(made: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
     """Rows as wanted. Raises InvalidValueError for a size that shows nothing."""
     from widgets.plot_render.painter import painted
 
-    look = look_of(size or _room(), plain=plain)
+    look = look_of(size or _size(), plain=plain)
     if why := too_small(look):
         raise InvalidValueError(why, hint="`--size 80x20` draws one whatever the terminal's size is.")
     return painted(made, look)
@@ -178,7 +178,7 @@ def picture_lines(subject: PlotSelection | None, samples: tuple[Sample, ...] = (
     return [] if made.data is None or too_small(look) else painted(made, look)
 
 
-def _room() -> tuple[int, int]:
+def _size() -> tuple[int, int]:
     """That of the terminal without the rows of what is typed."""
     if not is_terminal(sys.stdout):
         return _PIPE
@@ -199,12 +199,12 @@ def picture_document(made: StaticPlot, kind: StaticPlotKind) -> dict[str, object
 # -- what is meant ----------------------------------------------------------------------------------------------------
 
 
-def subject_of(names: Sequence[str]) -> PlotSelection:
+def select(names: Sequence[str]) -> PlotSelection:
     """What the names mean. Raises NotFoundError, StorageError, InvalidValueError."""
     from app.features.plots.selection import PlacedRun, of_runs
 
     if len(names) == 1 and not _is_run(names[0]):
-        return _one(names[0])
+        return _subject_named(names[0])
     others = [name for name in names if not _is_run(name)]
     if others:
         raise InvalidValueError(
@@ -229,11 +229,11 @@ def _matched(name: str, letter: str) -> tuple[str | None, str] | None:
 
 
 def _is_session(name: str) -> bool:
-    place = current().paths.sessions / name
-    return Path(name).is_file() or any((folder / folders.LOG).is_file() for folder in (Path(name), place))
+    stored = current().paths.sessions / name
+    return Path(name).is_file() or any((folder / folders.LOG).is_file() for folder in (Path(name), stored))
 
 
-def _one(name: str) -> PlotSelection:
+def _subject_named(name: str) -> PlotSelection:
     if (pair := _matched(name, "e")) is not None:
         return _experiment(*pair)
     if name == "sweep" or _is_session(name):
@@ -258,10 +258,10 @@ def _sweep(session: str | None) -> PlotSelection:
 
     loaded = loaded_session(session, whole=True)
     if loaded.session.sweep is None:
-        known = ", ".join(run.id for run in loaded.session.runs[:6]) or "none"
+        ids = ", ".join(run.id for run in loaded.session.runs[:6]) or "none"
         raise NotFoundError(
             f"The session {loaded.folder.name} has no sweep.",
-            hint=f"Its runs: {known}. `raidbench log --list` lists all.",
+            hint=f"Its runs: {ids}. `raidbench log --list` lists all.",
         )
     subject = of_sweep(loaded.session, loaded.folder)
     if subject is None:
@@ -269,14 +269,14 @@ def _sweep(session: str | None) -> PlotSelection:
     return subject
 
 
-def _everywhere(placed: PlacedRun) -> PlotSelection | None:
+def _in_all_sessions(placed: PlacedRun) -> PlotSelection | None:
     """All sessions of what a run measured; None where the index does not have it."""
     runs, _ = all_runs()
     last = next((run for run in runs if run.name == f"{placed.folder.name}/{placed.run.id}"), None)
-    return None if last is None else everywhere(last, runs)
+    return None if last is None else select_all_sessions(last, runs)
 
 
-def everywhere(last: PastRun, runs: Sequence[PastRun]) -> PlotSelection | None:
+def select_all_sessions(last: PastRun, runs: Sequence[PastRun]) -> PlotSelection | None:
     """What a run measured in all sessions, as far as `runs` goes; None where none of it is whole."""
     from app.features.plots.selection import all_sessions
 
@@ -296,7 +296,7 @@ def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
     from app.features.plots.builder import picture
     from widgets.plot_render.painter import painted
 
-    subject = everywhere(last, runs)
+    subject = select_all_sessions(last, runs)
     if subject is None:
         return None
     made = picture(subject, StaticPlotKind.HISTORY)
@@ -310,7 +310,7 @@ def _target(name: str) -> PlotSelection:
     counting = [run for run in runs if run.counts] or [run for run in runs if run.status == "ok"] or list(runs)
     if not counting:
         raise NotFoundError(f"The history has no run on {clean(name, 100)}.", hint="`raidbench history` lists all.")
-    subject = everywhere(counting[-1], runs)
+    subject = select_all_sessions(counting[-1], runs)
     if subject is None:
         raise InvalidValueError(f"No run on {clean(name, 100)} ended well, so there is nothing to draw.")
     return subject

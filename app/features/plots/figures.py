@@ -5,9 +5,9 @@ from __future__ import annotations
 from app.core.analysis.comparison import varying_keys
 from app.core.presentation.labels import field_name
 from app.core.presentation.table import Align, Column, Row, Table, text_of
-from app.features.plots.latencies import merged
-from app.features.plots.request import best, values_of
-from app.features.plots.selection import PlotSelection, whole
+from app.features.plots.latencies import merge_bins
+from app.features.plots.request import parts_to_draw, values_of
+from app.features.plots.selection import PlotSelection, completed
 from widgets.plot_render.latencies import BEYOND, quantile, total_of
 from widgets.plot_render.plot_data import StaticPlot, Unit
 from widgets.plot_render.style import PlotStyle
@@ -29,9 +29,9 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
         Column(title="max", key="max", align=Align.RIGHT),
     )
     rows = []
-    for at, part in enumerate(best(subject)):
-        runs = whole(part.runs)
-        bins, side = merged(runs, subject)
+    for at, part in enumerate(parts_to_draw(subject)):
+        runs = completed(part.runs)
+        bins, side = merge_bins(runs, subject)
         total = total_of(bins)
         means = [values_of(runs, unit) for unit in (Unit.IOPS, Unit.RATE)]
         worst = [figures.latency_ns.max for run in runs if (figures := run.run.figures.side(side)) is not None]
@@ -44,8 +44,8 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
                     part.name,
                     str(len(runs)),
                     *(
-                        unit.text(sum(each) / len(each)) if each else units.NOTHING
-                        for unit, each in zip((Unit.IOPS, Unit.RATE), means, strict=True)
+                        unit.text(sum(values) / len(values)) if values else units.NOTHING
+                        for unit, values in zip((Unit.IOPS, Unit.RATE), means, strict=True)
                     ),
                     *(units.latency(value) for value in carried),
                     units.latency(max((value for value in worst if value is not None), default=None)),
@@ -74,6 +74,6 @@ def picture_text(subject: PlotSelection, made: StaticPlot, look: PlotStyle) -> s
     widths = [max(width_of(clean(row[at])) for row in table) for at in range(len(table[0]))]
     rows += [
         "",
-        *("  ".join(pad(clean(each), width) for each, width in zip(row, widths, strict=True)) for row in table),
+        *("  ".join(pad(clean(cell), width) for cell, width in zip(row, widths, strict=True)) for row in table),
     ]
     return "\n".join(row.rstrip() for row in look.shown(rows)) + "\n"

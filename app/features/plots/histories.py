@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from app.core.analysis.past_runs.earlier_runs import PastRun
-from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, run_differences, series_of
+from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, run_differences
 from app.core.presentation.figures import figure_label
 from app.core.presentation.labels import key_name, key_value, setting_text
-from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotOptions, PlotRequest
-from app.features.plots.selection import PlotSelection, short_target
-from widgets.plot_render.plot_data import HistoryData, HistoryEpoch, MeasuredPoint, StaticPlot, Unit
+from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest
+from app.features.plots.selection import PlotSelection
+from widgets.plot_render.plot_data import HistoryData, HistoryEpoch, MeasuredPoint, Unit
 from widgets.text_utils import units
 
 
-def history(asked: PlotRequest) -> Made:
+def history(request: PlotRequest) -> Made:
     """The series of the subject, by date. Raises NothingError."""
-    subject, wish = asked.subject, asked.wish
+    subject, options = request.subject, request.options
     series = subject.series
     if series is None:
-        if not subject.looked:
+        if not subject.all_sessions:
             raise NoPlotDataError("Only one session was looked at.", "A looks through all of them.")
         raise NoPlotDataError("No whole run outside an A/B or a sweep yet: nothing to draw.")
     if len(series.runs) == 1:
@@ -32,7 +31,7 @@ def history(asked: PlotRequest) -> Made:
         unit=unit,
         band=_band(subject, scale),
         marks=tuple(_marks(series)),
-        zero=wish.zero,
+        zero=options.zero,
     )
     notes = ["One session."] if len({run.session for run in series.runs}) == 1 else []
     if subject.passed_over:
@@ -40,29 +39,6 @@ def history(asked: PlotRequest) -> Made:
         notes.append(f"{left} not drawn: failed, stopped, or made while an A/B or a sweep had set something.")
     title = f"{subject.about}: {figure_label(series.runs[0].about)} in all sessions"
     return title, data, " ".join(notes)
-
-
-def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
-    """The runs of one condition by date, without a look into their sessions.
-
-    `last`: one of them; `baseline`: what they are held to.
-    """
-    series = series_of(runs).get(last.condition)
-    subject = PlotSelection(
-        heading=f"{last.workload} on {short_target(last.target)}",
-        about=f"{last.workload}, {short_target(last.target)}",
-        parts=(),
-        series=series,
-        passed_over=len(runs) - (0 if series is None else len(series.runs)),
-        baseline=baseline,
-        looked=True,
-    )
-    simulated = any(run.simulated for run in runs)
-    try:
-        title, data, note = history(PlotRequest(subject=subject, wish=PlotOptions(), intervals=lambda _: ()))
-    except NoPlotDataError as nothing:
-        return StaticPlot(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=simulated)
-    return StaticPlot(title=title, data=data, why=note, simulated=simulated)
 
 
 def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:
@@ -74,12 +50,12 @@ def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:
     for settings, points in groups.items():
         lines = [setting_text(key, dict(settings).get(key)) for key in keys]
         epoches.append(
-            HistoryEpoch(name=units.first_of(lines, 2), points=tuple(_dated(point, scale) for point in points))
+            HistoryEpoch(name=units.first_of(lines, 2), points=tuple(_point(point, scale) for point in points))
         )
     return tuple(epoches)
 
 
-def _dated(point: SeriesPoint, scale: float) -> MeasuredPoint:
+def _point(point: SeriesPoint, scale: float) -> MeasuredPoint:
     own = [run.value / scale for run in point.runs if run.value is not None]
     return MeasuredPoint(x=point.runs[0].at, mean=point.value / scale, low=min(own), high=max(own))
 
@@ -102,11 +78,11 @@ def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
         percent, differs = levels.get(first.name), run_differences(before.runs[-1], first)
         if percent is not None or differs:
             parts = [] if percent is None else [f"{percent:+.1f} %"]
-            parts += [_brief(differs)] if differs else []
+            parts += [_first_difference(differs)] if differs else []
             yield (before.runs[-1].at + first.at) / 2, ", ".join(parts)
 
 
-def _brief(differs: Sequence[Difference]) -> str:
+def _first_difference(differs: Sequence[Difference]) -> str:
     """Return the first difference, and how many more there are."""
     key, _, after = differs[0]
     more = f" and {len(differs) - 1} more" if len(differs) > 1 else ""

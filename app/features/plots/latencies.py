@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from app.core.fio.histogram import Histogram
 from app.core.session.results import DIRECTIONS
-from app.features.plots.request import Made, NoPlotDataError, PlotRequest, best, count_text, failed
-from app.features.plots.selection import MOST, PlacedRun, PlotSelection, whole
+from app.features.plots.request import Made, NoPlotDataError, PlotRequest, count_text, failure_text, parts_to_draw
+from app.features.plots.selection import MOST, PlacedRun, PlotSelection, completed
 from widgets.plot_render.latencies import BEYOND, total_of
 from widgets.plot_render.plot_data import HistogramData, Latencies, PercentileData
 from widgets.text_utils import units
@@ -15,15 +15,15 @@ from widgets.text_utils import units
 
 def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
     """Of each part all I/Os together, and of which direction; raises NothingError."""
-    runs = whole(subject.runs)
+    runs = completed(subject.runs)
     if not runs:
-        raise NoPlotDataError(failed(subject.runs))
+        raise NoPlotDataError(failure_text(subject.runs))
     both = len({name for placed in runs for name in DIRECTIONS if _bins([placed], name)}) > 1
     if both and len(subject.parts) == 1:
         series = [Latencies(name=f"{name}s", bins=_bins(runs, name)) for name in DIRECTIONS]
         return tuple(latencies for latencies in series if latencies.bins), ""
-    side = _slower(runs)
-    series = [Latencies(name=part.name, bins=_bins(whole(part.runs), side)) for part in best(subject)]
+    side = _slower_direction(runs)
+    series = [Latencies(name=part.name, bins=_bins(completed(part.runs), side)) for part in parts_to_draw(subject)]
     there = tuple(latencies for latencies in series if latencies.bins)
     if not there:
         raise NoPlotDataError(
@@ -35,17 +35,17 @@ def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
 
 
 def _bins(runs: Iterable[PlacedRun], side: str) -> tuple[tuple[int, int], ...]:
-    known = (figures for placed in runs if (figures := placed.run.figures.side(side)) is not None)
-    return Histogram.merged(Histogram(dict(figures.bins)) for figures in known).bins
+    reported = (figures for placed in runs if (figures := placed.run.figures.side(side)) is not None)
+    return Histogram.merged(Histogram(dict(figures.bins)) for figures in reported).bins
 
 
-def merged(runs: Sequence[PlacedRun], subject: PlotSelection) -> tuple[tuple[tuple[int, int], ...], str]:
+def merge_bins(runs: Sequence[PlacedRun], subject: PlotSelection) -> tuple[tuple[tuple[int, int], ...], str]:
     """All I/Os of some of the runs of a subject, in the direction in which it is compared; that direction."""
-    side = _slower(whole(subject.runs))
+    side = _slower_direction(completed(subject.runs))
     return _bins(runs, side), side
 
 
-def _slower(runs: Sequence[PlacedRun]) -> str:
+def _slower_direction(runs: Sequence[PlacedRun]) -> str:
     """The direction with the higher tail, so that nothing bad hides behind the other."""
     tails = {
         name: max(
@@ -56,28 +56,28 @@ def _slower(runs: Sequence[PlacedRun]) -> str:
     return max(tails, key=lambda name: tails[name])
 
 
-def percentiles(asked: PlotRequest) -> Made:
+def percentiles(request: PlotRequest) -> Made:
     """Each part a curve, as far as its I/Os carry it. Raises NothingError."""
-    subject = asked.subject
+    subject = request.subject
     series, of = _latencies(subject)
     enough = tuple(latencies for latencies in series if total_of(latencies.bins) > 2 * BEYOND)
     if not enough:
         raise NoPlotDataError("Too few I/Os for percentiles.", "2 goes to Bench: a longer run has more.")
     title = f"{subject.about}: latency{of} by percentile{count_text(subject)}"
-    return title, PercentileData(series=enough), _left_out(subject, len(series))
+    return title, PercentileData(series=enough), _left_out_text(subject, len(series))
 
 
-def histogram(asked: PlotRequest) -> Made:
+def histogram(request: PlotRequest) -> Made:
     """The first part filled, the others over it. Raises NothingError."""
-    subject = asked.subject
+    subject = request.subject
     series, of = _latencies(subject)
     title = f"{subject.about}: latency{of}{count_text(subject)}"
-    return title, HistogramData(series=series, log=bool(asked.wish.log)), _left_out(subject, len(series))
+    return title, HistogramData(series=series, log=bool(request.options.log)), _left_out_text(subject, len(series))
 
 
-def _left_out(subject: PlotSelection, drawn: int) -> str:
+def _left_out_text(subject: PlotSelection, drawn: int) -> str:
     left = len(subject.parts) - drawn
     if left <= 0 or len(subject.parts) <= MOST:
         return ""
-    which = "best" if subject.found is not None else "first"
+    which = "best" if subject.results is not None else "first"
     return f"The {which} {drawn} of {len(subject.parts)}."

@@ -1,4 +1,4 @@
-"""What is asked of a picture, and the words that all of them share. Pure."""
+"""The request for a picture, and the texts that all pictures share. No I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.core.presentation.labels import field_name
 from app.core.session.results import RunStatus, Sample
 from app.core.session.state import RunRecord
 from app.core.session.sweep_steps import Rank
-from app.features.plots.selection import MOST, PlacedRun, PlotSelection, RunGroup, whole
+from app.features.plots.selection import MOST, PlacedRun, PlotSelection, RunGroup, completed
 from app.features.sweep.engine.cells import RunScore, score_of
 from app.features.sweep.engine.load_curve import numeric_field
 from backends.values import dataclass
@@ -46,7 +46,7 @@ class PlotRequest:
     """Of what, and how."""
 
     subject: PlotSelection
-    wish: PlotOptions
+    options: PlotOptions
     intervals: Intervals
 
 
@@ -71,18 +71,18 @@ def value_of(score: RunScore, unit: Unit) -> float | None:
 
 def values_of(runs: Iterable[PlacedRun], unit: Unit) -> tuple[float, ...]:
     """That of every whole run."""
-    scores = (score_of(placed.run.figures) for placed in whole(runs))
+    scores = (score_of(placed.run.figures) for placed in completed(runs))
     numbers = (None if score is None else value_of(score, unit) for score in scores)
     return tuple(value for value in numbers if value is not None)
 
 
-def best(subject: PlotSelection) -> Sequence[RunGroup]:
+def parts_to_draw(subject: PlotSelection) -> Sequence[RunGroup]:
     """As many parts as can be told apart: of a sweep the best, else the first."""
-    if subject.found is None or len(subject.parts) <= MOST:
+    if subject.results is None or len(subject.parts) <= MOST:
         return subject.parts[:MOST]
-    rank = subject.found.rank
+    rank = subject.results.rank
     ranked = [(sum(there) / len(there), part) for part in subject.parts if (there := values_of(part.runs, UNITS[rank]))]
-    ranked.sort(key=lambda each: each[0], reverse=rank is not Rank.P99)
+    ranked.sort(key=lambda pair: pair[0], reverse=rank is not Rank.P99)
     return [part for _, part in ranked[:MOST]]
 
 
@@ -97,25 +97,25 @@ def count_text(subject: PlotSelection) -> str:
 
 def by_field(subject: PlotSelection) -> str:
     """` by queue depth` of a sweep over it."""
-    field = None if subject.found is None else numeric_field(subject.found.cells)
+    field = None if subject.results is None else numeric_field(subject.results.cells)
     return "" if field is None else f" by {field_name(field)}"
 
 
-def failed(runs: Sequence[PlacedRun]) -> str:
+def failure_text(runs: Sequence[PlacedRun]) -> str:
     """Why nothing can be shown of runs of which none is whole."""
     first = runs[0].run
     if len(runs) > 1:
-        return f"None of {len(runs)} runs ended well: {first.id} {_ending(first)}"
-    return f"{first.id} has nothing to show: it {_ending(first)}"
+        return f"None of {len(runs)} runs ended well: {first.id} {_ending_text(first)}"
+    return f"{first.id} has nothing to show: it {_ending_text(first)}"
 
 
-def missing(subject: PlotSelection) -> str:
+def missing_text(subject: PlotSelection) -> str:
     """Which of its parts have no whole run, a sentence each; "" where all have."""
-    lost = [part for part in subject.parts if not whole(part.runs)]
-    return " ".join(f"{part.runs[0].run.id} is not drawn: it {_ending(part.runs[0].run)}" for part in lost)
+    lost = [part for part in subject.parts if not completed(part.runs)]
+    return " ".join(f"{part.runs[0].run.id} is not drawn: it {_ending_text(part.runs[0].run)}" for part in lost)
 
 
-def _ending(run: RunRecord) -> str:
+def _ending_text(run: RunRecord) -> str:
     if run.end is None:
         return "has not ended."
     word = "was stopped" if run.figures.status is RunStatus.STOPPED else "failed"

@@ -22,7 +22,6 @@ from app.core.session.events import RunStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.core.session.store import LoadedSession, load
-from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import SweepCell
 from app.core.session.unit_labels import within_sentence
 from app.features.sweep.engine.load_curve import number_of, numeric_field
@@ -75,17 +74,15 @@ class PlotSelection:
     """What was shown, in a sentence."""
     every: tuple[RunGroup, ...] = ()
     """All runs of the target that did the same work under whatever load, by setting; () is `parts`."""
-    found: Results | None = None
+    results: Results | None = None
     """Of a sweep."""
-    record: SweepRecord | None = None
-    """The sweep itself."""
     series: RunSeries | None = None
     """The same in all sessions; None where that was not looked for, or none of its runs counts."""
     passed_over: int = 0
     """Runs of the same job in all sessions that do not count."""
     baseline: PastRun | None = None
     """What the series is held to."""
-    looked: bool = False
+    all_sessions: bool = False
     """Whether all sessions were looked through."""
 
     @property
@@ -99,7 +96,7 @@ class PlotSelection:
         return any(placed.run.start.simulated for placed in self.runs)
 
 
-def whole(runs: Iterable[PlacedRun]) -> tuple[PlacedRun, ...]:
+def completed(runs: Iterable[PlacedRun]) -> tuple[PlacedRun, ...]:
     """Those that ended well."""
     return tuple(placed for placed in runs if placed.run.figures.status is RunStatus.OK)
 
@@ -109,9 +106,9 @@ def parts_of(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
     groups: dict[object, list[PlacedRun]] = {}
     for placed in runs:
         groups.setdefault(condition(placed.run), []).append(placed)
-    names = names_of([group[0].run.start for group in groups.values()])
+    names = distinct_names([group[0].run.start for group in groups.values()])
     if len(groups) == 1:
-        names = [job_words(runs[0].run.start)]
+        names = [job_text(runs[0].run.start)]
     return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
 
 
@@ -123,7 +120,7 @@ def by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
     if len(groups) == 1:
         loads = parts_of(runs)
         return loads if len(loads) <= MOST_SIGNS else (RunGroup(name="", runs=tuple(runs)),)
-    names = settings_of([group[0].run.start for group in groups.values()])
+    names = differing_settings([group[0].run.start for group in groups.values()])
     return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
 
 
@@ -135,11 +132,9 @@ def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Plo
     if beneath:
         parts = (*parts[:-1], replace(parts[-1], name=f"baseline, {parts[-1].name}", baseline=True))
     starts = [placed.run.start for placed in runs]
-    jobs, targets = (
-        list(dict.fromkeys(each))
-        for each in ([job_words(start) for start in starts], [short_target(start.target) for start in starts])
-    )
-    about = what_of(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
+    jobs = list(dict.fromkeys(job_text(start) for start in starts))
+    targets = list(dict.fromkeys(short_target(start.target) for start in starts))
+    about = job_and_target_text(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
     named = ", ".join(placed.run.id for placed in runs[:MOST]) + (" ..." if len(runs) > MOST else "")
     return PlotSelection(
         heading=f"{named} of {', '.join(targets)}" if len(runs) <= MOST else f"{len(runs)} runs of {targets[0]}",
@@ -155,13 +150,14 @@ def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence
         tuple(PlacedRun(run=run, folder=folder) for run in side)
         for side, folder in zip((comparison.sides.a, comparison.sides.b), folders, strict=True)
     ]
-    apart = names_of([side[0].run.start for side in sides])
+    apart = distinct_names([side[0].run.start for side in sides])
     lines = [
-        name if one == side[0].run.id else f"{name}, {one}" for name, one, side in zip(names, apart, sides, strict=True)
+        name if label == side[0].run.id else f"{name}, {label}"
+        for name, label, side in zip(names, apart, sides, strict=True)
     ]
     return PlotSelection(
         heading=" and ".join(names),
-        about=what_of(sides[0][0].run.start),
+        about=job_and_target_text(sides[0][0].run.start),
         parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(lines, sides, strict=True)),
     )
 
@@ -178,7 +174,7 @@ def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> P
         names = list(letter_labels(start))
     return PlotSelection(
         heading=f"A/B {record.id}: {start.label} of {short_target(str(start.target))}",
-        about=what_of(sides.a[0].start),
+        about=job_and_target_text(sides.a[0].start),
         parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(names, placed, strict=True)),
         counted=units.plural(len(sides.a), "pair"),
         verdict=comparison_sentence(comparison),
@@ -190,45 +186,42 @@ def of_sweep(session: Session, folder: Path) -> PlotSelection | None:
     if session.sweep is None:
         return None
     record = with_labels(session.sweep)
-    found = results(record, session.runs)
-    known = {run.id: run for run in session.runs}
+    sweep_results = results(record, session.runs)
+    runs_by_id = {run.id: run for run in session.runs}
     parts = []
-    for cell in _in_order(record.cells, numeric_field(found.cells)):
-        runs = [known[run] for _, run in record.runs_of(cell.id) if run in known]
+    for cell in _sorted_cells(record.cells, numeric_field(sweep_results.cells)):
+        runs = [runs_by_id[run] for _, run in record.runs_of(cell.id) if run in runs_by_id]
         if runs:
-            name = _cell_text(found, cell)
+            name = _cell_text(sweep_results, cell)
             parts.append(RunGroup(name=name, runs=tuple(PlacedRun(run=run, folder=folder) for run in runs)))
     if not parts:
         return None
     return PlotSelection(
         heading=f"Sweep: {record.design.title}",
-        about=_swept(parts),
+        about=_sweep_text(parts),
         parts=tuple(parts),
         counted=f"{record.done} of {units.plural(len(record.steps), 'step')}",
-        found=found,
-        record=record,
+        results=sweep_results,
     )
 
 
-def _in_order(cells: Sequence[SweepCell], field: str | None) -> Sequence[SweepCell]:
+def _sorted_cells(cells: Sequence[SweepCell], field: str | None) -> Sequence[SweepCell]:
     """Ascending in what takes numbers, where there is such a field: a search tries its depths in another order."""
     return cells if field is None else sorted(cells, key=lambda cell: number_of(cell.job.get(field, "")))
 
 
-def _cell_text(found: Results, cell: SweepCell) -> str:
+def _cell_text(outcome: Results, cell: SweepCell) -> str:
     """Set-up and workload as far as they differ."""
-    parts = [cell.row] if len(found.rows) > 1 else []
-    return ", ".join([*parts, *([cell.column] if len(found.columns) > 1 or not parts else [])])
+    parts = [cell.row] if len(outcome.rows) > 1 else []
+    return ", ".join([*parts, *([cell.column] if len(outcome.columns) > 1 or not parts else [])])
 
 
-def _swept(parts: Sequence[RunGroup]) -> str:
+def _sweep_text(parts: Sequence[RunGroup]) -> str:
     starts = [part.runs[0].run.start for part in parts]
-    jobs, targets = (
-        {job_words(start) for start in starts},
-        dict.fromkeys(short_target(start.target) for start in starts),
-    )
+    jobs = {job_text(start) for start in starts}
+    targets = dict.fromkeys(short_target(start.target) for start in starts)
     if len(jobs) == 1:
-        return what_of(starts[0]) if len(targets) == 1 else f"{jobs.pop()}, {' and '.join(targets)}"
+        return job_and_target_text(starts[0]) if len(targets) == 1 else f"{jobs.pop()}, {' and '.join(targets)}"
     whats = {start.title.split(" · ")[0] for start in starts}
     return ", ".join(([whats.pop()] if len(whats) == 1 else []) + [" and ".join(targets)])
 
@@ -248,13 +241,13 @@ def of_target(
     work = _work_of(last, sessions)
     alike: list[PlacedRun] = []
     same: list[PlacedRun] = []
-    for other_run in past:
-        folder, session = sessions.get(other_run.session, (Path(), Session()))
-        run = session.run(other_run.id)
+    for past_run in past:
+        folder, session = sessions.get(past_run.session, (Path(), Session()))
+        run = session.run(past_run.id)
         if run is not None and run.figures.status is RunStatus.OK and _work(run.start.job_texts) == work:
             placed = PlacedRun(run=run, folder=folder)
             alike.append(placed)
-            if other_run.condition == last.condition:
+            if past_run.condition == last.condition:
                 same.append(placed)
     if not same:
         return None
@@ -263,14 +256,14 @@ def of_target(
     many = len({run.session for run in past if run.condition == last.condition})
     return PlotSelection(
         heading=f"{last.workload} on {short_target(last.target)}",
-        about=what_of(same[-1].run.start),
+        about=job_and_target_text(same[-1].run.start),
         parts=parts_of(same),
         counted=f"{units.plural(every, 'run')} of {units.plural(many, 'session')}",
         every=by_setting(alike),
         series=series,
         passed_over=every - counted,
         baseline=baseline,
-        looked=True,
+        all_sessions=True,
     )
 
 
@@ -300,13 +293,13 @@ def all_sessions(
     `past`: every known run. A session that cannot be read is passed over. Blocks.
     """
     things = [run for run in past if (run.thing, run.simulated) == (last.thing, last.simulated)]
-    known: dict[str, tuple[Path, Session]] = {each.folder.name: (each.folder, each.session) for each in also}
+    by_name: dict[str, tuple[Path, Session]] = {loaded.folder.name: (loaded.folder, loaded.session) for loaded in also}
     for name in list(dict.fromkeys(run.session for run in reversed(things)))[:MOST_SESSIONS]:
-        if name not in known:
+        if name not in by_name:
             with suppress(RaidbenchError):
-                known[name] = root / name, load(root / name).session
+                by_name[name] = root / name, load(root / name).session
     alike = [run for run in things if run.condition == last.condition]
-    return of_target(last, things, known, series_of(alike).get(last.condition), baseline)
+    return of_target(last, things, by_name, series_of(alike).get(last.condition), baseline)
 
 
 # -- what tells groups of runs apart, in words: never a run's id where settings or jobs differ ------------------------
@@ -316,27 +309,28 @@ _MOST_NAMED = 3
 """Things that a name tells; more are counted."""
 
 
-def job_words(start: RunStarted) -> str:
+def job_text(start: RunStarted) -> str:
     """`4k random read, QD 64`: a job without what most have."""
     parts = start.title.split(" · ")
     return ", ".join([*parts[:2], *(part for part in parts[2:3] if part != "1 job")])
 
 
-def what_of(start: RunStarted) -> str:
+def job_and_target_text(start: RunStarted) -> str:
     """`4k random read, QD 64, /c0/v1`."""
-    return f"{job_words(start)}, {short_target(start.target)}"
+    return f"{job_text(start)}, {short_target(start.target)}"
 
 
 def short_target(target: str) -> str:
     """`/c0/v1` of `megaraid:/c0/v1`: as short as what it is still says."""
-    return ", ".join(_BACKEND.sub("", each) for each in target.split(", "))
+    return ", ".join(_BACKEND.sub("", name) for name in target.split(", "))
 
 
-def names_of(starts: Sequence[RunStarted]) -> list[str]:
+def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
     """What each has that not all have: settings, then the job, the target, what lies beneath; at last when it was."""
-    settings, jobs = _told([start.settings for start in starts]), _told([start.job_texts for start in starts])
+    settings, jobs = _differing([start.settings for start in starts]), _differing([start.job_texts for start in starts])
     targets = [start.target if len({started.target for started in starts}) > 1 else "" for start in starts]
-    beneath, times = _told([start.provenance for start in starts]), [units.moment(start.at)[:19] for start in starts]
+    beneath = _differing([start.provenance for start in starts])
+    times = [units.moment(start.at)[:19] for start in starts]
     for parts in (
         (settings,),
         (jobs,),
@@ -344,24 +338,24 @@ def names_of(starts: Sequence[RunStarted]) -> list[str]:
         (settings, jobs, targets, beneath),
         (settings, times),
     ):
-        names = [", ".join(filter(None, each)) for each in zip(*parts, strict=True)]
+        names = [", ".join(filter(None, parts_of_name)) for parts_of_name in zip(*parts, strict=True)]
         if all(names) and len(set(names)) == len(names):
             return names
     return [start.id for start in starts]
 
 
-def settings_of(starts: Sequence[RunStarted]) -> list[str]:
+def differing_settings(starts: Sequence[RunStarted]) -> list[str]:
     """The settings of each that not all have."""
-    return [name or "as it was" for name in _told([start.settings for start in starts])]
+    return [name or "as it was" for name in _differing([start.settings for start in starts])]
 
 
-def _told(mappings: list[Mapping[str, str]]) -> list[str]:
+def _differing(mappings: list[Mapping[str, str]]) -> list[str]:
     """What of each is not in all of them."""
     keys = varying_keys(mappings)
-    return [_listed([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
+    return [_list_text([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 
 
-def _listed(lines: list[str]) -> str:
+def _list_text(lines: list[str]) -> str:
     if len(lines) > _MOST_NAMED:
         return f"{', '.join(lines[: _MOST_NAMED - 1])} and {len(lines) - _MOST_NAMED + 1} more"
     return ", ".join(lines)

@@ -12,33 +12,31 @@ from app.features.plots.box_scatter import boxes
 from app.features.plots.request import UNITS, Made, NoPlotDataError, PlotOptions, PlotRequest, count_text, value_of
 from app.features.plots.selection import MOST, PlotSelection
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
-from app.features.sweep.engine.load_curve import LoadCurve, Measured, along, curves, numeric_field
+from app.features.sweep.engine.load_curve import LoadCurve, Measured, curves, numeric_field, values_along
 from app.features.sweep.engine.saturation import SaturationResult
 from widgets.plot_render.plot_data import CurveData, CurveLine, MeasuredPoint, Unit
 
 
-def curve(asked: PlotRequest) -> Made:
+def curve(request: PlotRequest) -> Made:
     """A load curve, else figures over a field of the job, else a search; boxes where nothing is a number.
 
     Raises NothingError.
     """
-    subject, wish = asked.subject, asked.wish
-    results = subject.found
+    subject, options = request.subject, request.options
+    results = subject.results
     if results is None:
         raise NoPlotDataError("A curve is of a sweep: these are runs by themselves.", "4 goes to Sweep.")
     if results.load_curves:
-        return _load_curve(subject, results.load_curves[0], wish)
+        return _load_curve(subject, results.load_curves[0], options)
     field = numeric_field(results.cells)
     lines = {} if field is None else {name: line for name, line in curves(results.cells).items() if len(line) > 1}
     if field is not None and lines:
-        return _swept(subject, field, lines, wish)
-    searched = next(
-        (saturation_result for saturation_result in results.saturated if len(saturation_result.points) > 1), None
-    )
+        return _field_curves(subject, field, lines, options)
+    searched = next((search for search in results.saturated if len(search.points) > 1), None)
     if searched is not None:
-        return _searched(subject, searched, wish)
-    unit = UNITS[results.rank] if wish.unit is Unit.IOPS else wish.unit
-    title, data, _ = boxes(replace(asked, wish=replace(wish, unit=unit)))
+        return _saturation_curve(subject, searched, options)
+    unit = UNITS[results.rank] if options.unit is Unit.IOPS else options.unit
+    title, data, _ = boxes(replace(request, options=replace(options, unit=unit)))
     return (
         title,
         data,
@@ -46,14 +44,16 @@ def curve(asked: PlotRequest) -> Made:
     )
 
 
-def _swept(subject: PlotSelection, field: str, lines: dict[str, list[CellResult]], wish: PlotOptions) -> Made:
-    unit = Unit.RATE if subject.found is not None and subject.found.rank is Rank.BANDWIDTH else wish.unit
+def _field_curves(subject: PlotSelection, field: str, lines: dict[str, list[CellResult]], options: PlotOptions) -> Made:
+    unit = Unit.RATE if subject.results is not None and subject.results.rank is Rank.BANDWIDTH else options.unit
     unit = Unit.IOPS if unit is Unit.LATENCY else unit
     drawn = [
         CurveLine(
             name=name or line[0].cell.row,
-            rates=_measured(along(field, line, lambda cell_result: _rates(cell_result, unit))),
-            latencies=_measured(along(field, line, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99))),
+            rates=_points_of(values_along(field, line, lambda cell_result: _rates(cell_result, unit))),
+            latencies=_points_of(
+                values_along(field, line, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99))
+            ),
         )
         for name, line in lines.items()
     ]
@@ -64,7 +64,7 @@ def _swept(subject: PlotSelection, field: str, lines: dict[str, list[CellResult]
     name = field_name(field)
     title = f"{subject.about}: {unit.value} and p99 by {name}{count_text(subject)}"
     note = f"The first {len(kept)} of {len(drawn)} lines." if len(drawn) > len(kept) else ""
-    return title, CurveData(lines=kept, across=name, unit=unit, steps=steps, log=wish.log is not False), note
+    return title, CurveData(lines=kept, across=name, unit=unit, steps=steps, log=options.log is not False), note
 
 
 def _rates(cell_result: CellResult, unit: Unit) -> MeanInterval | None:
@@ -72,14 +72,14 @@ def _rates(cell_result: CellResult, unit: Unit) -> MeanInterval | None:
     return mean_interval(there) if there else None
 
 
-def _measured(pairs: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, ...]:
-    known = ((x, seen.mean, seen.ends or (seen.mean, seen.mean)) for x, seen in pairs if seen is not None)
-    return tuple(MeasuredPoint(x=x, mean=mean, low=low, high=high) for x, mean, (low, high) in known)
+def _points_of(pairs: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, ...]:
+    measured = ((x, value.mean, value.ends or (value.mean, value.mean)) for x, value in pairs if value is not None)
+    return tuple(MeasuredPoint(x=x, mean=mean, low=low, high=high) for x, mean, (low, high) in measured)
 
 
-def _load_curve(subject: PlotSelection, loads: LoadCurve, wish: PlotOptions) -> Made:
+def _load_curve(subject: PlotSelection, loads: LoadCurve, options: PlotOptions) -> Made:
     lines = tuple(
-        CurveLine(name=name, latencies=_measured(loads.latencies(figure)))
+        CurveLine(name=name, latencies=_points_of(loads.latencies(figure)))
         for figure, name in ((LatencyFigure.MEAN, "mean"), (LatencyFigure.P99, "p99"))
     )
     kept = tuple(line for line in lines if len(line.latencies) > 1)
@@ -87,14 +87,18 @@ def _load_curve(subject: PlotSelection, loads: LoadCurve, wish: PlotOptions) -> 
         raise NoPlotDataError("Only one load was measured so far: a curve takes two.", "4 goes to the sweep.")
     knee = None if loads.knee is None else (loads.knee.rate, loads.knee.low, loads.knee.high)
     title = f"{subject.about} at rising load: latency by the IOPS reached{count_text(subject)}"
-    return title, CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=wish.log is not False), ""
+    return (
+        title,
+        CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=options.log is not False),
+        "",
+    )
 
 
-def _searched(subject: PlotSelection, saturation_result: SaturationResult, wish: PlotOptions) -> Made:
+def _saturation_curve(subject: PlotSelection, search: SaturationResult, options: PlotOptions) -> Made:
     line = CurveLine(
         name="",
-        rates=_measured((float(point.depth), point.iops) for point in saturation_result.points),
-        latencies=_measured((float(point.depth), point.p99_ns) for point in saturation_result.points),
+        rates=_points_of((float(point.depth), point.iops) for point in search.points),
+        latencies=_points_of((float(point.depth), point.p99_ns) for point in search.points),
     )
     steps = tuple(sorted({point.x for point in (*line.rates, *line.latencies)}))
     if len(steps) < 2:
@@ -102,6 +106,6 @@ def _searched(subject: PlotSelection, saturation_result: SaturationResult, wish:
     title = f"{subject.about}: IOPS and p99 by queue depth"
     return (
         title,
-        CurveData(lines=(line,), across="queue depth", unit=Unit.IOPS, steps=steps, log=wish.log is not False),
+        CurveData(lines=(line,), across="queue depth", unit=Unit.IOPS, steps=steps, log=options.log is not False),
         "",
     )

@@ -6,39 +6,39 @@ from collections.abc import Callable, Sequence
 
 from app.core.fio.run_phases import with_seconds
 from app.core.session.results import DirectionSample, RunStatus, Sample
-from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest, best, failed
+from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest, failure_text, parts_to_draw
 from widgets.plot_render.plot_data import CourseInterval, RunCourse, TimelineData, Unit
 
 _MOST_POINTS = 400
 
 
-def timeline(asked: PlotRequest) -> Made:
+def timeline(request: PlotRequest) -> Made:
     """One run of each part. Raises NothingError."""
-    subject, wish, intervals = asked.subject, asked.wish, asked.intervals
-    unit = Unit.RATE if wish.unit is Unit.RATE else Unit.IOPS
-    chosen = [(part.name, part.runs[-1 - wish.run % len(part.runs)]) for part in best(subject)]
+    subject, options, intervals = request.subject, request.options, request.intervals
+    unit = Unit.RATE if options.unit is Unit.RATE else Unit.IOPS
+    chosen = [(part.name, part.runs[-1 - options.run % len(part.runs)]) for part in parts_to_draw(subject)]
     courses = [RunCourse(name=name, intervals=_course(intervals(placed), unit)) for name, placed in chosen]
     there = tuple(course for course in courses if len(course.intervals) > 1)
     if not there:
         first = chosen[0][1].run
         if first.figures.status is not RunStatus.OK:
-            raise NoPlotDataError(failed([chosen[0][1]]))
+            raise NoPlotDataError(failure_text([chosen[0][1]]))
         raise NoPlotDataError(f"No intervals of {first.id} are on disk, so there is nothing to draw over time.")
-    one = (
+    suffix = (
         f", {chosen[0][1].run.id}"
         if len(chosen) == 1
         else ": one run of each"
         if len(subject.runs) > len(chosen)
         else ""
     )
-    return f"{subject.about}{one}", TimelineData(courses=there, unit=unit, log=wish.log is not False), ""
+    return f"{subject.about}{suffix}", TimelineData(courses=there, unit=unit, log=options.log is not False), ""
 
 
 def _course(samples: Sequence[Sample], unit: Unit) -> tuple[CourseInterval, ...]:
     intervals = [_interval(at, sample, unit) for at, sample in with_seconds(samples)]
     width = -(-len(intervals) // _MOST_POINTS)
     return (
-        tuple(_together(intervals[start : start + width]) for start in range(0, len(intervals), width))
+        tuple(_merge(intervals[start : start + width]) for start in range(0, len(intervals), width))
         if width > 1
         else tuple(intervals)
     )
@@ -51,7 +51,7 @@ def _interval(at: float, sample: Sample, unit: Unit) -> CourseInterval:
         if unit is Unit.RATE
         else sum(sample.iops for sample in both)
     )
-    p50, p99, p99_9, worst = (_worse(both, read) for read in _READS)
+    p50, p99, p99_9, worst = (_slowest(both, read) for read in _READS)
     return CourseInterval(at=at, rate=rate, p50=p50, p99=p99, p99_9=p99_9, worst=worst, stalled=sample.stalled)
 
 
@@ -63,12 +63,12 @@ _READS: tuple[Callable[[DirectionSample], int | None], ...] = (
 )
 
 
-def _worse(both: Sequence[DirectionSample], read: Callable[[DirectionSample], int | None]) -> float | None:
+def _slowest(both: Sequence[DirectionSample], read: Callable[[DirectionSample], int | None]) -> float | None:
     """Of the slower direction."""
     return max((float(value) for sample in both if (value := read(sample)) is not None), default=None)
 
 
-def _together(part: Sequence[CourseInterval]) -> CourseInterval:
+def _merge(part: Sequence[CourseInterval]) -> CourseInterval:
     """Several as one: the least rate and the worst latencies, so that no stall and no outlier is lost."""
 
     def worst(read: Callable[[CourseInterval], float | None]) -> float | None:

@@ -115,7 +115,7 @@ def _empty(block: Block) -> bool:
             return not text
 
 
-def grid(shown: view.Table) -> ReportTable:
+def report_table(shown: view.Table) -> ReportTable:
     """A table of the views."""
     return ReportTable(
         columns=tuple(column.title for column in shown.columns),
@@ -123,6 +123,6 @@ def grid(shown: view.Table) -> ReportTable:
     )
 
 
-def facts(shown: view.Facts) -> DefinitionList:
+def definition_list(shown: view.Facts) -> DefinitionList:
     """Facts of the views, without their heading."""
     return DefinitionList(pairs=tuple((fact.label, fact.value) for fact in shown.facts))

@@ -9,7 +9,16 @@ from app.core.presentation import change as view
 from app.core.presentation.device_table import devices_table
 from app.core.session.events import CommandRan, ProblemRecorded, RulePersisted, last_check
 from app.core.session.state import ChangeRecord, Session
-from app.features.report.blocks import Code, DefinitionList, Paragraph, ReportTable, Section, facts, grid, section
+from app.features.report.blocks import (
+    Code,
+    DefinitionList,
+    Paragraph,
+    ReportTable,
+    Section,
+    definition_list,
+    report_table,
+    section,
+)
 from backends.model import Array, Controller, Drive, Inventory, Target
 from backends.sizes import size_words
 from widgets.text_utils import units
@@ -49,30 +58,32 @@ def findings(session: Session) -> ReportTable | None:
 
 def devices(inventory: Inventory) -> ReportTable:
     """All that was found, each thing once."""
-    return grid(devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use", "name"))
+    return report_table(
+        devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use", "name")
+    )
 
 
-def under_test(session: Session) -> ReportTable:
+def tested_devices_table(session: Session) -> ReportTable:
     """What was measured or changed, what it hangs from and what it is made of: identity, firmware, shape."""
-    wanted = {str(target) for target in _concerned(session)}
+    wanted = {str(target) for target in _concerned_targets(session)}
     shown = devices_table(session.inventory)
     rows = tuple(row for row in shown.rows if row.key in wanted)
     columns = ("address", "kind", "model", "serial", "firmware", "size", "state", "device", "more", "name")
-    return grid(replace(shown, rows=rows).only(*columns))
+    return report_table(replace(shown, rows=rows).only(*columns))
 
 
-def _concerned(session: Session) -> set[Target]:
+def _concerned_targets(session: Session) -> set[Target]:
     """Targets by name or device, then their controllers and members, however deep."""
-    measured = [each for run in session.runs for each in run.start.all_targets]
-    names = {name for each in measured for name in (each.target, each.device) if name}
+    measured = [item for run in session.runs for item in run.start.all_targets]
+    names = {name for item in measured for name in (item.target, item.device) if name}
     names |= {str(record.change.target) for record in session.changes}
-    names |= {str(each.start.target) for each in session.experiments}
+    names |= {str(item.start.target) for item in session.experiments}
     inventory = session.inventory
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     arrays = {array.target: array for array in inventory.arrays}
     blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    targets = {each.target for each in things if str(each.target) in names}
-    targets |= {each.target for each in blocks if each.device in names}
+    targets = {item.target for item in things if str(item.target) in names}
+    targets |= {item.target for item in blocks if item.device in names}
     targets -= set(inventory.twins)  # the kernel's view of something else that is in the list
     waiting = list(targets)
     while waiting:
@@ -80,7 +91,7 @@ def _concerned(session: Session) -> set[Target]:
         fresh = set(array.members) - targets if array is not None else set()
         targets |= fresh
         waiting += fresh
-    above = {each.controller for each in blocks if each.target in targets and each.controller is not None}
+    above = {item.controller for item in blocks if item.target in targets and item.controller is not None}
     return targets | above
 
 
@@ -94,7 +105,7 @@ def change_sections(session: Session) -> Iterator[Section]:
     """Every change with its steps, or a table of them if they are many."""
     changes = session.changes
     if len(changes) > DETAILED:
-        yield from section("Changes", grid(view.changes_table(changes)))
+        yield from section("Changes", report_table(view.changes_table(changes)))
         return
     sections = [part for record in changes for part in _change(record)]
     yield from section(
@@ -104,17 +115,17 @@ def change_sections(session: Session) -> Iterator[Section]:
 
 
 def _change(record: ChangeRecord) -> tuple[Section, ...]:
-    told = view.change_facts(record)
+    shown = view.change_facts(record)
     return section(
-        told.heading,
-        facts(told),
+        shown.heading,
+        definition_list(shown),
         Code(lines=view.command_lines(record.change.writes)),
         Code(label="Taken back by:", lines=view.command_lines(record.change.undo)),
         level=3,
     )
 
 
-def restored(session: Session) -> Iterator[str]:
+def restored_sentences(session: Session) -> Iterator[str]:
     """What has its old value again, a sentence for each setting."""
     fields: dict[tuple[str, str], list[ChangeRecord]] = {}
     for record in session.changes:
@@ -123,11 +134,11 @@ def restored(session: Session) -> Iterator[str]:
     for (target, label), records in fields.items():
         times = f", {len(records)} times" if len(records) > 1 else ""
         yield f"{label} of {target}: {view.old_text(records[-1].change)} again{times}."
-    for each in session.experiments:
-        if each.end is not None:
-            start = each.start
-            done = "has its old value again" if each.end.restored else "was NOT put back"
-            yield f"{each.id}: {start.label} of {start.target} {done} ({start.key}={start.a})."
+    for experiment in session.experiments:
+        if experiment.end is not None:
+            start = experiment.start
+            done = "has its old value again" if experiment.end.restored else "was NOT put back"
+            yield f"{experiment.id}: {start.label} of {start.target} {done} ({start.key}={start.a})."
     if session.sweep is not None and session.sweep.end is not None:
         yield from session.sweep.end.left
         if not session.sweep.end.left:
@@ -141,7 +152,7 @@ def restored(session: Session) -> Iterator[str]:
             )
 
 
-def in_force(session: Session) -> Iterator[str]:
+def in_force_sentences(session: Session) -> Iterator[str]:
     """What still stands, a sentence each."""
     return map(view.in_force_text, session.in_force)
 

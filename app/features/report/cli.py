@@ -48,14 +48,14 @@ def report_command(
     wanted = _form(form, output)
     if samples and wanted is not ReportFormat.CSV:
         raise click.UsageError("--samples is for --format csv.")
-    found = without_stored_verdicts(loaded.session) if judge_again else loaded.session
-    redactor = session_redactor(found, loaded.folder) if redact else None
+    shown = without_stored_verdicts(loaded.session) if judge_again else loaded.session
+    redactor = session_redactor(shown, loaded.folder) if redact else None
     if output is None:
-        text = report_text(found, loaded.folder, wanted, samples=samples, redactor=redactor, place=loaded.place)
+        text = report_text(shown, loaded.folder, wanted, samples=samples, redactor=redactor, source=loaded.place)
         data(text.rstrip("\n"))
         return DONE
-    made_of = found, loaded.folder, output, wanted
-    for made in write_report(*made_of, force=force, samples=samples, redactor=redactor, place=loaded.place):
+    made_of = shown, loaded.folder, output, wanted
+    for made in write_report(*made_of, force=force, samples=samples, redactor=redactor, source=loaded.place):
         say(f"Written to {clean(str(made), 300)}")
     return DONE
 

@@ -78,7 +78,7 @@ _AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "
 _NOTHING_AFTER = (None,) * len(_AFTER)
 """Of a single one of several targets or sections nothing of the kind is known."""
 
-_SAID = ("host", "fio_version")
+_OWN_COLUMNS = ("host", "fio_version")
 """What has a column of its own beside the provenance."""
 
 _KINDS: Mapping[type[object], str] = {
@@ -101,9 +101,9 @@ def runs_csv(session: Session) -> str:
     those of its own. `setting_*` are the settings that were in force, `provenance_*` what else was so.
     """
     fields = list(dict.fromkeys([*Job().texts(), *(key for run in session.runs for key in run.start.job)]))
-    own = {run.id: {section.name: section.job for section in run.start.sections} for run in session.runs}
+    section_jobs = {run.id: {section.name: section.job for section in run.start.sections} for run in session.runs}
     settings = list(dict.fromkeys(key for run in session.runs for key in run.start.settings))
-    provenance = list(dict.fromkeys(key for run in session.runs for key in run.provenance if key not in _SAID))
+    provenance = list(dict.fromkeys(key for run in session.runs for key in run.provenance if key not in _OWN_COLUMNS))
     header = [
         *_RUN,
         *(f"job_{key}" for key in fields),
@@ -116,17 +116,18 @@ def runs_csv(session: Session) -> str:
     rows = (
         [
             *_identity(run, session, cells.get(run.id, ("", "")), part),
-            *(_job(run, part, own[run.id]).get(key) for key in fields),
+            *(job.get(key) for key in fields),
             *(value for name in SIDES for value in _direction((part or run.figures).side(name))),
-            *(_after(run) if part is None else _NOTHING_AFTER),
+            *(_trailing_values(run) if part is None else _NOTHING_AFTER),
             *(run.start.settings.get(key) for key in settings),
-            *(known.get(key) for key in provenance),
+            *(origin.get(key) for key in provenance),
         ]
         for run in session.runs
-        for known in (run.provenance,)
+        for origin in (run.provenance,)
         for part in (None, *run.figures.targets, *run.figures.sections, *run.figures.groups)
+        for job in (section_jobs[run.id].get(part.name, {}) if isinstance(part, SectionFigures) else run.start.job,)
     )
-    return _written(header, rows)
+    return _csv_text(header, rows)
 
 
 def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> str:
@@ -154,10 +155,10 @@ def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> st
         for sample in samples.get(run.id, ())
         for part in (None, *sample.targets, *(section for section in sample.sections if section.phase is not None))
     )
-    return _written(header, rows)
+    return _csv_text(header, rows)
 
 
-def cell(value: Value) -> str:
+def cell_text(value: Value) -> str:
     """One cell: nothing for None, numbers as they are, text that no spreadsheet takes for a formula."""
     match value:
         case None:
@@ -173,15 +174,15 @@ def cell(value: Value) -> str:
             return f"'{text}" if text.startswith(_ACTIVE) and not _NUMBER.fullmatch(text) else text
 
 
-def _written(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+def _csv_text(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([cell(name) for name in header])
-    writer.writerows([cell(value) for value in row] for row in rows)
+    writer.writerow([cell_text(name) for name in header])
+    writer.writerows([cell_text(value) for value in row] for row in rows)
     return file.getvalue()
 
 
-def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: PartFigures | None) -> Iterator[Value]:
+def _identity(run: RunRecord, session: Session, swept: tuple[str, str], part: PartFigures | None) -> Iterator[Value]:
     start, mark = run.start, run.start.mark
     devices = {target.target: target.device for target in start.all_targets}
     yield from (run.id, session.id, _utc(start.at))
@@ -192,7 +193,7 @@ def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: Pa
     titles = {section.name: section.title for section in start.sections}
     yield from (titles.get(part.name) if isinstance(part, SectionFigures) else start.title, start.profile)
     yield from (None, None, None) if mark is None else (mark.experiment, mark.letter, mark.pair)
-    yield from place
+    yield from swept
     version = f"fio-{start.fio_version}" if start.fio_version else None  # 3.40 is no number, whatever reads this
     yield from (run.figures.status.value, start.simulated, start.destructive, version)
     yield part.seconds if isinstance(part, SectionFigures) else run.figures.seconds
@@ -204,11 +205,6 @@ def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: Pa
             yield ", ".join(names)
         case _:
             yield None
-
-
-def _job(run: RunRecord, part: PartFigures | None, own: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
-    """The fields of the job of a row; `own`: those of each section."""
-    return own.get(part.name, {}) if isinstance(part, SectionFigures) else run.start.job
 
 
 def _utc(at: float) -> str | None:
@@ -237,11 +233,11 @@ def _interval(sample: DirectionSample | None) -> Sequence[Value]:
     return (sample.iops, sample.bytes_per_second, sample.ios, *times)
 
 
-def _after(run: RunRecord) -> Iterator[Value]:
+def _trailing_values(run: RunRecord) -> Iterator[Value]:
     figures = run.figures
     yield from (figures.cpu.fio_percent_of_core, figures.cpu.host_percent, figures.reason)
-    seen = figures.steady
-    steady = outcome_text(seen) if seen is not None and seen.capped else None
+    steady_state = figures.steady
+    steady = outcome_text(steady_state) if steady_state is not None and steady_state.capped else None
     yield "; ".join(filter(None, (steady, *figures.warnings)))
     yield "; ".join(advice.message for advice in figures.advice)
 

@@ -12,7 +12,7 @@ from app.core.presentation.percent import covers_text, interval_text
 from app.core.presentation.verdict_text import judgement_word
 from app.core.session.results import DIRECTIONS
 from app.core.session.state import ExperimentRecord, Session
-from app.features.report.blocks import ReportTable, grid
+from app.features.report.blocks import ReportTable, report_table
 from app.features.report.graph import Axis, AxisUnit, Graph, GraphLine, IntervalGraph, LineGraph, Spacing, Whisker
 from app.features.report.series import percentile_graph, percentile_series
 from app.features.report.svg.scales import Scale
@@ -23,27 +23,27 @@ _WIDE = 4.0
 """Largest difference by smallest, as ratios, from which the axis is one of ratios."""
 
 
-def compared(session: Session) -> ReportTable:
+def experiments_table(session: Session) -> ReportTable:
     """The figures of both letters, with intervals and verdicts; each experiment has its own level."""
     pairs = [(record.id, stored_comparison(session, record.id)) for record in session.experiments]
     rows = [
-        (name, *row[:-1], covers_text(each.level), row[-1])
-        for name, each in pairs
-        if each is not None
-        for row in grid(comparison_table(each)).rows
+        (name, *row[:-1], covers_text(comparison.level), row[-1])
+        for name, comparison in pairs
+        if comparison is not None
+        for row in report_table(comparison_table(comparison)).rows
     ]
     return ReportTable(columns=_COLUMNS if rows else (), rows=tuple(rows))
 
 
 def experiment_graphs(session: Session) -> tuple[Graph, ...]:
     """For each: differences with intervals, the pairs as they were measured, both percentile curves."""
-    matches: list[Graph] = []
+    every: list[Graph] = []
     for record in session.experiments:
         comparison = stored_comparison(session, record.id)
         if comparison is not None:
             graphs = (_differences(record, comparison), _pairs(record, comparison), _percentiles(record, comparison))
-            matches += [graph for graph in graphs if graph is not None]
-    return tuple(matches)
+            every += [graph for graph in graphs if graph is not None]
+    return tuple(every)
 
 
 def _names(record: ExperimentRecord) -> tuple[str, str]:
@@ -51,7 +51,7 @@ def _names(record: ExperimentRecord) -> tuple[str, str]:
     return f"A: {a}", f"B: {b}"
 
 
-def _simulated(comparison: Comparison) -> bool:
+def _is_simulated(comparison: Comparison) -> bool:
     return any(run.start.simulated for run in (*comparison.sides.a, *comparison.sides.b))
 
 
@@ -61,10 +61,12 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         judgement = line.judgement
         if judgement is None or judgement.interval is None or line.same_as:
             continue
-        seen = judgement.interval
+        interval = judgement.interval
         label = row_name(line)
-        text = f"{interval_text(seen)}  {judgement_word(judgement)}"
-        rows.append(Whisker(label=label, mean=seen.percent, low=seen.percent_low, high=seen.percent_high, text=text))
+        text = f"{interval_text(interval)}  {judgement_word(judgement)}"
+        rows.append(
+            Whisker(label=label, mean=interval.percent, low=interval.percent_low, high=interval.percent_high, text=text)
+        )
     if not rows:
         return None
     start = record.start
@@ -78,16 +80,16 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         axis=Axis(
             label="B against A; of latencies less is faster",
             unit=AxisUnit.PERCENT,
-            spacing=Spacing.RATIO if _wide(rows) else Spacing.LINEAR,
+            spacing=Spacing.RATIO if _is_wide(rows) else Spacing.LINEAR,
         ),
         rows=tuple(rows),
         zero=True,
         threshold=comparison.sides.threshold,
-        simulated=_simulated(comparison),
+        simulated=_is_simulated(comparison),
     )
 
 
-def _wide(rows: Sequence[Whisker]) -> bool:
+def _is_wide(rows: Sequence[Whisker]) -> bool:
     """Whether one of the differences would leave no room to the others on an even axis."""
     ends = [1 + (end if end is not None else row.mean) / 100 for row in rows for end in (row.low, row.high)]
     return max(*ends, 1.0) > _WIDE * max(min(*ends, 1.0), 1e-12)
@@ -96,13 +98,13 @@ def _wide(rows: Sequence[Whisker]) -> bool:
 def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None:
     series = []
     for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
-        values = [sum(each.iops for each in run.figures.transfers) for run in runs]
+        values = [sum(line.iops for line in run.figures.transfers) for run in runs]
         points = tuple((float(pair), value) for pair, value in enumerate(values, start=1))
         series.append(GraphLine(name=name, points=points, measured=True, joined=False))
     if len(series[0].points) < 2:
         return None
     y = Axis(label="IOPS, reads and writes", unit=AxisUnit.IOPS)
-    cut = Scale(y, [value for each in series for _, value in each.points if value is not None]).low > 0
+    cut = Scale(y, [value for line in series for _, value in line.points if value is not None]).low > 0
     return LineGraph(
         key=f"{record.id}-pairs",
         title=f"{record.id}: IOPS of each pair",
@@ -112,7 +114,7 @@ def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None
         y=y,
         series=tuple(series),
         from_zero=False,
-        simulated=_simulated(comparison),
+        simulated=_is_simulated(comparison),
     )
 
 
@@ -132,5 +134,5 @@ def _percentiles(record: ExperimentRecord, comparison: Comparison) -> LineGraph 
         f"{record.id}: latency by percentile",
         f"{record.start.title} on {record.start.measured}: all I/Os of all pairs; drawn as far as ten lie beyond.",
         series,
-        simulated=_simulated(comparison),
+        simulated=_is_simulated(comparison),
     )

@@ -23,7 +23,7 @@ from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.values import dataclass
 
-_TOLD_BY_NAME = ("rw", "iodepth", "numjobs")
+_NAME_FIELDS = ("rw", "iodepth", "numjobs")
 _KIBI = 1024
 _STEPS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _SHARES = (("latency_ns", 1, _STEPS), ("latency_us", 1000, _STEPS), ("latency_ms", 1_000_000, (*_STEPS, 2000)))
@@ -41,7 +41,7 @@ class _Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class _RunFiles:
     """Where the files of a run go."""
 
     folder: str
@@ -61,21 +61,21 @@ class _Place:
 
 def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
     """Names below the export's folder and their texts; `folder` is the session's."""
-    places = tuple(_places(session.runs))
+    places = tuple(_run_files(session.runs))
     yield "README.txt", _readme(session, places)
     yield "runs.csv", runs_csv(session)
-    for place in places:
-        source = run_folder(place.run, folder)
-        last, moments = (None, []) if source is None else _read(source / "fio.out", place.run)
-        if last is not None and not _waited(place.run):
-            yield place.json, json.dumps(_completed(last, place.run), indent=1) + "\n"
+    for target in places:
+        source = run_folder(target.run, folder)
+        last, moments = (None, []) if source is None else _read(source / "fio.out", target.run)
+        if last is not None and not _waited_for_steadiness(target.run):
+            yield target.json, json.dumps(_with_job_options(last, target.run), indent=1) + "\n"
         for kind in ("iops", "bw", "lat", "clat"):
-            rows = list(_rows(kind, moments, _block(place.run)))
+            rows = list(_rows(kind, moments, _block(target.run)))
             if rows:
-                yield place.log(kind), "\n".join(rows) + "\n"
+                yield target.log(kind), "\n".join(rows) + "\n"
 
 
-def _places(runs: Sequence[RunRecord]) -> Iterator[_Place]:
+def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
     """A folder for each run: the first in which its name is free among those of the same conditions."""
     numbers: dict[tuple[object, ...], int] = {}
     taken: dict[tuple[object, ...], int] = {}
@@ -84,21 +84,21 @@ def _places(runs: Sequence[RunRecord]) -> Iterator[_Place]:
         if (
             run.figures.status is not RunStatus.OK
             or start.sections
-            or not all(start.job.get(key) for key in _TOLD_BY_NAME)
+            or not all(start.job.get(key) for key in _NAME_FIELDS)
         ):
             continue
-        other = tuple(sorted((key, text) for key, text in start.job.items() if key not in _TOLD_BY_NAME))
+        other = tuple(sorted((key, text) for key, text in start.job.items() if key not in _NAME_FIELDS))
         where = start.target if start.scratch is None else start.device or start.target
         condition = (where, other, tuple(sorted(start.settings.items())))
         number = numbers.setdefault(condition, len(numbers) + 1)
-        name = tuple(start.job[key] for key in _TOLD_BY_NAME)
+        name = tuple(start.job[key] for key in _NAME_FIELDS)
         taken[(condition, name)] = repeat = taken.get((condition, name), 0) + 1
         again = f"-run{repeat}" if repeat > 1 else ""
         mark = "SIMULATED-" if start.simulated else ""
-        yield _Place(folder=f"{mark}{number:02d}-{_slug(where)}-{_slug(start.job.get('bs', ''))}{again}", run=run)
+        yield _RunFiles(folder=f"{mark}{number:02d}-{_slug(where)}-{_slug(start.job.get('bs', ''))}{again}", run=run)
 
 
-def _waited(run: RunRecord) -> bool:
+def _waited_for_steadiness(run: RunRecord) -> bool:
     """Whether fio's totals hold more than what was measured: it ran before, until the figures were steady."""
     return run.figures.steady is not None and run.figures.steady.waited_s > 0
 
@@ -125,7 +125,7 @@ def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Mo
 
 def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
     """Sum of latencies in ns and number of I/Os so far, of all jobs."""
-    matches: dict[tuple[str, str], tuple[float, int]] = {}
+    sums: dict[tuple[str, str], tuple[float, int]] = {}
     jobs = data.get("jobs")
     for job in jobs if isinstance(jobs, list) else []:
         for direction in DIRECTIONS:
@@ -135,23 +135,23 @@ def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
                 if isinstance(times, dict):
                     mean, count = times.get("mean"), times.get("N")
                     if isinstance(mean, int | float) and isinstance(count, int):
-                        total, number = matches.get((kind, direction), (0.0, 0))
-                        matches[kind, direction] = (total + mean * count, number + count)
-    return matches
+                        total, number = sums.get((kind, direction), (0.0, 0))
+                        sums[kind, direction] = (total + mean * count, number + count)
+    return sums
 
 
 def _means(
     before: Mapping[tuple[str, str], tuple[float, int]], now: Mapping[tuple[str, str], tuple[float, int]]
 ) -> dict[tuple[str, str], float]:
     """Mean latencies of the I/Os between two documents; fio's counters begin anew after the ramp."""
-    matches = {}
+    means = {}
     for key, (total, count) in now.items():
         old, number = before.get(key, (0.0, 0))
         if count < number:
             old, number = 0.0, 0
         if count > number:
-            matches[key] = max(0.0, (total - old) / (count - number))
-    return matches
+            means[key] = max(0.0, (total - old) / (count - number))
+    return means
 
 
 def _rows(kind: str, moments: Sequence[_Moment], block: int) -> Iterator[str]:
@@ -174,16 +174,16 @@ def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None
             return None if mean is None else round(mean)
 
 
-def _completed(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]:
+def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]:
     """The document with the options by which fio-plot finds it, whatever this fio repeats of its job file."""
-    named = {key: run.start.job[key] for key in (*_TOLD_BY_NAME, "bs") if run.start.job.get(key)}
+    named = {key: run.start.job[key] for key in (*_NAME_FIELDS, "bs") if run.start.job.get(key)}
     jobs = document.get("jobs")
-    told = [
+    completed = [
         {**_spread(FioDocument({"jobs": [job]})), **job, "job options": {**_dict(job.get("job options")), **named}}
         for job in (jobs if isinstance(jobs, list) else [])
         if isinstance(job, dict)
     ]
-    return {**document, "jobs": told}
+    return {**document, "jobs": completed}
 
 
 def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
@@ -191,7 +191,7 @@ def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
     counts = [part.histogram.counts for name in DIRECTIONS if (part := job.counters(name)) is not None]
     every = [(value, count) for part in counts for value, count in part.items()]
     total = sum(count for _, count in every) or 1
-    matches: dict[str, dict[str, float]] = {}
+    table: dict[str, dict[str, float]] = {}
     low = 0
     for name, unit, limits in _SHARES:
         shares = {}
@@ -199,11 +199,11 @@ def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
             high = limit * unit
             shares[str(limit)] = round(sum(count for value, count in every if low <= value < high) / total * 100, 6)
             low = high
-        matches[name] = shares
-    matches["latency_ms"][f">={_SHARES[-1][2][-1]}"] = round(
+        table[name] = shares
+    table["latency_ms"][f">={_SHARES[-1][2][-1]}"] = round(
         sum(count for value, count in every if value >= low) / total * 100, 6
     )
-    return matches
+    return table
 
 
 def _dict(value: object) -> dict[str, Any]:
@@ -217,17 +217,17 @@ def _block(run: RunRecord) -> int:
         return 0
 
 
-def _readme(session: Session, places: Sequence[_Place]) -> str:
+def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
     """What lies where, and how to draw it."""
     rows = [f"Session {clean(session.id)} for fio-plot 1.1 or newer. All runs as a table: runs.csv.", ""]
-    if any(place.run.start.simulated for place in places):
+    if any(location.run.start.simulated for location in places):
         rows += ["SIMULATED: not measured on hardware.", ""]
     sectioned = [run.id for run in session.runs if run.start.sections]
     if sectioned:
         rows += [f"Left out, because they are of several sections: {', '.join(sectioned)}.", ""]
     by_folder: dict[str, list[RunRecord]] = {}
-    for place in places:
-        by_folder.setdefault(place.folder, []).append(place.run)
+    for location in places:
+        by_folder.setdefault(location.folder, []).append(location.run)
     for folder, runs in by_folder.items():
         start = runs[0].start
         settings = ", ".join(f"{key}={text}" for key, text in start.settings.items())
@@ -239,9 +239,9 @@ def _readme(session: Session, places: Sequence[_Place]) -> str:
             *(
                 f"  no JSON of {run.id}: fio's totals hold the time before it was steady"
                 for run in runs
-                if _waited(run)
+                if _waited_for_steadiness(run)
             ),
-            *dict.fromkeys(line for patterns in _patterns(runs) for line in _drawing(folder, *patterns)),
+            *dict.fromkeys(line for patterns in _patterns(runs) for line in _plot_commands(folder, *patterns)),
             "",
         ]
     return "\n".join(rows) + "\n"
@@ -249,22 +249,22 @@ def _readme(session: Session, places: Sequence[_Place]) -> str:
 
 def _patterns(runs: Sequence[RunRecord]) -> Iterator[tuple[str, str, list[str]]]:
     """Pattern, number of jobs, and queue depths of the runs of a folder."""
-    matches: dict[tuple[str, str], list[str]] = {}
+    by_pattern: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         job = run.start.job
-        matches.setdefault((job["rw"], job["numjobs"]), []).append(job["iodepth"])
-    for (pattern, jobs), depths in matches.items():
+        by_pattern.setdefault((job["rw"], job["numjobs"]), []).append(job["iodepth"])
+    for (pattern, jobs), depths in by_pattern.items():
         yield pattern, jobs, sorted(depths, key=int)
 
 
-def _drawing(folder: str, pattern: str, jobs: str, depths: Sequence[str]) -> Iterator[str]:
+def _plot_commands(folder: str, pattern: str, jobs: str, depths: Sequence[str]) -> Iterator[str]:
     mixed = pattern in ("rw", "readwrite", "randrw")
-    for direction in ("read", "write") if mixed else _drawn(pattern):
+    for direction in ("read", "write") if mixed else _directions(pattern):
         common = f'-i {folder} -T "{folder}" -r {pattern} -f {direction} -n {jobs}'
         yield f"  fio-plot {common} -d {' '.join(depths)} -l -o {pattern}-{direction}.png"
         yield f"  fio-plot {common} -d {depths[-1]} -g -t iops lat -o {pattern}-{direction}-time.png"
 
 
-def _drawn(pattern: str) -> tuple[str, ...]:
+def _directions(pattern: str) -> tuple[str, ...]:
     """Return the directions of a pattern that fio-plot draws: it knows no trims."""
     return ("write",) if "write" in pattern else () if "trim" in pattern else ("read",)

@@ -85,12 +85,12 @@ class GraphLine:
 
 def measured_line(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
     """Return the line over means with their intervals; it is interrupted where nothing was measured."""
-    held = tuple(pairs)
+    measured = tuple(pairs)
     return GraphLine(
         name=name,
-        points=tuple((x, None if seen is None else seen.mean) for x, seen in held),
+        points=tuple((x, None if mean is None else mean.mean) for x, mean in measured),
         measured=True,
-        spread=tuple(None if seen is None else seen.ends for _, seen in held),
+        spread=tuple(None if mean is None else mean.ends for _, mean in measured),
     )
 
 

@@ -140,8 +140,8 @@ def _block(block: Block) -> Iterator[str]:
             yield "<ul>"
             yield from (f"<li>{escape(sentence)}</li>" for sentence in items)
             yield "</ul>"
-        case Paragraph(text=words):
-            yield f"<p>{escape(words)}</p>"
+        case Paragraph(text=text):
+            yield f"<p>{escape(text)}</p>"
         case ReportTable():
             yield from _grid(block)
         case Code():
@@ -182,8 +182,8 @@ def _grid(grid: ReportTable) -> Iterator[str]:
 def _row(cell: str, row: tuple[str, ...], used: list[int], figures: set[int]) -> str:
     scope = ' scope="col"' if cell == "th" else ""
 
-    def opening(words: str, figure: bool) -> str:
-        kind = ' class="n"' if figure else ' class="t"' if len(words) > _LONG else ""
+    def opening(content: str, figure: bool) -> str:
+        kind = ' class="n"' if figure else ' class="t"' if len(content) > _LONG else ""
         return f"<{cell}{scope}{kind}>"
 
     text = "".join(f"{opening(row[at], at in figures)}{escape(row[at])}</{cell}>" for at in used)

@@ -44,8 +44,8 @@ def _block(block: Block, pictures: str | None) -> Iterator[str]:
             yield from (f"- {text(label)}: {text(value)}" for label, value in pairs)
         case Sentences(items=items):
             yield from (f"- {text(sentence)}" for sentence in items)
-        case Paragraph(text=words):
-            yield text(words)
+        case Paragraph(text=content):
+            yield text(content)
         case ReportTable():
             yield from _grid(block)
         case Code():

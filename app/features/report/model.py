@@ -10,8 +10,8 @@ from app.core.session.events import NoteAdded
 from app.core.session.state import Session
 from app.doors import needed_action
 from app.features.report import changes, experiments, runs, sweep
-from app.features.report.blocks import Graphs, Paragraph, Report, Section, Sentences, grid, section
-from app.features.report.series import MOST_RUNS, pictured, run_graphs
+from app.features.report.blocks import Graphs, Paragraph, Report, Section, Sentences, report_table, section
+from app.features.report.series import MOST_RUNS, run_graphs, runs_with_graphs
 from app.features.report.session_summary import session_highlights
 from backends.text import clean
 from widgets.text_utils import units
@@ -33,28 +33,29 @@ def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
 
 def curves_wanted(session: Session) -> tuple[str, ...]:
     """Runs whose intervals the report draws."""
-    return tuple(run.id for run in pictured(session))
+    return tuple(run.id for run in runs_with_graphs(session))
 
 
 def _sections(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("In short", Sentences(items=tuple(session_highlights(session))))
     yield from _results(session, raw)
     yield from _on_many_hosts(raw)
-    yield from section("Under test", changes.under_test(session))
+    yield from section("Under test", changes.tested_devices_table(session))
     yield from section("Machine", changes.machine_facts(session), always=True)
     yield from section("What the check found", changes.findings(session))
     yield from changes.change_sections(session)
-    yield from section("Put back", Sentences(items=tuple(changes.restored(session))))
-    yield from section("Still in force", Sentences(items=tuple(changes.in_force(session))), always=True)
-    yield from section("Notes", Sentences(items=tuple(f"{at}: {note}" for at, note in _notes(session))))
+    yield from section("Put back", Sentences(items=tuple(changes.restored_sentences(session))))
+    yield from section("Still in force", Sentences(items=tuple(changes.in_force_sentences(session))), always=True)
+    notes = (event for event in session.events if isinstance(event, NoteAdded))
+    yield from section("Notes", Sentences(items=tuple(f"{units.moment(note.at)}: {note.text}" for note in notes)))
     yield from section("Problems and kept settings", Sentences(items=tuple(changes.problems(session))))
-    yield from section("Jobs as they ran", *runs.jobs(session, raw))
+    yield from section("Jobs as they ran", *runs.job_blocks(session, raw))
     yield from section("Everything that changed something", changes.commands(session), always=True)
-    yield from section("Runs", runs.every_run(session.runs), always=True)
+    yield from section("Runs", runs.every_run_table(session.runs), always=True)
     yield from section("Steady state", Sentences(items=tuple(runs.steadiness(session.runs))), level=3)
     yield from section("Latency", runs.latencies(session.runs), level=3)
     yield from (
-        section("Members", runs.members(session.runs), Paragraph(text=_COUNTED), level=3)
+        section("Members", runs.members_table(session.runs), Paragraph(text=_COUNTED), level=3)
         if any(run.figures.members for run in session.runs)
         else ()
     )
@@ -74,16 +75,16 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section(
         "A/B",
         Graphs(graphs=experiments.experiment_graphs(session)),
-        experiments.compared(session),
+        experiments.experiments_table(session),
         level=3,
     )
     yield from sweep.sweep_sections(session)
     yield from section("To be read with the figures", Sentences(items=tuple(runs.warnings(session.runs))), level=3)
     graphs = run_graphs(session, raw)
-    own = len(pictured(session))
+    own = len(runs_with_graphs(session))
     many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if own == MOST_RUNS else ""
     yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
-    yield from section("Settings", Paragraph(text=runs.common(session.runs)), level=3)
+    yield from section("Settings", Paragraph(text=runs.common_settings(session.runs)), level=3)
 
 
 def _on_many_hosts(raw: Raw) -> Iterator[Section]:
@@ -91,9 +92,5 @@ def _on_many_hosts(raw: Raw) -> Iterator[Section]:
         table, sentences = needed_action("fleet.table")(record), needed_action("fleet.sentences")(record)
         heading = f"{record.id}: {record.target} on {units.plural(len(record.hosts), 'host')}"
         job = Paragraph(text=", ".join(f"{key}={text}" for key, text in record.job.items()))
-        yield from section(heading, grid(table), Sentences(items=tuple(sentences)), job)
+        yield from section(heading, report_table(table), Sentences(items=tuple(sentences)), job)
     yield from section("Runs on many hosts that cannot be read", Sentences(items=raw.joint_problems))
-
-
-def _notes(session: Session) -> Iterator[tuple[str, str]]:
-    return ((units.moment(each.at), each.text) for each in session.events if isinstance(each, NoteAdded))

@@ -19,7 +19,7 @@ from app.features.report.fio_plot import fio_plot_files
 from app.features.report.html import to_html
 from app.features.report.markdown import picture_name, to_markdown
 from app.features.report.model import curves_wanted, report_of
-from app.features.report.series import pictured
+from app.features.report.series import runs_with_graphs
 from app.features.report.svg import to_svg
 from backends.errors import InvalidValueError, RefusedError
 from backends.redaction import Redactor
@@ -54,10 +54,10 @@ _SIZE = (80, 20)
 
 def form_of(file: Path) -> ReportFormat:
     """The format that a file's name asks for. Raises InvalidValueError for any other name."""
-    found = _ENDINGS.get(file.suffix.lower())
-    if found is None:
+    form = _ENDINGS.get(file.suffix.lower())
+    if form is None:
         raise InvalidValueError(f"The name must end in {ENDINGS}.")
-    return found
+    return form
 
 
 def report_text(
@@ -66,27 +66,25 @@ def report_text(
     form: ReportFormat,
     *,
     samples: bool = False,
-    pictures: str | None = None,
     redactor: Redactor | None = None,
-    place: str = "",
+    source: str = "",
 ) -> str:
-    """The report as one text; `folder` is the session's, `pictures` where Markdown's graphs lie, `samples` makes a
-    CSV of intervals instead of runs. With a redactor it is without what tells whose machine it is. `place`: what stands
-    for the session where its folder does not. Raises InvalidValueError for a format that is no single text.
+    """Return the report as one text. Raises InvalidValueError for a format that is no single text.
+
+    `folder`: of the session; `samples`: a CSV of intervals instead of runs; `redactor`: hides what identifies the
+    machine; `source`: names the session where its folder does not.
     """
     shown = session if redactor is None else redact_session(session, redactor)
-    text = _text(shown, folder, form, samples=samples, pictures=pictures, place=place)
+    text = _text(shown, folder, form, samples=samples, source=source)
     return text if redactor is None else redactor.text(text)
 
 
-def _text(
-    session: Session, folder: Path, form: ReportFormat, *, samples: bool, pictures: str | None, place: str
-) -> str:
+def _text(session: Session, folder: Path, form: ReportFormat, *, samples: bool, source: str) -> str:
     match form:
         case ReportFormat.JSON:
             return (
                 json.dumps(
-                    to_json(session, folder=place or str(folder), joint=joint_records(folder)[0]),
+                    to_json(session, folder=source or str(folder), joint=joint_records(folder)[0]),
                     indent=1,
                     allow_nan=False,
                 )
@@ -99,7 +97,7 @@ def _text(
         case ReportFormat.HTML:
             return to_html(report_of(session, read_raw(session, folder, curves_wanted(session))))
         case ReportFormat.MARKDOWN:
-            return to_markdown(_markdown_report(session, folder), pictures=pictures)
+            return to_markdown(_markdown_report(session, folder))
         case ReportFormat.FIO_PLOT:
             raise InvalidValueError("fio-plot reads a folder.", hint="Name one that does not exist yet: -o FOLDER.")
 
@@ -113,10 +111,10 @@ def write_report(
     force: bool = False,
     samples: bool = False,
     redactor: Redactor | None = None,
-    place: str = "",
+    source: str = "",
 ) -> tuple[Path, ...]:
     """Write it; the files or folders that were made. An existing one is replaced only with `force`. `redactor` and
-    `place`: see `report_text`.
+    `source`: see `report_text`.
 
     Raises InvalidValueError, RefusedError, StorageError.
     """
@@ -132,7 +130,7 @@ def write_report(
         case ReportFormat.MARKDOWN:
             return _write_markdown(session, folder, file, hide, force=force)
         case _:
-            text = _text(session, folder, form, samples=samples, pictures=None, place=place)
+            text = _text(session, folder, form, samples=samples, source=source)
             write_file(file, hide(text), force=force)
             return (file,)
 
@@ -155,7 +153,7 @@ def _with_pictures(report: Report, session: Session, raw: Raw) -> Report:
 
 def _pictures(session: Session, raw: Raw) -> Iterator[Code]:
     draw = action("plots.session_lines")
-    for heading, lines in () if draw is None else draw(session, pictured(session), raw.samples, _SIZE):
+    for heading, lines in () if draw is None else draw(session, runs_with_graphs(session), raw.samples, _SIZE):
         yield Code(lines=lines, label=heading)
 
 

@@ -18,7 +18,7 @@ from app.core.presentation.table import text_of, with_titles
 from app.core.session.events import CommandRan
 from app.core.session.section_runs import shared_sections
 from app.core.session.state import RunRecord, Session
-from app.features.report.blocks import Code, ReportTable, grid
+from app.features.report.blocks import Code, ReportTable, report_table
 from widgets.text_utils import units
 
 _FIGURE = {figure.key: figure for figure in FIGURES}
@@ -59,7 +59,9 @@ def results(runs: Sequence[RunRecord]) -> ReportTable:
         cells = [start.title, *_means(group, shown)]
         marked = " SIMULATED" if start.simulated and mixed else ""
         settings = (text_of(run_setting_cell(start, key)) for key in keys)
-        rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
+        rows.append(
+            (*cells, str(len(group)), *settings, start.target, run_list_text([run.id for run in group]) + marked)
+        )
         rows += [
             (f"{name}: {own[0].start.title}", *_means(own, shown), *[""] * (len(keys) + 3))
             for name, own in shared_sections(group)
@@ -70,17 +72,19 @@ def results(runs: Sequence[RunRecord]) -> ReportTable:
 
 def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, MetricKind]]) -> Iterator[str]:
     for _, direction, figure in shown:
-        seen = spread_of(group, direction, figure)
-        yield "" if seen is None else mean_text(seen, formatter_for(figure))
+        mean = spread_of(group, direction, figure)
+        yield "" if mean is None else mean_text(mean, formatter_for(figure))
 
 
-def every_run(runs: Sequence[RunRecord]) -> ReportTable:
+def every_run_table(runs: Sequence[RunRecord]) -> ReportTable:
     """One row a run, with the settings that differ as columns."""
-    known = Replicates(runs)
-    return grid(runs_table([ListedRun(record=run, name=run.id, repeats=known) for run in runs], whole=True))
+    replicates = Replicates(runs)
+    return report_table(
+        runs_table([ListedRun(record=run, name=run.id, repeats=replicates) for run in runs], whole=True)
+    )
 
 
-def common(runs: Sequence[RunRecord]) -> str:
+def common_settings(runs: Sequence[RunRecord]) -> str:
     """Settings that were the same in all runs, in a sentence; "" without any."""
     keys = varying_keys([settings_in_force(run.start) for run in runs])
     same = [
@@ -94,14 +98,14 @@ def common(runs: Sequence[RunRecord]) -> str:
 
 def provenance(runs: Sequence[RunRecord]) -> ReportTable:
     """What each run came from, and in which of them it was so."""
-    matches: dict[tuple[str, str], list[str]] = {}
+    by_fact: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         for fact in run.provenance.items():
-            matches.setdefault(fact, []).append(run.id)
-    order = list(dict.fromkeys(key for key, _ in matches))
+            by_fact.setdefault(fact, []).append(run.id)
+    order = list(dict.fromkeys(key for key, _ in by_fact))
     rows = [
-        (key_heading(key), key_value(key, text), "all" if len(ids) == len(runs) else named(ids))
-        for (key, text), ids in sorted(matches.items(), key=lambda item: order.index(item[0][0]))
+        (key_heading(key), key_value(key, text), "all" if len(ids) == len(runs) else run_list_text(ids))
+        for (key, text), ids in sorted(by_fact.items(), key=lambda item: order.index(item[0][0]))
     ]
     return ReportTable(columns=("What", "Value", "Runs"), rows=tuple(rows))
 
@@ -109,10 +113,10 @@ def provenance(runs: Sequence[RunRecord]) -> ReportTable:
 def latencies(runs: Sequence[RunRecord]) -> ReportTable:
     """Percentiles of each run and direction."""
     measured = [run for run in runs if any(measured_directions(run.figures))]
-    return grid(with_titles(figures_table(measured), _LATENCIES))
+    return report_table(with_titles(figures_table(measured), _LATENCIES))
 
 
-def members(runs: Sequence[RunRecord]) -> ReportTable:
+def members_table(runs: Sequence[RunRecord]) -> ReportTable:
     """What the devices below the one that was measured did in each run."""
     rows = []
     for run in runs:
@@ -129,38 +133,38 @@ def caches(runs: Sequence[RunRecord]) -> ReportTable:
 
 def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
     """What makes figures doubtful and what to do about it, with the runs it concerns."""
-    matches: dict[str, list[str]] = {}
+    by_sentence: dict[str, list[str]] = {}
     for run in runs:
-        for sentence in _doubts(run):
-            matches.setdefault(sentence, []).append(run.id)
-    for sentence, ids in matches.items():
-        yield f"{named(ids)}: {sentence}"
+        for sentence in _run_warnings(run):
+            by_sentence.setdefault(sentence, []).append(run.id)
+    for sentence, ids in by_sentence.items():
+        yield f"{run_list_text(ids)}: {sentence}"
     lost: dict[str, list[str]] = {}
     for run in runs:
         if run.start.destructive:
             there = "; ".join(run.start.found) or "nothing known"
-            what = f"overwrote {run.start.location}, where this was found: {there}"
-            lost.setdefault(what, []).append(run.id)
-    for what, ids in lost.items():
-        yield f"{named(ids)} {what}"
+            text = f"overwrote {run.start.location}, where this was found: {there}"
+            lost.setdefault(text, []).append(run.id)
+    for text, ids in lost.items():
+        yield f"{run_list_text(ids)} {text}"
 
 
 def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
     """How runs that waited for the steady state, or were ended early because of it, stood to the rule."""
     for run in runs:
-        seen = run.figures.steady
-        if seen is not None and (seen.waited_s or seen.capped or seen.ended_early):
+        steady = run.figures.steady
+        if steady is not None and (steady.waited_s or steady.capped or steady.ended_early):
             # How long it waited is in the words already, unless they are about its early end.
-            waited = f"waited {units.duration(seen.waited_s)}: " if seen.waited_s and seen.ended_early else ""
-            yield f"{run.id}: {waited}{outcome_text(seen)}."
+            waited = f"waited {units.duration(steady.waited_s)}: " if steady.waited_s and steady.ended_early else ""
+            yield f"{run.id}: {waited}{outcome_text(steady)}."
 
 
-def named(ids: Sequence[str]) -> str:
+def run_list_text(ids: Sequence[str]) -> str:
     """Some runs by name: the first few and how many more."""
     return units.first_of(ids, 6)
 
 
-def jobs(session: Session, raw: Raw) -> tuple[Code, ...]:
+def job_blocks(session: Session, raw: Raw) -> tuple[Code, ...]:
     """Every different command and job file, with the runs that used them."""
     ran = (event for event in session.events if isinstance(event, CommandRan) and event.output_file)
     commands = {event.output_file: event.line for event in ran}
@@ -171,12 +175,15 @@ def jobs(session: Session, raw: Raw) -> tuple[Code, ...]:
         if line or lines:
             used.setdefault((line, lines), []).append(run.id)
     return tuple(
-        Code(label=f"{named(ids)}:", lines=(*((line,) if line else ()), *(("",) if line and lines else ()), *lines))
+        Code(
+            label=f"{run_list_text(ids)}:",
+            lines=(*((line,) if line else ()), *(("",) if line and lines else ()), *lines),
+        )
         for (line, lines), ids in used.items()
     )
 
 
-def _doubts(run: RunRecord) -> Iterator[str]:
+def _run_warnings(run: RunRecord) -> Iterator[str]:
     if run.figures.reason:
         yield " ".join(filter(None, (f"{run.figures.reason.rstrip('.')}.", run.figures.hint)))
     yield from run.figures.warnings

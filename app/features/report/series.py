@@ -35,15 +35,15 @@ _PER_DECADE = 24
 """Points of a percentile curve for each further nine."""
 
 
-def pictured(session: Session) -> tuple[RunRecord, ...]:
+def runs_with_graphs(session: Session) -> tuple[RunRecord, ...]:
     """The runs that get graphs of their own: whole ones, neither of an A/B nor of a sweep, the newest."""
     return standalone_runs(session)[-MOST_RUNS:]
 
 
 def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
     """Graphs of the runs by themselves."""
-    matches: list[Graph] = []
-    for run in pictured(session):
+    every: list[Graph] = []
+    for run in runs_with_graphs(session):
         samples = raw.samples.get(run.id, ())
         graphs = (
             _iops(run, samples),
@@ -52,13 +52,13 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
             _percentiles(run),
             *_section_percentiles(run),
         )
-        matches += [graph for graph in graphs if graph is not None]
-    return tuple(matches)
+        every += [graph for graph in graphs if graph is not None]
+    return tuple(every)
 
 
 def percentile_series(name: str, figures: Iterable[DirectionStats]) -> GraphLine | None:
     """The percentile curve of one or more runs together, as far as ten I/Os lie beyond it."""
-    together = Histogram.merged(Histogram(dict(each.bins)) for each in figures)
+    together = Histogram.merged(Histogram(dict(stats.bins)) for stats in figures)
     if together.total < 2 * BEYOND:
         return None
     points: list[Point] = []
@@ -117,7 +117,7 @@ def _line(
     direction: Callable[[Sample], DirectionSample | None],
     read: Callable[[DirectionSample], float | None],
 ) -> GraphLine | None:
-    points = [(at, None if (one := direction(sample)) is None else read(one)) for at, sample in placed]
+    points = [(at, None if (part := direction(sample)) is None else read(part)) for at, sample in placed]
     if not any(y for _, y in points):
         return None
     return GraphLine(name=name, points=downsampled(points))
@@ -172,19 +172,24 @@ def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph 
     both = len(run.figures.transfers) > 1
     for name, direction in _SIDES:
         lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
-        what = f"{name} latency" if both else "latency"
-        yield _over_time(run, f"{name}-latency", what, LATENCY, lines, ramp)
+        title = f"{name} latency" if both else "latency"
+        yield _over_time(run, f"{name}-latency", title, LATENCY, lines, ramp)
 
 
 def _over_time(
-    run: RunRecord, key: str, what: str, axis: Axis, lines: Sequence[GraphLine | None], ramp: tuple[float, float] | None
+    run: RunRecord,
+    key: str,
+    title: str,
+    axis: Axis,
+    lines: Sequence[GraphLine | None],
+    ramp: tuple[float, float] | None,
 ) -> LineGraph | None:
     there = tuple(line for line in lines if line is not None)
     if not there or max(len(line.points) for line in there) < 2:
         return None
     return LineGraph(
         key=f"{run.id}-{key}",
-        title=f"{run.id}: {what} over time",
+        title=f"{run.id}: {title} over time",
         about=f"{run.start.title} on {run.start.target}: each interval as fio reported it.",
         x=Axis(label="seconds", unit=AxisUnit.SECONDS, tight=True),
         y=axis,
@@ -214,13 +219,13 @@ def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
         yield _by_percentile(run, f"section-percentiles-{number}", f"latency of each section by percentile{more}", part)
 
 
-def _by_percentile(run: RunRecord, key: str, what: str, lines: Sequence[GraphLine | None]) -> LineGraph | None:
+def _by_percentile(run: RunRecord, key: str, title: str, lines: Sequence[GraphLine | None]) -> LineGraph | None:
     there = [line for line in lines if line is not None]
     if not there:
         return None
     return percentile_graph(
         f"{run.id}-{key}",
-        f"{run.id}: {what}",
+        f"{run.id}: {title}",
         f"{run.start.title} on {run.start.target}: so many percent of the I/Os took at most so long;"
         f" drawn as far as ten I/Os lie beyond.",
         there,

@@ -33,14 +33,14 @@ def session_highlights(session: Session) -> Iterator[str]:
     """The most important of a session, a sentence or two each."""
     experiments = [(record, stored_comparison(session, record.id)) for record in session.experiments]
     pairs = [(_size(comparison), _experiment(record, comparison)) for record, comparison in experiments]
-    found = None if session.sweep is None else results(with_labels(session.sweep), session.runs)
-    swept = sorted(shown_effects(found), reverse=True) if found is not None else []
-    shown = [*(each for each in pairs if each[0]), *swept[:MOST_EFFECTS]]
-    yield from (sentence for _, sentence in sorted(shown, key=lambda each: -each[0]))
+    outcome = None if session.sweep is None else results(with_labels(session.sweep), session.runs)
+    swept = sorted(shown_effects(outcome), reverse=True) if outcome is not None else []
+    shown = [*(effect for effect in pairs if effect[0]), *swept[:MOST_EFFECTS]]
+    yield from (sentence for _, sentence in sorted(shown, key=lambda effect: -effect[0]))
     if len(swept) > MOST_EFFECTS:
         yield f"{len(swept) - MOST_EFFECTS} smaller effects are in the ranking."
-    if session.sweep is not None and found is not None:
-        yield from standings(session.sweep, found)
+    if session.sweep is not None and outcome is not None:
+        yield from standings(session.sweep, outcome)
     yield from (sentence for size, sentence in pairs if not size)
     yield from _figures(standalone_runs(session))
     if session.changes:

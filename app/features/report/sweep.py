@@ -11,7 +11,7 @@ from app.core.presentation.labels import field_name, with_labels
 from app.core.session.state import Session
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Rank
-from app.features.report.blocks import Graphs, Paragraph, Section, Sentences, grid, section
+from app.features.report.blocks import Graphs, Paragraph, Section, Sentences, report_table, section
 from app.features.report.graph import (
     IOPS,
     LATENCY,
@@ -27,7 +27,7 @@ from app.features.report.graph import (
     measured_line,
 )
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
-from app.features.sweep.engine.load_curve import LoadCurve, Measured, along, curves, number_of, numeric_field
+from app.features.sweep.engine.load_curve import LoadCurve, Measured, curves, number_of, numeric_field, values_along
 from app.features.sweep.engine.results import Results, results
 from app.features.sweep.presentation.findings import finding_facts
 from app.features.sweep.presentation.load_curve import curve_heading, curve_table, knee_text
@@ -39,7 +39,7 @@ from app.features.sweep.presentation.sweep import (
     matrix,
     matrix_table,
     rankings,
-    turned,
+    workloads_go_down,
 )
 from widgets.text_utils import units
 
@@ -52,23 +52,25 @@ def sweep_sections(session: Session) -> Iterator[Section]:
     if session.sweep is None:
         return
     record = with_labels(session.sweep)
-    found = results(record, session.runs)
+    outcome = results(record, session.runs)
     design = record.design
-    steps, each = units.plural(len(record.steps), "step"), units.plural(design.repeats, "run")
-    how = f"{design.title}. {record.done} of {steps} done, {each} of each cell."
-    figures = matrix_table(record, found)
-    for table in published_tables(found):
-        yield from section(table.heading, grid(table), level=3)
+    steps, runs = units.plural(len(record.steps), "step"), units.plural(design.repeats, "run")
+    how = f"{design.title}. {record.done} of {steps} done, {runs} of each cell."
+    figures = matrix_table(record, outcome)
+    for table in published_tables(outcome):
+        yield from section(table.heading, report_table(table), level=3)
     yield from section(
         "Sweep",
         Paragraph(text=how),
         Graphs(graphs=sweep_graphs(session)),
-        None if figures is None else grid(figures),
+        None if figures is None else report_table(figures),
         level=3,
     )
-    yield from section("Ranking", *map(grid, rankings(found)), level=3)
-    tables = {curve_heading(cell_name(found, curve.cell)): grid(curve_table(curve)) for curve in found.load_curves}
-    for group in finding_facts(record, found):
+    yield from section("Ranking", *map(report_table, rankings(outcome)), level=3)
+    tables = {
+        curve_heading(cell_name(outcome, curve.cell)): report_table(curve_table(curve)) for curve in outcome.load_curves
+    }
+    for group in finding_facts(record, outcome):
         sentences = (f"{fact.label}: {fact.value}" if fact.label else fact.value for fact in group.facts)
         yield from section(group.heading, Sentences(items=tuple(sentences)), tables.get(group.heading), level=3)
 
@@ -78,25 +80,25 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
     if session.sweep is None:
         return ()
     record = with_labels(session.sweep)
-    found = results(record, session.runs)
-    if not any(cell.value is not None for cell in found.cells):
+    outcome = results(record, session.runs)
+    if not any(cell.value is not None for cell in outcome.cells):
         return ()
     ids = {end.run for end in record.ended}
     simulated = any(run.start.simulated for run in session.runs if run.id in ids)
     graphs: list[Graph | None] = []
-    if len(found.rows) > 1 and len(found.columns) > 1:
-        graphs.append(_heat(record, found, simulated))
-    graphs += load_graphs(found, simulated)
-    graphs += _curves(found, record.design.title, simulated)
-    if len(found.columns) == 1 or len(found.rows) == 1:
-        graphs.append(_intervals(found, record.design.title, simulated))
+    if len(outcome.rows) > 1 and len(outcome.columns) > 1:
+        graphs.append(_heat(record, outcome, simulated))
+    graphs += load_graphs(outcome, simulated)
+    graphs += _curves(outcome, record.design.title, simulated)
+    if len(outcome.columns) == 1 or len(outcome.rows) == 1:
+        graphs.append(_intervals(outcome, record.design.title, simulated))
     return tuple(graph for graph in graphs if graph is not None)
 
 
-def _heat(record: SweepRecord, found: Results, simulated: bool) -> HeatMap:
+def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
     """Set-ups and workloads, the longer side down."""
-    shown, along_rows = matrix(record, found), turned(found)
-    values = {(result.cell.row, result.cell.column): result.value for result in found.cells}
+    shown, along_rows = matrix(record, outcome), workloads_go_down(outcome)
+    values = {(result.cell.row, result.cell.column): result.value for result in outcome.cells}
     return HeatMap(
         key="sweep-heat",
         title=f"{shown.corner} of every combination",
@@ -107,42 +109,41 @@ def _heat(record: SweepRecord, found: Results, simulated: bool) -> HeatMap:
             tuple(values.get((other, name) if along_rows else (name, other)) for other in shown.across)
             for name in shown.down
         ),
-        texts=tuple(tuple(place.text for place in places) for places in shown.places),
+        texts=tuple(tuple(cell.text for cell in places) for places in shown.places),
         framed=frozenset(
-            (row, column)
-            for row, places in enumerate(shown.places)
-            for column, place in enumerate(places)
-            if place.leads
+            (row, column) for row, places in enumerate(shown.places) for column, cell in enumerate(places) if cell.leads
         ),
         along_rows=along_rows,
-        lower_is_better=found.rank is Rank.P99,
+        lower_is_better=outcome.rank is Rank.P99,
         simulated=simulated,
     )
 
 
-def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
+def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]:
     """The figure and the latency over the one field of the job that takes numbers; nothing if there is none."""
-    field = numeric_field(found.cells)
+    field = numeric_field(outcome.cells)
     if field is None:
         return []
-    lines = {name: line for name, line in curves(found.cells).items() if len(line) > 2}
+    lines = {name: line for name, line in curves(outcome.cells).items() if len(line) > 2}
     if not lines or len(lines) > MOST_LINES:
         return []
     values = sorted({number_of(cell_result.cell.job[field]) for line in lines.values() for cell_result in line})
     wide = values[0] > 0 and values[-1] / values[0] > 10
     unit = AxisUnit.BYTES if field == "bs" else AxisUnit.NUMBER
     x = Axis(label=_axis(field), unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values))
-    figure = Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank])
+    figure = Axis(label=RANK_TITLES[outcome.rank], unit=_UNITS[outcome.rank])
     kinds: list[tuple[str, Axis, Callable[[CellResult], Measured]]] = [
         ("figure", figure, lambda cell_result: cell_result.figure)
     ]
-    if found.rank is not Rank.P99:
+    if outcome.rank is not Rank.P99:
         tail = replace(LATENCY, label="p99 of the latency")
         kinds.append(("p99", tail, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99)))
     made: list[Graph | None] = []
     for key, y, read in kinds:
-        series = [measured_line(name or line[0].cell.row, along(field, line, read)) for name, line in lines.items()]
-        if any(value is not None for each in series for _, value in each.points):
+        series = [
+            measured_line(name or line[0].cell.row, values_along(field, line, read)) for name, line in lines.items()
+        ]
+        if any(value is not None for line_series in series for _, value in line_series.points):
             made.append(
                 LineGraph(
                     key=f"sweep-{key}",
@@ -157,23 +158,23 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
     return made
 
 
-def _intervals(found: Results, title: str, simulated: bool) -> IntervalGraph | None:
+def _intervals(outcome: Results, title: str, simulated: bool) -> IntervalGraph | None:
     rows = []
-    for result in found.cells[:_MOST_ROWS]:
-        seen = result.figure
-        if seen is None:
+    for result in outcome.cells[:_MOST_ROWS]:
+        figure = result.figure
+        if figure is None:
             continue
-        low, high = seen.ends or (None, None)
-        text = f"{mean_text(seen, lambda mean: figure_text(mean, found.rank))}  n={seen.n}"
-        name = result.cell.column if len(found.rows) == 1 else result.cell.row
-        rows.append(Whisker(label=name, mean=seen.mean, low=low, high=high, text=text))
+        low, high = figure.ends or (None, None)
+        text = f"{mean_text(figure, lambda mean: figure_text(mean, outcome.rank))}  n={figure.n}"
+        name = result.cell.column if len(outcome.rows) == 1 else result.cell.row
+        rows.append(Whisker(label=name, mean=figure.mean, low=low, high=high, text=text))
     if len(rows) < 2:
         return None
     return IntervalGraph(
         key="sweep-intervals",
-        title=f"{RANK_TITLES[found.rank]} with 95 % intervals",
+        title=f"{RANK_TITLES[outcome.rank]} with 95 % intervals",
         about=f"{title}. Means of the runs of each cell and how far they may be off.",
-        axis=Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank]),
+        axis=Axis(label=RANK_TITLES[outcome.rank], unit=_UNITS[outcome.rank]),
         rows=tuple(rows),
         simulated=simulated,
     )
@@ -191,15 +192,15 @@ _HOW = "Requests came at random at the rates that were asked for; means of the r
 _NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P99: "p99", LatencyFigure.P99_9: "p99.9"}
 
 
-def load_graphs(found: Results, simulated: bool) -> list[LineGraph]:
+def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
     """Latency by the IOPS that were reached under asked rates, IOPS by the depths of a search."""
     graphs = []
-    for number, curve in enumerate(found.load_curves, 1):
+    for number, curve in enumerate(outcome.load_curves, 1):
         lines = (measured_line(name, curve.latencies(figure)) for figure, name in _NAMES.items())
         graphs.append(
             LineGraph(
                 key=f"curve-{number}",
-                title=f"Latency by IOPS: {cell_name(found, curve.cell)}",
+                title=f"Latency by IOPS: {cell_name(outcome, curve.cell)}",
                 about=f"{knee_text(curve)} {_HOW}",
                 x=IOPS,
                 y=replace(LATENCY, label="Latency"),
@@ -209,13 +210,13 @@ def load_graphs(found: Results, simulated: bool) -> list[LineGraph]:
                 simulated=simulated,
             )
         )
-    for number, saturation_result in enumerate(found.saturated, 1):
-        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in saturation_result.points if at.scores))
+    for number, search in enumerate(outcome.saturated, 1):
+        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in search.points if at.scores))
         if len(line.points) > 2:
             graphs.append(
                 LineGraph(
                     key=f"saturation-{number}",
-                    title=f"IOPS by queue depth: {cell_name(found, saturation_result.cell)}",
+                    title=f"IOPS by queue depth: {cell_name(outcome, search.cell)}",
                     about="The depths that a search tried; means of the runs with their 95 % intervals.",
                     x=Axis(label="queue depth", spacing=Spacing.LOG, at=tuple(x for x, _ in line.points)),
                     y=IOPS,

@@ -50,10 +50,10 @@ def slowest_command(options: _SlowestOptions) -> int:
 
 async def _slowest(bench: Workbench, interruption: Interruption, options: _SlowestOptions) -> int:
     from app.features.slowest.engine import ANSWER_S, WORTH_SHOWING, figures_of, hung_members, plan_reading
-    from app.features.slowest.presentation import plan_words, siblings_json, siblings_table, slowest_text
+    from app.features.slowest.presentation import plan_text, siblings_json, siblings_table, slowest_text
 
     plan = plan_reading(bench, await bench.hardware.find(options.array), options.rounds)
-    say(plan_words(plan))
+    say(plan_text(plan))
     if options.dry_run:
         nodes = [drive.device or "" for drive in plan.drives]
         if options.as_json:
@@ -87,8 +87,8 @@ async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, 
 
     reads: list[MemberRead] = []
     with interruption.stop_on_signal(bench.jobs.stop):
-        async with aclosing(member_reads(bench, plan, interruption.is_requested, seed)) as each:
-            async for read in each:
+        async with aclosing(member_reads(bench, plan, interruption.is_requested, seed)) as readings:
+            async for read in readings:
                 if reads and reads[-1].round < read.round:
                     say(f"Round {reads[-1].round} of {plan.rounds} is over.")
                 reads.append(read)

@@ -138,18 +138,18 @@ def members_of(bench: Workbench, device: Array | Controller | Drive) -> list[Dri
     wanted: list[Drive] = []
     match device:
         case Array():
-            wanted = [one for target in device.members if isinstance(one := inventory.find(str(target)), Drive)]
+            wanted = [member for target in device.members if isinstance(member := inventory.find(str(target)), Drive)]
         case Controller():
             wanted = [drive for drive in inventory.drives if drive.controller == device.target]
         case Drive():
             raise NotFoundError(
                 f"{device.target} is a drive and has no members.", hint="Name an array or a controller."
             )
-    seen: dict[str, Drive] = {}
+    by_node: dict[str, Drive] = {}
     for drive in wanted:
         if drive.device is not None and not drive.shown_elsewhere:
-            seen.setdefault(drive.device, drive)
-    return list(seen.values())
+            by_node.setdefault(drive.device, drive)
+    return list(by_node.values())
 
 
 def _request(drive: Drive, *, gently: bool) -> BenchmarkRequest:

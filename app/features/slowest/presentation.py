@@ -31,21 +31,21 @@ def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Seque
     hung = hung_members(reads)
     if figures:
         rows = (
-            *(_hung(drives[node]) for node in hung),
-            *(_judged(drives[comparison.name], comparison) for comparison in figures),
+            *(_hung_row(drives[node]) for node in hung),
+            *(_compared_row(drives[comparison.name], comparison) for comparison in figures),
         )
         return Table(columns=COLUMNS, rows=rows)
-    rows = tuple(_hung(drive) if drive.device in hung else _so_far(drive, reads) for drive in plan.drives)
+    rows = tuple(_hung_row(drive) if drive.device in hung else _read_row(drive, reads) for drive in plan.drives)
     return Table(columns=COLUMNS, rows=rows)
 
 
-def _hung(drive: Drive) -> Row:
+def _hung_row(drive: Drive) -> Row:
     answer = Cell(f"over {engine.ANSWER_S:.0f} s", Tone.ATTENTION)
     cells = (drive.device or "", clean(drive.model or "", 40), answer, "", "", Cell("hung", Tone.ATTENTION))
     return Row(key=drive.device or "", cells=cells)
 
 
-def _judged(drive: Drive, comparison: MemberComparison) -> Row:
+def _compared_row(drive: Drive, comparison: MemberComparison) -> Row:
     tone = Tone.ATTENTION if comparison.is_slow else Tone.PLAIN
     return Row(
         key=comparison.name,
@@ -60,14 +60,14 @@ def _judged(drive: Drive, comparison: MemberComparison) -> Row:
     )
 
 
-def _so_far(drive: Drive, reads: Sequence[MemberRead]) -> Row:
+def _read_row(drive: Drive, reads: Sequence[MemberRead]) -> Row:
     own = [log(read.latency_ns) for read in reads if read.device == drive.device and read.latency_ns is not None]
     latency = units.latency(exp(fmean(own))) if own else ""
     times = f"read {units.plural(len(own), 'time')}" if own else ""
     return Row(key=drive.device or "", cells=(drive.device or "", clean(drive.model or "", 40), latency, times, "", ""))
 
 
-def plan_words(plan: MemberPlan) -> str:
+def plan_text(plan: MemberPlan) -> str:
     """Return `4 drives in 5 rounds: 40 s of reading, gently.`, and which difference that can show."""
     gently = ", gently" if plan.gently else ""
     length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{gently}."

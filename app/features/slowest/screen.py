@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from app.core.analysis.slow_member import MemberComparison
 from app.core.session.state import Session
 from app.features.slowest.engine import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
-from app.features.slowest.presentation import plan_words, siblings_table, slowest_text
+from app.features.slowest.presentation import plan_text, siblings_table, slowest_text
 from app.tui.base import WorkbenchScreen
 from app.tui.feature_hooks import BackgroundWork
 from app.tui.render import columns, rows
@@ -68,19 +68,19 @@ class SlowMemberTest:
         self.running = False
         """Whether it goes on."""
         self._stopped = False
-        self._told = ""
+        self._result = ""
 
     @property
     def words(self) -> str:
         """How far it is, or what came of it."""
         if self.running:
             whole = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} readings"
-            return f"{plan_words(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {whole} are over."
-        return self._told or f"{plan_words(self.plan)} r begins."
+            return f"{plan_text(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {whole} are over."
+        return self._result or f"{plan_text(self.plan)} r begins."
 
     def start(self) -> None:
         """Read all of them, from the beginning."""
-        self.reads, self.figures, self._told = [], (), ""
+        self.reads, self.figures, self._result = [], (), ""
         self.running, self._stopped = True, False
         self._app.run_worker(self._read(), group="bench")
 
@@ -99,11 +99,11 @@ class SlowMemberTest:
             whole = whole or (bool(hung_members(self.reads)) and not self._stopped)
             self.figures = figures_of(self.plan, self.reads) if whole else ()
             text = slowest_text(self.reads, self.figures)
-            self._told = text if whole else "Stopped before all was read: nothing is judged."
+            self._result = text if whole else "Stopped before all was read: nothing is judged."
             if whole:
                 self._app.notify(text, title=f"Members of {self.plan.target}")
         except RaidbenchError as error:
-            self._told = "Not read to the end: nothing is judged."
+            self._result = "Not read to the end: nothing is judged."
             self._app.show_error(error, title=f"The members of {self.plan.target} were not read")
         finally:
             self.running = False

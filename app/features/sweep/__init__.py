@@ -21,8 +21,8 @@ DOOR = FeatureDoor(
     screens={"sweep": "app.features.sweep.screen.screen:SweepScreen"},
     background={"sweep": "app.features.sweep.screen.sweep_control:SweepController"},
     actions={
-        "give_up": "app.features.sweep.engine.runner:give_up",
-        "shipped": "app.features.sweep.engine.builtin_plans:shipped",
+        "give_up": "app.features.sweep.engine.runner:restore_and_stop",
+        "shipped": "app.features.sweep.engine.builtin_plans:plan_files",
         "screen_options": "app.features.sweep.cli.background:screen_options",
         "compare_levels": "app.features.sweep.screen.sweep_control:compare_levels",
     },

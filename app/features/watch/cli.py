@@ -23,7 +23,7 @@ from widgets.text_utils.units import plural
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
     from app.features.apply.drift import Drift
-    from app.features.check.finding import RuleResult
+    from app.features.check.finding import Finding, RuleResult
     from app.features.check.runner import CheckResult
     from app.features.watch.finding_status import Compared, News, ReportedFinding
 
@@ -76,11 +76,11 @@ def watch_command(
     if unit is not None:
         data(_units(unit, file, baseline, ignored).rstrip("\n"))
         return DONE
-    from app.features.check.runner import known_ids
+    from app.features.check.runner import require_known_rules
 
-    ignore = known_ids(ignored)
+    ignore = require_known_rules(ignored)
     watched = on_workbench(_watch, file, baseline, ignore)
-    _tell(watched, as_json=as_json)
+    _print_result(watched, as_json=as_json)
     status = FOUND if watched.compared.has_news else UNDECIDED if watched.compared.news else DONE
     if baseline is not None and not watched.skipped:
         from app.features.history.baseline_cli import CheckOptions, check_baseline
@@ -95,7 +95,7 @@ async def _watch(
     bench: Workbench, _: Interruption, file: Path | None, baseline: str | None, ignore: frozenset[str]
 ) -> _Watched:
     from app.features.check.collector import gather, readings_of
-    from app.features.check.runner import judged
+    from app.features.check.runner import evaluate
     from app.features.watch import last_watch
 
     inventory = await bench.hardware.probe()
@@ -107,7 +107,7 @@ async def _watch(
     before = None if recorded else last_watch.load(kept)
     if not recorded:
         last_watch.keep(kept, now)
-    checked = judged(await gather(bench.host, inventory, readings), ignore=ignore, problems=problems)
+    checked = evaluate(await gather(bench.host, inventory, readings), ignore=ignore, problems=problems)
     drifts = await _drifts(bench, file)
     skipped = "" if baseline is None else await _why_skipped(bench, baseline)
     compared = _compare(checked, drifts, None if recorded else bench.paths.state / "watched-findings.json")
@@ -126,7 +126,7 @@ def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None)
     from app.features.check.rule_table import RULES
     from app.features.watch import finding_status
 
-    findings = [_finding(rule_result) for rule_result in checked.from_on(Severity.WARN)]
+    findings = [_finding(result) for result in checked.from_on(Severity.WARN)]
     findings += [_difference(drift) for drift in drifts]
     before = finding_status.ReportedFindings() if kept is None else finding_status.load(kept)
     silent = [problem.where for problem in checked.problems]
@@ -136,14 +136,11 @@ def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None)
     return compared
 
 
-def _finding(rule_result: RuleResult) -> ReportedFinding:
-    from app.features.check.finding import Finding
+def _finding(result: RuleResult[Finding]) -> ReportedFinding:
     from app.features.watch.finding_status import ReportedFinding
 
-    evidence = rule_result.said.evidence if isinstance(rule_result.said, Finding) else ""
-    return ReportedFinding(
-        rule=rule_result.rule.id, where=rule_result.said.where, rank=rule_result.rule.severity.rank, evidence=evidence
-    )
+    rule, finding = result.rule, result.outcome
+    return ReportedFinding(rule=rule.id, where=finding.where, rank=rule.severity.rank, evidence=finding.evidence)
 
 
 def _difference(drift: Drift) -> ReportedFinding:
@@ -158,13 +155,13 @@ def _difference(drift: Drift) -> ReportedFinding:
 async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
     if file is None:
         return ()
-    from app.features.apply.applying import unkept
+    from app.features.apply.applying import unsaved_differences
     from app.features.apply.drift import DriftScan
     from app.features.apply.settings_file import read_file
 
     wanted = read_file(file)
     state = await DriftScan(bench, wanted).look()
-    return (*state.drifts, *(await unkept(bench, state) if wanted.persist else ()))
+    return (*state.drifts, *(await unsaved_differences(bench, state) if wanted.persist else ()))
 
 
 async def _why_skipped(bench: Workbench, name: str) -> str:
@@ -202,7 +199,7 @@ async def _busy_share(bench: Workbench, name: str) -> float | None:
     return None if now is None else since(before, now).busy_ms / (IDLE_SECONDS * 1000)
 
 
-def _tell(watched: _Watched, *, as_json: bool) -> None:
+def _print_result(watched: _Watched, *, as_json: bool) -> None:
     from app.features.apply import presentation
     from app.features.check import presentation as check_view
     from app.features.watch.finding_status import News
@@ -225,10 +222,10 @@ def _tell(watched: _Watched, *, as_json: bool) -> None:
         lines(f"changed   {clean(name, 300)}" for name in watched.changed)
     else:
         say("Nothing has changed since the last watch.")
-    for rule_result in watched.checked.findings:
-        text = f"{clean(rule_result.said.where, 200)}: {clean(check_view.message(rule_result), 500)}"
-        news = watched.compared.news.get(_finding(rule_result).key)
-        lines([f"{rule_result.rule.severity.value:<8}  {rule_result.rule.id}  {text}{_news_text(news)}"])
+    for result in watched.checked.findings:
+        text = f"{clean(result.outcome.where, 200)}: {clean(result.outcome.message, 500)}"
+        news = watched.compared.news.get(_finding(result).key)
+        lines([f"{result.rule.severity.value:<8}  {result.rule.id}  {text}{_news_text(news)}"])
     lines(
         f"{presentation.drift_line(drift)}{_news_text(watched.compared.news.get(_difference(drift).key))}"
         for drift in watched.drifts

@@ -55,17 +55,17 @@ class ReportedFinding:
 
     def is_worse_than(self, before: ReportedFinding) -> bool:
         """Return whether its severity, its words or its numbers say that it is worse, or something else."""
-        if self.rank != before.rank or _words(self.evidence) != _words(before.evidence):
+        if self.rank != before.rank or _without_numbers(self.evidence) != _without_numbers(before.evidence):
             return self.rank >= before.rank
         pairs = zip(_NUMBER.findall(self.evidence), _NUMBER.findall(before.evidence), strict=True)
-        return any(_grew(now, then) for now, then in pairs)
+        return any(_has_grown(now, then) for now, then in pairs)
 
 
-def _words(evidence: str) -> str:
+def _without_numbers(evidence: str) -> str:
     return _NUMBER.sub("#", evidence)
 
 
-def _grew(now: str, then: str) -> bool:
+def _has_grown(now: str, then: str) -> bool:
     units = now.endswith(("%", "C"))
     growth = float(now.rstrip("% °C")) - float(then.rstrip("% °C"))
     return growth >= _STEP if units else growth > 0
@@ -109,10 +109,10 @@ def compare(
     `rules`: ids of all rules there are, by which a finding of a renamed rule is known again. `silent`: places and
     backends that gave no answer this time: their findings are kept, so that they are not new when they answer again.
     """
-    current = _merged(findings)
-    old = {other_finding.key: other_finding for other_finding in before.findings}
+    current = _merge_findings(findings)
+    old = {entry.key: entry for entry in before.findings}
     for finding in current:
-        old |= _renamed(finding, old, frozenset(rules))
+        old |= _renamed_entry(finding, old, frozenset(rules))
     reminded = before.reminded if before.reminded is not None and before.reminded <= now else now
     due = now - reminded >= WEEK
     news: dict[tuple[str, str], News] = {}
@@ -123,16 +123,16 @@ def compare(
         news[finding.key] = News.NEW if then is None else News.WORSE if worse else News.REMINDER if due else News.KNOWN
         kept.append(finding if then is None or worse or finding.rank < then.rank else replace(then, rule=finding.rule))
     absent = tuple(silent)
-    kept += [one for key, one in old.items() if key not in news and _is_at(one.where, absent)]
+    kept += [earlier for key, earlier in old.items() if key not in news and _is_at(earlier.where, absent)]
     return Compared(
         news=news, keep=ReportedFindings(findings=tuple(kept), reminded=now if due or not old else reminded)
     )
 
 
-def _merged(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
+def _merge_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """Return the findings with those of one rule at one place as one."""
     merged: dict[tuple[str, str], ReportedFinding] = {}
-    for finding in sorted(findings, key=lambda each: each.evidence):
+    for finding in sorted(findings, key=lambda entry: entry.evidence):
         other = merged.get(finding.key)
         both = finding if other is None else replace(finding, evidence=f"{other.evidence}; {finding.evidence}")
         merged[finding.key] = both
@@ -141,17 +141,17 @@ def _merged(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
 
 def _is_at(where: str, places: Iterable[str]) -> bool:
     """Return whether a place is one of some places or backends, or belongs to one by its address."""
-    return any(where == place or where.startswith((f"{place}:", f"{place}/")) for place in places)
+    return any(where == name or where.startswith((f"{name}:", f"{name}/")) for name in places)
 
 
-def _renamed(
+def _renamed_entry(
     finding: ReportedFinding, old: Mapping[tuple[str, str], ReportedFinding], rules: frozenset[str]
 ) -> dict[tuple[str, str], ReportedFinding]:
     """Return the entry of a finding whose rule had another id, which no rule has now: same place, same evidence."""
     if finding.key in old:
         return {}
     gone = (then for (rule, where), then in old.items() if where == finding.where and rule not in rules)
-    match = next((then for then in gone if _words(then.evidence) == _words(finding.evidence)), None)
+    match = next((then for then in gone if _without_numbers(then.evidence) == _without_numbers(finding.evidence)), None)
     return {} if match is None else {finding.key: match}
 
 

@@ -60,12 +60,12 @@ def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
 def load(file: Path) -> WatchState | None:
     """What the last watch kept; None where there is nothing that can be read. Never raises."""
     try:
-        match = json.loads(read_own(file))
-        if match["format"] != _FORMAT:
+        document = json.loads(read_own(file))
+        if document["format"] != _FORMAT:
             return None
-        settings = {str(name): {str(k): str(v) for k, v in item.items()} for name, item in match["settings"].items()}
-        firmware = {str(name): str(item) for name, item in match["firmware"].items()}
-        return WatchState(kernel=clean(str(match["kernel"]), 64), settings=settings, firmware=firmware)
+        settings = {str(name): {str(k): str(v) for k, v in item.items()} for name, item in document["settings"].items()}
+        firmware = {str(name): str(item) for name, item in document["firmware"].items()}
+        return WatchState(kernel=clean(str(document["kernel"]), 64), settings=settings, firmware=firmware)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -19,7 +19,7 @@ from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
 from app.core.session.results import RunResult, RunStatus
 from app.core.session.state import Session, replay
-from app.features.report.blocks import grid
+from app.features.report.blocks import report_table
 from tests.core import sessions
 
 OLD_WORDS = "Too few repeats to tell read_ahead_kb=4096 from read_ahead_kb=128."
@@ -103,7 +103,7 @@ def test_the_command_line_and_the_report_have_the_same_table() -> None:
     both = compare_experiment(measured(*SLOWER), "e1")
     assert both is not None
     shown = comparison_table(both)
-    assert all(cell in "\n".join(table_lines(shown)) for row in grid(shown).rows for cell in row)
+    assert all(cell in "\n".join(table_lines(shown)) for row in report_table(shown).rows for cell in row)
 
 
 def test_an_experiment_of_an_older_session_is_told_in_the_words_of_today() -> None:

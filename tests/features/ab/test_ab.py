@@ -25,7 +25,7 @@ from app.core.session.results import Phase, RunStatus
 from app.core.session.state import replay
 from app.core.session.store import load
 from app.features.ab.experiment import run_experiment
-from app.features.ab.plan import AbPlan, continued, plan_ab, plan_null
+from app.features.ab.plan import AbPlan, plan_ab, plan_null, resumable_experiment
 from app.features.ab.presentation import plan_noise_text
 from backends.change import Change
 from backends.errors import InvalidValueError, RefusedError, StorageError
@@ -471,7 +471,7 @@ async def test_a_stopped_experiment_is_not_decided_and_goes_on_by_its_plan(table
     stopped = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=None, seed=1))
     assert stopped.end is not None
     assert "it was to be judged after 6 pairs, 4 pairs more" in told(table, "e1")
-    record, done = continued(table.bench.session, "e1", change, ready)
+    record, done = resumable_experiment(table.bench.session, "e1", change, ready)
     more = plan_ab(change, ready, rest_seconds=None, goes_on=record, done=done)
     ended = await run_experiment(table.bench, more)
     assert ended.end is not None
@@ -485,7 +485,7 @@ async def test_an_experiment_that_is_complete_has_no_more_pairs(table: Table) ->
     plan = await planned(table)
     await run_experiment(table.bench, plan)
     with pytest.raises(RefusedError, match="is complete"):
-        continued(table.bench.session, "e1", plan.change, plan.ready)
+        resumable_experiment(table.bench.session, "e1", plan.change, plan.ready)
 
 
 async def test_another_value_is_another_experiment(table: Table) -> None:
@@ -493,7 +493,7 @@ async def test_another_value_is_another_experiment(table: Table) -> None:
     await run_experiment(table.bench, plan)
     other = await table.bench.hardware.plan(SDA, "read_ahead_kb", "2048")
     with pytest.raises(RefusedError, match="e1 measured read_ahead_kb of block:sda, 128 against 4096"):
-        continued(table.bench.session, "e1", other, plan.ready)
+        resumable_experiment(table.bench.session, "e1", other, plan.ready)
 
 
 STAT = "/sys/class/block/sda/stat"
@@ -580,7 +580,7 @@ async def test_an_experiment_goes_on_in_its_order_by_its_levels(table: Table) ->
 
     script(table).at_run[3] = stop
     await run_experiment(table.bench, replace(planned, order=letters_of(reversed_order)))
-    record, done = continued(table.bench.session, "e1", change, ready)
+    record, done = resumable_experiment(table.bench.session, "e1", change, ready)
     more = plan_ab(change, ready, rest_seconds=None, goes_on=record, done=done)
     assert (more.order, more.looks, done) == (reversed_order, old, 1)
     ended = await run_experiment(table.bench, more)

@@ -11,7 +11,7 @@ import pytest
 from app.core.workbench import Workbench
 from app.features.apply.applying import apply_set, plan_set
 from app.features.apply.drift import ANEW, DriftKind, DriftScan
-from app.features.apply.exporting import document_of, exported
+from app.features.apply.exporting import document_of, export_targets
 from app.features.apply.selectors import everything
 from app.features.apply.settings_file import DesiredError, parse
 from backends.change import Change
@@ -272,7 +272,7 @@ async def test_no_plan_that_destroys_data_passes_whatever_its_setting_declares(b
 
 async def test_comments_of_an_older_file_stay(bench: Workbench) -> None:
     thing = await bench.hardware.find("/c0/v1")
-    targets, _ = await exported(bench, [thing])
+    targets, _ = await export_targets(bench, [thing])
     mine = document_of(targets).replace('read_ahead = "none"', '# why: random load\nread_ahead = "adaptive" # mine')
     mine = mine.replace("format = 1", "# ours\nformat = 1") + "\n# the end\n"
     again = document_of(targets, mine)
@@ -281,7 +281,7 @@ async def test_comments_of_an_older_file_stay(bench: Workbench) -> None:
 
 async def test_new_things_come_at_the_end_of_an_older_file(bench: Workbench) -> None:
     one, two = [await bench.hardware.find(name) for name in ("/c0/v1", "/c1/v0")]
-    first, both = (await exported(bench, [one]))[0], (await exported(bench, [one, two]))[0]
+    first, both = (await export_targets(bench, [one]))[0], (await export_targets(bench, [one, two]))[0]
     grown = document_of(both, document_of(first))
     assert grown.startswith(document_of(first).rstrip())
     assert len(file(grown).targets) == 2

@@ -10,7 +10,8 @@ import pytest
 
 from app.core.workbench import Workbench
 from app.features.apply.drift import DriftKind
-from app.features.apply.exporting import all_of, document_of, exported
+from app.features.apply.exporting import document_of, export_targets
+from app.features.apply.selectors import everything
 from backends.errors import RaidbenchError
 from backends.simulator.profiles.table import MACHINES
 from tests.features.apply.racks import Values, alter, applied, opened, state_of, text_of, values_of
@@ -99,7 +100,7 @@ async def test_a_machine_altered_by_twenty_settings_becomes_the_file_again(
 @pytest.mark.parametrize("by_model", [False, True])
 async def test_whatever_is_exported_is_taken_again(tmp_path: Path, rack: str, by_model: bool) -> None:
     async with opened(tmp_path, rack) as bench:
-        targets, _ = await exported(bench, all_of(bench.session.inventory), by_model=by_model)
+        targets, _ = await export_targets(bench, everything(bench.session.inventory), by_model=by_model)
         state = await state_of(bench, document_of(targets))
         assert (state.drifts, state.changes) == ((), ())
         named = sum(len(one.values) for one in targets)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.features.check.collector import cpu_list, gather
-from app.features.check.runner import judged
+from app.features.check.runner import evaluate
 from app.features.check.snapshot import SystemSnapshot
 from backends.model import Controller, Inventory, Scope, Target
 from tests.backends.fakes import FakeHost
@@ -42,15 +42,15 @@ LINKS = {PCI: REAL, "/sys/block/md0/slaves/sda1": f"{REAL}/block/sda/sda1"}
 
 
 @pytest.fixture
-async def sight() -> SystemSnapshot:
+async def snapshot() -> SystemSnapshot:
     card = Controller(
         target=Target(backend="hba", address="0000:03:00.0", scope=Scope.CONTROLLER), vendor="hba", pci="0000:03:00.0"
     )
     return await gather(FakeHost(FILES, links=LINKS), Inventory(controllers=(card,)), {})
 
 
-async def test_the_faults_of_a_kernel_are_found_in_its_files(sight: SystemSnapshot) -> None:
-    found = {(one.rule.id, one.said.where) for one in judged(sight).findings}
+async def test_the_faults_of_a_kernel_are_found_in_its_files(snapshot: SystemSnapshot) -> None:
+    found = {(one.rule.id, one.outcome.where) for one in evaluate(snapshot).findings}
     assert found >= {
         ("pcie-link-slow", "hba:0000:03:00.0"),
         ("irq-one-cpu", "hba:0000:03:00.0"),
@@ -62,14 +62,14 @@ async def test_the_faults_of_a_kernel_are_found_in_its_files(sight: SystemSnapsh
     }
 
 
-async def test_a_member_of_md_begins_where_its_partition_and_its_offset_say(sight: SystemSnapshot) -> None:
+async def test_a_member_of_md_begins_where_its_partition_and_its_offset_say(snapshot: SystemSnapshot) -> None:
     from dataclasses import replace
 
     from backends.model import Drive
 
     drive = Drive(target=Target(backend="block", address="sda"), device="/dev/sda", physical_block=4096)
-    seen = replace(sight, inventory=Inventory(drives=(drive,)))
-    assert [one.said.where for one in judged(seen).findings if one.rule.id == "misaligned"] == ["md0 on sda1"]
+    seen = replace(snapshot, inventory=Inventory(drives=(drive,)))
+    assert [one.outcome.where for one in evaluate(seen).findings if one.rule.id == "misaligned"] == ["md0 on sda1"]
 
 
 @pytest.mark.parametrize(

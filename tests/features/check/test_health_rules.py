@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.features.check.runner import judged
+from app.features.check.runner import evaluate
 from app.features.check.snapshot import SystemSnapshot
 from backends.model import UNRECOVERABLE, Array, Drive, Health, Inventory, Level, Media, Scope, State, Target, Task
 from tests.case_loop import loop_over
@@ -35,13 +35,13 @@ FAULTS = (
 )
 
 
-def ids(sight: SystemSnapshot) -> list[str]:
-    return [ruling.rule.id for ruling in judged(sight).findings]
+def ids(snapshot: SystemSnapshot) -> list[str]:
+    return [ruling.rule.id for ruling in evaluate(snapshot).findings]
 
 
-def messages(sight: SystemSnapshot, id: str) -> list[str]:
-    found = judged(sight).findings
-    return [ruling.said.message for ruling in found if ruling.rule.id == id and hasattr(ruling.said, "message")]
+def messages(snapshot: SystemSnapshot, id: str) -> list[str]:
+    found = evaluate(snapshot).findings
+    return [ruling.outcome.message for ruling in found if ruling.rule.id == id]
 
 
 def test_a_drive_with_every_fault_is_reported_once_for_each() -> None:
@@ -61,8 +61,8 @@ def test_two_views_of_a_drive_are_reported_once() -> None:
 
 def test_a_fault_that_only_the_hidden_view_reports_is_found() -> None:
     behind = disk(target=Target(backend="megaraid", address="/c0/e1/s7"), health=Health(predicts_failure=False))
-    sight = SystemSnapshot(inventory=Inventory(drives=(behind, disk(health=Health(predicts_failure=True)))))
-    assert [(ruling.rule.id, ruling.said.where) for ruling in judged(sight).findings] == [
+    snapshot = SystemSnapshot(inventory=Inventory(drives=(behind, disk(health=Health(predicts_failure=True)))))
+    assert [(ruling.rule.id, ruling.outcome.where) for ruling in evaluate(snapshot).findings] == [
         ("drive-failing", "megaraid:/c0/e1/s7")
     ]
 
@@ -81,8 +81,8 @@ def test_a_temperature_is_judged_by_the_limit_of_the_same_view(inner: float | No
 def test_a_member_behind_a_card_is_reported_at_its_own_address() -> None:
     drives = members()
     sick = Drive(target=drives[1].target, controller=CARD, array=VOLUME, health=Health(predictive_errors=1))
-    found = judged(array_of(drives=(drives[0], sick))).findings
-    assert [(ruling.rule.id, ruling.said.where) for ruling in found] == [("drive-failing", str(sick.target))]
+    found = evaluate(array_of(drives=(drives[0], sick))).findings
+    assert [(ruling.rule.id, ruling.outcome.where) for ruling in found] == [("drive-failing", str(sick.target))]
 
 
 @pytest.mark.parametrize(("celsius", "told"), [(77.0, False), (78.0, True)])
@@ -169,10 +169,9 @@ def _broken(level: Level, **more: Any) -> tuple[str, str]:
     array = Array(
         target=Target(backend="x", address="a", scope=Scope.ARRAY), **{"level": level, "state": State.DEGRADED, **more}
     )
-    (found,) = judged(SystemSnapshot(inventory=Inventory(arrays=(array,)))).findings
+    (found,) = evaluate(SystemSnapshot(inventory=Inventory(arrays=(array,)))).findings
     assert found.rule.id == "array-degraded"
-    message, mends = getattr(found.said, "message", ""), getattr(found.said, "mends", "")
-    return message, mends
+    return found.outcome.message, found.outcome.fix
 
 
 @loop_over("level", list(Level))

@@ -12,7 +12,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "check.md").read_text(encoding="utf
 
 
 def row(rule: Rule) -> str:
-    needs = "a run" if rule.needs_run else "nothing"
+    needs = "a run" if rule.look is None else "nothing"
     source = rule.source.replace("docs/advice.md", f"[advice.md](advice.md#{rule.id})")
     return f"| `{rule.id}` | {rule.severity} | {rule.what} | {needs} | {source} |"
 
@@ -28,4 +28,4 @@ def test_the_advisors_rules_are_in_the_table() -> None:
 
 def test_an_advice_that_is_no_rule_at_rest_needs_a_run() -> None:
     at_rest = {"background-task", "policy-not-in-force", "battery-learning", "array-degraded", "governor"}
-    assert {key for key in KEYS if not RULES[key].needs_run} == at_rest
+    assert {key for key in KEYS if RULES[key].look is not None} == at_rest

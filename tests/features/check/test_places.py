@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.features.check.finding import Finding, Severity
+from app.features.check.finding import Severity
 from app.features.check.presentation import checked_troubles, finding_facts
-from app.features.check.runner import CheckResult, device_at, judged
+from app.features.check.runner import CheckResult, device_at, evaluate
 from app.features.check.snapshot import BlockDevice, Partition
 from backends.model import Array, Drive, Inventory, Protection, State
 from tests.case_loop import loop_over
@@ -30,7 +30,7 @@ from tests.features.check.sights import CARD, DISK, MEMBERS, VOLUME, array_of, c
     ],
 )
 def test_a_place_is_told_at_its_device(where: str, at: str) -> None:
-    sight = replace(
+    snapshot = replace(
         array_of(),
         blocks={
             "sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=1 << 20),)),
@@ -38,13 +38,13 @@ def test_a_place_is_told_at_its_device(where: str, at: str) -> None:
         },
         mounts=mounted(source="/dev/sda1"),
     )
-    assert device_at(sight, where) == at
+    assert device_at(snapshot, where) == at
 
 
 def found() -> CheckResult:
     """A battery that failed, a foreign drive and one with errors, a note."""
     broken = card(protection=Protection(kind="bbu", state="failed"))
-    return judged(
+    return evaluate(
         array_of(
             controller=broken,
             array=volume(state=State.DEGRADED),
@@ -62,7 +62,7 @@ def test_faults_come_first_and_each_is_told_once() -> None:
     warnings = [one for one in checked.findings if one.rule.severity is Severity.WARN]
     assert faults
     assert warnings
-    assert [one.key for one in told] == [checked.devices[one.said.where] for one in (*faults, *warnings)]
+    assert [one.key for one in told] == [checked.devices[one.outcome.where] for one in (*faults, *warnings)]
 
 
 def test_what_no_rule_has_a_word_for_is_told_too() -> None:
@@ -75,9 +75,9 @@ def test_notes_are_told_at_their_device_alone() -> None:
     notes = [one for one in checked.findings if one.rule.severity is Severity.NOTE]
     told = checked_troubles(checked.inventory, checked)
     assert notes
-    said = {note.said.message.rstrip(".") for note in notes if isinstance(note.said, Finding)}
+    said = {note.outcome.message.rstrip(".") for note in notes}
     assert not said & {one.words for one in told}
-    [facts] = finding_facts(checked.at(checked.devices[notes[0].said.where]))
+    [facts] = finding_facts(checked.at(checked.devices[notes[0].outcome.where]))
     assert "note" in {line.label for line in facts.facts}
 
 

@@ -39,7 +39,7 @@ async def told_of(host: Host) -> Told:
     """All findings of a machine, by the way that `raidbench check` goes."""
     machine = MachineBackends.of(host)
     checked = await check(machine, await machine.probe())
-    return frozenset((one.rule.id, one.said.where) for one in checked.findings)
+    return frozenset((one.rule.id, one.outcome.where) for one in checked.findings)
 
 
 async def told_with(planted: PlantedFault, plant: Plant) -> Told:
@@ -83,7 +83,7 @@ async def test_what_is_planted_is_found_and_no_healthy_machine_is_accused() -> N
 
 
 def test_every_rule_that_needs_no_run_is_planted_once() -> None:
-    assert [one.id for one in PLANTED] == [rule.id for rule in RULES.values() if not rule.needs_run]
+    assert [one.id for one in PLANTED] == [rule.id for rule in RULES.values() if rule.look is not None]
 
 
 @loop_over("planted", PLANTED, ids=lambda one: one.id)

@@ -9,7 +9,7 @@ from app.core.session.events import MachineChecked, RecordedFinding, last_check
 from app.core.session.recorder import Recorder
 from app.core.session.state import replay
 from app.core.session.store import load
-from app.features.check.runner import CheckResult, judged, record
+from app.features.check.runner import CheckResult, evaluate, record
 from app.features.report.markdown import to_markdown
 from app.features.report.model import report_of
 from backends.model import State
@@ -18,7 +18,7 @@ from tests.core import sessions
 from tests.features.check.sights import array_of, volume
 from tests.tui.stage import paths_in
 
-DEGRADED = judged(array_of(array=volume(state=State.DEGRADED)))
+DEGRADED = evaluate(array_of(array=volume(state=State.DEGRADED)))
 
 
 async def test_it_is_kept_once_until_it_is_another(tmp_path: Path) -> None:

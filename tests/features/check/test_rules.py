@@ -8,7 +8,7 @@ import pytest
 
 from app.features.check.finding import Finding, Severity, UnknownResult
 from app.features.check.rule_table import RULES
-from app.features.check.runner import judged, known_ids
+from app.features.check.runner import evaluate, require_known_rules
 from app.features.check.snapshot import BlockDevice, Partition, SystemSnapshot
 from backends.errors import InvalidValueError
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, Target
@@ -17,10 +17,10 @@ from tests.case_loop import loop_over
 from tests.features.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, fact, md, mounted, on, volume
 
 
-def said(sight: SystemSnapshot, id: str) -> tuple[list[Finding], list[UnknownResult]]:
+def said(snapshot: SystemSnapshot, id: str) -> tuple[list[Finding], list[UnknownResult]]:
     look = RULES[id].look
     assert look is not None
-    found = list(look(sight))
+    found = list(look(snapshot))
     return [one for one in found if isinstance(one, Finding)], [one for one in found if isinstance(one, UnknownResult)]
 
 
@@ -31,12 +31,12 @@ def test_the_fault_is_found_and_the_near_miss_is_not(id: str) -> None:
     assert found.where
     assert found.message.endswith(".")
     assert found.evidence
-    assert found.mends
+    assert found.fix
     assert said(near, id) == ([], [])
 
 
 def test_every_rule_that_needs_no_run_has_its_fault_and_its_near_miss() -> None:
-    assert set(CASES) == {rule.id for rule in RULES.values() if not rule.needs_run}
+    assert set(CASES) == {rule.id for rule in RULES.values() if rule.look is not None}
 
 
 @loop_over("id", UNTOLD)
@@ -60,30 +60,30 @@ def test_a_vdo_pool_that_fills_up_is_warned_of_as_what_loses_writes(used: str, t
 def test_the_gravest_comes_first() -> None:
     sights = [array_of(array=CASES[id][0].inventory.arrays[0]) for id in ("background-task",)]
     both = array_of(controller=CASES["battery-failed"][0].inventory.controllers[0], array=sights[0].inventory.arrays[0])
-    assert [one.rule.id for one in judged(both).findings] == ["battery-failed", "background-task"]
+    assert [one.rule.id for one in evaluate(both).findings] == ["battery-failed", "background-task"]
 
 
 def test_what_is_ignored_is_counted_and_not_told() -> None:
-    checked = judged(CASES["battery-failed"][0], ignore={"battery-failed"})
+    checked = evaluate(CASES["battery-failed"][0], ignore={"battery-failed"})
     assert (checked.findings, [one.rule.id for one in checked.ignored]) == ((), ["battery-failed"])
 
 
 def test_findings_are_held_against_a_severity() -> None:
-    checked = judged(CASES["read-ahead-small"][0])
+    checked = evaluate(CASES["read-ahead-small"][0])
     assert (len(checked.from_on(Severity.NOTE)), len(checked.from_on(Severity.WARN))) == (1, 0)
 
 
 def test_a_mistyped_rule_is_answered_with_the_nearest() -> None:
     with pytest.raises(InvalidValueError, match="batery-failed") as caught:
-        known_ids(["batery-failed"])
+        require_known_rules(["batery-failed"])
     assert "battery-failed" in caught.value.hint
 
 
 def test_what_concerns_another_thing_is_left_out() -> None:
-    sight = CASES["misaligned"][0]
-    array, drive = sight.inventory.arrays[0], sight.inventory.drives[0]
-    assert [one.rule.id for one in judged(sight, about=array).findings] == ["misaligned"]
-    assert judged(sight, about=drive).findings == ()
+    snapshot = CASES["misaligned"][0]
+    array, drive = snapshot.inventory.arrays[0], snapshot.inventory.drives[0]
+    assert [one.rule.id for one in evaluate(snapshot, about=array).findings] == ["misaligned"]
+    assert evaluate(snapshot, about=drive).findings == ()
 
 
 def test_firmware_is_compared_as_the_kernel_has_it_of_every_disk() -> None:
@@ -106,8 +106,8 @@ def test_firmware_is_compared_as_the_kernel_has_it_of_every_disk() -> None:
 def test_a_resync_follows_the_limit_of_the_machine_unless_the_array_has_its_own(
     own: str, machine: int, told: bool
 ) -> None:
-    sight = replace(md(readings={"sync_speed_max": Reading(now=own)}), resync_limit=machine)
-    assert len(said(sight, "md-resync-slow")[0]) == told
+    snapshot = replace(md(readings={"sync_speed_max": Reading(now=own)}), resync_limit=machine)
+    assert len(said(snapshot, "md-resync-slow")[0]) == told
 
 
 @pytest.mark.parametrize(("paths", "count", "told"), [((8, 8), 7, True), ((8, 8), 8, False), ((128,), 30, True)])
@@ -125,23 +125,26 @@ def test_a_multipath_device_queues_what_a_path_takes(paths: tuple[int, ...], cou
 def test_findings_and_problems_of_other_targets_are_left_out() -> None:
     other = Target(backend="megaraid", address="/c1", scope=Scope.CONTROLLER)
     failed = Protection(kind="bbu", state="failed")
-    sight = array_of(governors={"powersave": 8})
-    own, second = sight.inventory.controllers[0], Controller(target=other, vendor="megaraid", protection=failed)
+    snapshot = array_of(governors={"powersave": 8})
+    own, second = snapshot.inventory.controllers[0], Controller(target=other, vendor="megaraid", protection=failed)
     names = ("megaraid:/c0", "megaraid:/c1", "megaraid", "areca", "block:sdz")
     problems = [Problem(where=name, message="It gives no answer.") for name in names]
-    both = replace(sight, inventory=replace(sight.inventory, controllers=(own, second)))
-    first = judged(both, about=own, problems=problems)
+    both = replace(snapshot, inventory=replace(snapshot.inventory, controllers=(own, second)))
+    first = evaluate(both, about=own, problems=problems)
     assert (first.findings, [one.where for one in first.problems]) == ((), ["megaraid:/c0", "megaraid"])
-    assert [one.rule.id for one in judged(both, about=second).findings] == ["battery-failed"]
+    assert [one.rule.id for one in evaluate(both, about=second).findings] == ["battery-failed"]
     drive = both.inventory.drives[0]
-    assert [one.where for one in judged(both, about=drive, problems=problems).problems] == ["megaraid:/c0", "megaraid"]
-    assert len(judged(both, problems=problems).problems) == len(names)
+    assert [one.where for one in evaluate(both, about=drive, problems=problems).problems] == [
+        "megaraid:/c0",
+        "megaraid",
+    ]
+    assert len(evaluate(both, problems=problems).problems) == len(names)
 
 
 def test_a_change_is_offered_where_it_can_be_made() -> None:
     legal = Reading(now="128", span=Span(minimum=0, maximum=1 << 20))
     (found,), _ = said(array_of(readings=on(DISK, read_ahead_kb=legal)), "read-ahead-small")
-    assert found.mends == "raidbench set block:sda read_ahead_kb=384"
+    assert found.fix == "raidbench set block:sda read_ahead_kb=384"
 
 
 @pytest.mark.parametrize(
@@ -181,8 +184,8 @@ def test_a_filesystem_on_a_volume_of_one_array_has_the_stripe_of_that(
         "dm-0": BlockDevice(name="dm-0", attributes={"dm/name": "vg0-data"}, below=below),
         "dm-1": BlockDevice(name="dm-1", attributes={"dm/name": "crypt"}, below=("sda",)),
     }
-    sight = array_of(blocks=blocks, mounts=mounted("sunit=128", "swidth=256", source=source))
-    assert [flaw.where for flaw in said(sight, "fs-stripe-other")[0]] == (["/srv"] if told else [])
+    snapshot = array_of(blocks=blocks, mounts=mounted("sunit=128", "swidth=256", source=source))
+    assert [flaw.where for flaw in said(snapshot, "fs-stripe-other")[0]] == (["/srv"] if told else [])
 
 
 @pytest.mark.parametrize(
@@ -193,7 +196,7 @@ def test_a_filesystem_on_a_volume_of_one_array_has_the_stripe_of_that(
     ],
 )
 def test_no_difference_is_found_from_a_value_that_is_not_understood(reading: Reading) -> None:
-    sight = array_of(readings={VOLUME: {"write_cache": reading}})
-    assert said(sight, "policy-not-in-force") == ([], [])
+    snapshot = array_of(readings={VOLUME: {"write_cache": reading}})
+    assert said(snapshot, "policy-not-in-force") == ([], [])
     known = Reading(now="write-back", effective="write-through")
     assert len(said(array_of(readings={VOLUME: {"write_cache": known}}), "policy-not-in-force")[0]) == 1

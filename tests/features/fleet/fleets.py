@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import field
 
-from app.features.fleet.hosts.fleet import Fleet
 from app.features.fleet.hosts.overview import WORDS as FACTS
+from app.features.fleet.hosts.query import Fleet
 from app.features.fleet.hosts.wire_format import RawResponse
 from app.features.fleet.multihost.transport import Transport
 from backends.values import dataclass

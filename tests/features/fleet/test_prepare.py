@@ -13,7 +13,7 @@ from app.cli import confirm
 from app.features.fleet.cli import query
 from app.features.fleet.hosts import standalone_binary
 from app.features.fleet.hosts.deployment import LOOK
-from app.features.fleet.hosts.standalone_binary import one_file
+from app.features.fleet.hosts.standalone_binary import find_binary
 from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from backends.self_exec import LAUNCHER
 from tests.cli.conftest import Cli, Outcome
@@ -83,7 +83,7 @@ def copies(outcome: Outcome) -> dict[str, str | None]:
 
 
 def test_it_is_sent_where_it_is_missing_or_another_and_nowhere_else(cli: Cli, fleet: Fleet, file: Path) -> None:
-    known = one_file(file)
+    known = find_binary(file)
     assert known is not None
     there = fleet(a=INSTALLED, b=BARE, c="0" * 64, d=known.sha256)
     told = cli("hosts", "prepare", "a,b,c,d", "--file", str(file), "--yes", "--json")

@@ -16,8 +16,8 @@ from app.core.session.paths import Paths
 from app.core.session.results import Advice
 from app.core.session.state import RunRecord
 from app.core.session.store import LoadedSession, load
-from app.features.history.baseline_check import BaselineCheck, check
-from app.features.history.baseline_presentation import check_sentence
+from app.features.history.baseline_check import BaselineCheck, check_runs
+from app.features.history.baseline_presentation import check_text
 from app.features.history.baselines import Baseline, Baselines, baseline_of
 from backends.errors import InvalidValueError, NotFoundError, StorageError
 from tests.core import sessions
@@ -131,7 +131,7 @@ def now(folder: Path, *iops: float, **more: object) -> tuple[RunRecord, ...]:
 
 
 def checked(saved: Baseline, records: tuple[RunRecord, ...], known: tuple[PastRun, ...] = ()) -> BaselineCheck:
-    return check(saved, records, known, threshold=5.0)
+    return check_runs(saved, records, known, threshold=5.0)
 
 
 def test_half_as_fast_is_worse(saved: Baseline, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_runs_with_another_engine_are_never_held_against_it(saved: Baseline, tmp
     """As those that flush are measured by later versions."""
     found = checked(saved, now(tmp_path / "later", 1000, 1001, 999, job={"rw": "randread", "ioengine": "psync"}))
     assert found.judgement.standing is RegressionVerdict.REFUSED
-    assert "its engine was libaio and is psync now" in check_sentence(found)
+    assert "its engine was libaio and is psync now" in check_text(found)
 
 
 def test_another_engine_is_another_condition_of_the_history() -> None:

@@ -13,7 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
 from app.features.metrics.definitions import METRICS, MetricsSnapshot, rows
-from app.features.metrics.openmetrics import look, text_of
+from app.features.metrics.openmetrics import take_snapshot, text_of
 from backends.registry import MachineBackends
 from backends.settings import Reading
 from backends.simulator.host import SimulatedHost
@@ -40,7 +40,7 @@ def racks() -> dict[str, Rack]:
 
 @pytest.fixture(scope="module")
 def looked() -> MetricsSnapshot:
-    return asyncio.run(look(MachineBackends.of(SimulatedHost(still_rack(), speed=FAST))))
+    return asyncio.run(take_snapshot(MachineBackends.of(SimulatedHost(still_rack(), speed=FAST))))
 
 
 def samples(text: str) -> dict[str, float]:
@@ -52,7 +52,7 @@ def samples(text: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", ["lsi", pytest.param("hpe", marks=LONG), pytest.param("linux", marks=LONG)])
 async def test_all_of_a_rack_is_valid_for_both_formats(name: str) -> None:
-    text = text_of(await look(MachineBackends.of(SimulatedHost(racks()[name], speed=FAST))))
+    text = text_of(await take_snapshot(MachineBackends.of(SimulatedHost(racks()[name], speed=FAST))))
     both = [{one.name for family in parse(text) for one in family.samples} for parse in (openmetrics, prometheus)]
     assert both[0] == both[1]
     assert both[0] <= {one.name for one in METRICS}
@@ -69,7 +69,7 @@ async def test_the_failed_battery_and_what_it_does_are_figures(looked: MetricsSn
 
 
 async def test_no_label_changes_by_itself(looked: MetricsSnapshot) -> None:
-    again = await look(MachineBackends.of(SimulatedHost(still_rack(), speed=FAST)))
+    again = await take_snapshot(MachineBackends.of(SimulatedHost(still_rack(), speed=FAST)))
     assert samples(text_of(again)).keys() == samples(text_of(looked)).keys()
 
 
@@ -88,11 +88,11 @@ async def test_serial_numbers_can_be_left_out(looked: MetricsSnapshot) -> None:
 
 
 def test_a_hostile_value_stays_within_its_label() -> None:
-    sight = array_of(readings=on(VOLUME, scheduler=Reading(now='a"} 1\n# EOF\nevil{x="')))
+    snapshot = array_of(readings=on(VOLUME, scheduler=Reading(now='a"} 1\n# EOF\nevil{x="')))
     from backends.settings import Setting
 
     declared = {VOLUME: (Setting(key="scheduler", label="", help=""),)}
-    text = text_of(MetricsSnapshot(inventory=sight.inventory, readings=sight.readings, settings=declared))
+    text = text_of(MetricsSnapshot(inventory=snapshot.inventory, readings=snapshot.readings, settings=declared))
     assert [family.name for family in openmetrics(text) if "evil" in family.name] == []
     assert text.count("# EOF\n") == 1
 

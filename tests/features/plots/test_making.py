@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.core.session.results import DirectionSample, Phase, RunStatus, Sample
 from app.core.session.state import Session
-from app.features.plots.builder import picture, usual
+from app.features.plots.builder import default_kind, picture
 from app.features.plots.request import PlotOptions
 from app.features.plots.selection import PlacedRun, PlotSelection, of_experiment, of_runs, of_sweep
 from tests.case_loop import loop_over
@@ -94,7 +94,7 @@ def test_an_ab_has_both_arms_by_their_values_and_its_verdict() -> None:
     subject = of_experiment(held, NOWHERE, held.experiments[0])
     assert subject is not None
     assert [part.name for part in subject.parts] == ["read-ahead 128 KiB", "read-ahead 4096 KiB"]
-    assert (subject.counted, usual(subject), "Slower" in subject.verdict) == (
+    assert (subject.counted, default_kind(subject), "Slower" in subject.verdict) == (
         "3 pairs",
         StaticPlotKind.PERCENTILES,
         True,
@@ -149,7 +149,7 @@ def test_a_curve_has_rate_and_latency_of_each_value() -> None:
     assert subject is not None
     data = made(subject, StaticPlotKind.CURVE).data
     assert isinstance(data, CurveData)
-    assert (data.across, data.steps, usual(subject)) == ("queue depth", (1.0, 8.0, 64.0), StaticPlotKind.CURVE)
+    assert (data.across, data.steps, default_kind(subject)) == ("queue depth", (1.0, 8.0, 64.0), StaticPlotKind.CURVE)
     assert [round(point.mean) for point in data.lines[0].rates] == [1000, 8000, 64_000]
     assert [round(point.mean) for point in data.lines[0].latencies] == [100_000, 800_000, 6_400_000]
 

@@ -25,7 +25,7 @@ from app.features.report.blocks import (
     Section,
     Sentences,
 )
-from app.features.report.csv import cell, runs_csv
+from app.features.report.csv import cell_text, runs_csv
 from app.features.report.graph import Axis, AxisUnit, Graph, GraphLine, HeatMap, IntervalGraph, LineGraph, Whisker
 from app.features.report.html import to_html
 from app.features.report.markdown import to_markdown
@@ -115,15 +115,17 @@ def test_markdown_code_stays_in_its_fence() -> None:
 
 def test_no_cell_of_a_table_is_a_formula() -> None:
     number = re.compile(r"[+-]?\d+(\.\d+)?")
-    acting = [text for text in map(cell, STRINGS) if text[:1] in ("=", "+", "-", "@") and not number.fullmatch(text)]
+    acting = [
+        text for text in map(cell_text, STRINGS) if text[:1] in ("=", "+", "-", "@") and not number.fullmatch(text)
+    ]
     assert acting == []
 
 
 def test_cells_come_back_whole() -> None:
     file = io.StringIO()
-    csv.writer(file).writerows([cell(text)] for text in STRINGS)
+    csv.writer(file).writerows([cell_text(text)] for text in STRINGS)
     rows = [row[0] if row else "" for row in csv.reader(io.StringIO(file.getvalue()))]
-    assert rows == [cell(text) for text in STRINGS]
+    assert rows == [cell_text(text) for text in STRINGS]
 
 
 def told(events: list[Any]) -> Session:

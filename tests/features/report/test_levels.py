@@ -9,7 +9,7 @@ from app.core.session.event_types import InterimAnalysis
 from app.core.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunStarted
 from app.core.session.results import RunStatus
 from app.core.session.state import Session, replay
-from app.features.report.experiments import compared, experiment_graphs
+from app.features.report.experiments import experiment_graphs, experiments_table
 from app.features.report.graph import IntervalGraph
 from app.features.report.markdown import to_markdown
 from app.features.report.model import report_of
@@ -49,7 +49,7 @@ def two() -> Session:
 
 
 def test_every_row_of_the_table_has_the_level_of_its_experiment() -> None:
-    table = compared(two())
+    table = experiments_table(two())
     shown = {(str(row[0]), str(row[table.columns.index("Interval")])) for row in table.rows}
     assert shown == set(COVERS.items())
 

@@ -17,7 +17,7 @@ from app.core.session.sweep_record import (
     fold_sweep,
 )
 from app.core.session.sweep_steps import Design, StepResult, SweepCell
-from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.adaptive_steps import next_steps
 from tests.features.sweep.making import design
 from tests.method.loads import DEVICES, SECONDS, Device
 
@@ -43,7 +43,7 @@ class LoadedSweep:
 
     def _step(self) -> bool:
         if not self.record.todo:
-            more = further(self.record, self.runs)
+            more = next_steps(self.record, self.runs)
             if more is None:
                 return False
             self._take(more)

@@ -66,8 +66,8 @@ class WrittenSweep:
         """Begins a step, and what is seen of it."""
         record = run(f"r{step.number}", 1.0)
         self.write(SweepStepStarted(at=NOON, step=step.number), record.start)
-        self._live.heard(Session(), record.start)
-        self._live.heard(
+        self._live.handle_event(Session(), record.start)
+        self._live.handle_event(
             Session(), LiveEvent(at=NOON, id=record.id, progress=PhaseChanged(phase=Phase.MEASURING, seconds=5.0))
         )
         for at in range(samples):
@@ -80,7 +80,7 @@ class WrittenSweep:
                 p99_9_ns=2_400_000,
             )
             sample = Sample(at=0.25 * (at + 1), seconds=0.25, phase=Phase.MEASURING, read=figures)
-            self._live.heard(Session(), LiveEvent(at=NOON, id=record.id, progress=SampleTaken(sample=sample)))
+            self._live.handle_event(Session(), LiveEvent(at=NOON, id=record.id, progress=SampleTaken(sample=sample)))
 
     def end(self, result: SweepResult, reason: str = "", left: tuple[str, ...] = ()) -> None:
         self.write(SweepEnded(at=NOON + 90, result=result, reason=reason, left=left))
@@ -115,6 +115,6 @@ class InThisProcess:
 
     async def _go(self, runner: SweepRunner, bench: Workbench) -> None:
         try:
-            await runner.go()
+            await runner.run_all()
         finally:
             bench.close()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.features.sweep.cli.background import HURRY
-from app.features.sweep.engine.builtin_plans import shipped
+from app.features.sweep.engine.builtin_plans import plan_files
 from tests.cli.conftest import Cli
 
 SPEED = ("--demo-speed", "1000")
@@ -36,7 +36,7 @@ def shortened(tmp_path: Path) -> Callable[[str], str]:
     """Makes a plan that comes along with runs of a few seconds; the file."""
 
     def shorten(name: str) -> str:
-        text = shipped()[name].read_text()
+        text = plan_files()[name].read_text()
         for long, brief in SHORT.items():
             assert long in text
             text = text.replace(long, brief)
@@ -100,7 +100,7 @@ UNNAMED = {
 """Targets that a plan leaves to its user."""
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", plan_files())
 def test_a_shipped_plan_has_the_repeats_that_its_verdicts_need(cli: Cli, name: str) -> None:
     targets = [word for role in UNNAMED.get(name, ()) for word in ("--target", role)]
     done = cli("--demo", RACKS.get(name, "lsi"), "sweep", name, *targets, "--dry-run", "--json")

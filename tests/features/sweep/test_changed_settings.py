@@ -44,7 +44,7 @@ async def test_each_cell_is_measured_at_its_values_and_all_come_back(tmp_path: P
     bed = Bed(tmp_path)
     bench = await bed.begun(AHEAD + LARGEST)
     before = await values(bench)
-    await SweepRunner(bench).go()
+    await SweepRunner(bench).run_all()
     record = record_of(bench)
     assert record.end is not None
     assert (record.end.result, record.end.left) == (SweepResult.FINISHED, ())
@@ -64,7 +64,7 @@ async def test_what_an_axis_moves_along_comes_back_though_it_is_none_itself(tmp_
     somebody_sets(bed, read_ahead_kb="12")
     bench = await bed.begun(LARGEST)
     before = await values(bench)
-    await SweepRunner(bench).go()
+    await SweepRunner(bench).run_all()
     assert (before[0], await values(bench)) == ("12", before)
 
 
@@ -91,7 +91,7 @@ async def test_a_cell_whose_setting_changes_before_its_run_is_not_measured(
             somebody_sets(bed, read_ahead_kb="12")
 
     monkeypatch.setattr(SweepRunner, "_rest", meddle)
-    await SweepRunner(bench).go()
+    await SweepRunner(bench).run_all()
     first, *others = record_of(bench).ended
     assert (first.result, first.run, first.again) == (StepResult.FAILED, None, True)
     assert [(end.step, end.result) for end in others] == [(1, StepResult.DONE), (2, StepResult.DONE)]
@@ -110,7 +110,7 @@ async def test_a_cell_whose_setting_changed_during_its_run_is_not_measured(
             somebody_sets(bed, read_ahead_kb="12")
 
     bench.subscribe(meddle)
-    await SweepRunner(bench).go()
+    await SweepRunner(bench).run_all()
     record = record_of(bench)
     first, *others = record.ended
     assert (first.result, first.run, first.again) == (StepResult.FAILED, "r1", True)

@@ -54,7 +54,7 @@ async def test_a_value_that_the_card_refuses_fails_its_steps_and_the_rest_is_mea
 ) -> None:
     bench = await bed.begun(THREE)
     with refusing(monkeypatch, "read-ahead"):
-        record = await SweepRunner(bench).go()
+        record = await SweepRunner(bench).run_all()
     assert record.end is not None
     results = [step.result for step in record.ended]
     assert (results.count(StepResult.FAILED), results.count(StepResult.DONE)) == (1, 2)
@@ -69,7 +69,7 @@ async def test_a_way_back_that_the_card_refuses_is_told_with_the_setting_and_its
     bench = await bed.begun(AHEAD)
     runner = SweepRunner(bench)
     with refusing(monkeypatch, "none"):
-        record = await runner.go()
+        record = await runner.run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.FAILED
     assert len(record.end.left) == 1
@@ -84,7 +84,7 @@ async def test_a_volume_that_goes_ends_the_sweep_and_names_what_is_not_back(bed:
             rack.cards[0].volumes[:] = [one for one in rack.cards[0].volumes if one.number != 1]
 
     after_each(bench, take_away)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.FAILED
     assert "megaraid:/c0/v1" in record.end.reason
@@ -99,7 +99,7 @@ async def test_a_state_folder_that_takes_nothing_ends_the_sweep_and_says_what_is
     with ExitStack() as broken:
         after_each(bench, lambda _ended: broken.enter_context(taking_nothing(monkeypatch, bed.folder, code)))
         with pytest.raises(StorageError) as caught:
-            await SweepRunner(bench).go()
+            await SweepRunner(bench).run_all()
     is_back = (await settings(bench))["read_ahead"] == "none"
     assert is_back or "read_ahead of megaraid:/c0/v1 is not none again" in caught.value.message
     assert is_back or "`raidbench recover` puts it back" in caught.value.hint
@@ -109,7 +109,7 @@ async def test_a_state_folder_that_takes_nothing_ends_the_sweep_and_says_what_is
     again = bed.bench()
     await again.open(folder)
     await again.hardware.probe()
-    await SweepRunner(again).give_up()
+    await SweepRunner(again).restore_and_stop()
     assert await settings(again) == BEFORE
 
 
@@ -125,7 +125,7 @@ async def test_a_run_that_ends_itself_ends_the_sweep_with_its_own_reason(
         return replace(run, end=replace(run.end, figures=figures))  # type: ignore[type-var]
 
     monkeypatch.setattr(bench.jobs, "measure", measure)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.STOPPED
     assert "the pool has 1 MiB left" in record.end.reason

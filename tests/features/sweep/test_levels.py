@@ -22,9 +22,9 @@ from app.features.sweep.engine.plan import PlanError
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
 from app.features.sweep.engine.results import results
-from app.features.sweep.engine.risk_assessment import RiskAssessment, survey
+from app.features.sweep.engine.risk_assessment import RiskAssessment, assess_risk
 from app.features.sweep.engine.runner import SweepRunner
-from app.features.sweep.engine.targets import look
+from app.features.sweep.engine.targets import inspect_targets
 from app.features.sweep.presentation.json_schema import design_json
 from app.features.sweep.presentation.plan import plan_facts
 from backends.model import Level
@@ -85,8 +85,8 @@ class Bed:
     async def surveyed(self, bench: Workbench, text: str) -> RiskAssessment:
         await bench.hardware.probe()
         wanted = parse_plan(text.encode(), "plan.toml")
-        known = await look(bench, wanted, {})
-        return await survey(bench, expand(wanted, known, 1), known)
+        known = await inspect_targets(bench, wanted, {})
+        return await assess_risk(bench, expand(wanted, known, 1), known)
 
     async def begun(self, text: str) -> Workbench:
         bench = self.bench()
@@ -282,7 +282,7 @@ async def test_settings_are_compared_on_their_own_array_and_arrays_with_each_oth
 async def test_a_card_makes_the_arrays_of_its_drives_and_none_is_measured_while_it_initialises(bed: Bed) -> None:
     text = plan("raid0", "raid5", more=CARD_AHEAD).replace(DRIVES_OF_MD, '["252:0", "252:1", "252:2"]')
     bench = await bed.begun(text)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.finished, record.end
     assert {end.result for end in record.ended} == {StepResult.DONE}
     assert len(record.ended) == 4
@@ -360,7 +360,7 @@ async def test_every_array_is_made_prepared_measured_and_deleted_in_each_round(b
     made, gone, checked = notes(bench, "Made the array "), notes(bench, "Deleted the array "), notes(bench, "Parity")
     written: list[bool] = []
     bench.subscribe(lambda _, event: written.append(True) if isinstance(event, PreconditionEnded) else None)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.finished, record.end
     assert {end.result for end in record.ended} == {StepResult.DONE}
     assert len(record.ended) == len(record.steps) == 12
@@ -389,7 +389,7 @@ async def test_nothing_is_measured_before_the_resync_is_over(bed: Bed, small: No
             )
 
     bench.subscribe(hear)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.finished, record.end
     assert seen == [("optimal", ())] * (2 if level == "raid50" else 1)
     await require_nothing_left(bench)
@@ -408,7 +408,7 @@ async def test_a_run_during_which_something_began_in_the_array_does_not_count(
                     array.component_kib *= 10**5
 
     bench.subscribe(hear)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     ends = {record.cell(record.steps[end.step - 1].cell).array: end for end in record.ended}
     assert "began a" in ends["a2"].reason
     assert (ends["a2"].result, ends["a1"].result) == (StepResult.FAILED, StepResult.DONE)
@@ -422,7 +422,7 @@ async def test_parity_that_is_not_right_fails_the_cells_and_the_sweep_goes_on(
 
     monkeypatch.setattr("backends.vendors.mdraid.backend.MdRaid.mismatches", wrong)
     bench = await bed.begun(plan("raid5", "raid0", more=CLEAN))
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     ends = {record.cell(record.steps[end.step - 1].cell).array: end for end in record.ended}
     assert (ends["a1"].result, ends["a2"].result) == (StepResult.FAILED, StepResult.DONE)
     assert "has a mismatch_cnt of 128 after a pass over all of it: its parity is not right." in ends["a1"].reason
@@ -444,7 +444,7 @@ async def test_what_the_maker_refuses_is_left_out_in_its_words(
 
     monkeypatch.setattr(MdRaid, "run_making", refusing)
     bench = await bed.begun(plan("raid10", "raid0", more=CLEAN, repeats=2))
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.finished, record.end
     assert {array: "no room for the layout" in reason for array, reason in record.refused.items()} == {"a1": True}
     assert len(record.ended) == 2
@@ -455,7 +455,7 @@ async def test_one_drive_alone_is_measured_between_the_arrays_and_written_to(bed
     text = plan("raid0", "jbod", repeats=2).replace('rw = "randread"', 'rw = "randwrite"')
     bed.lies("sdb", Content(filesystem="ext4", label="x", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4"))
     bench = await bed.begun(text)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.finished, record.end
     assert {end.result for end in record.ended} == {StepResult.DONE}
     measured_on = {run.start.device for run in bench.session.runs}
@@ -477,7 +477,7 @@ async def test_one_drive_alone_that_gets_a_filesystem_is_not_written_to(bed: Bed
             written.append(event.id)
 
     bench.subscribe(hear)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert record.end.result is not SweepResult.FINISHED
     assert written == []
@@ -494,7 +494,7 @@ async def test_a_drive_that_gets_a_filesystem_ends_it_and_keeps_the_filesystem(b
             bed.lies("sdd", content)
 
     bench.subscribe(hear)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert (record.end.result, record.end.left) == (SweepResult.FAILED, ())
     assert "Something lies on /dev/sdd that was not there when it was confirmed" in record.end.reason
@@ -517,7 +517,7 @@ async def test_what_an_array_leaves_of_a_confirmed_filesystem_does_not_end_it(
             bed.lies("sdd", rest)
 
     bench.subscribe(hear)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.finished is confirmed, record.end
     assert bed.file.rack.lying["sdd"] == rest or confirmed
 
@@ -526,7 +526,7 @@ async def test_a_stop_deletes_the_array_and_it_goes_on_later(bed: Bed, small: No
     bench = await bed.begun(plan("raid0", "raid10", more=CLEAN))
     runner = SweepRunner(bench)
     bench.subscribe(lambda _, event: runner.stop() if isinstance(event, SweepStepEnded) else None)
-    record = await runner.go()
+    record = await runner.run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.STOPPED
     assert len(record.todo) == 1
@@ -538,7 +538,7 @@ async def test_a_stop_deletes_the_array_and_it_goes_on_later(bed: Bed, small: No
     await later.hardware.probe()
     runner = SweepRunner(later)
     await runner.resume()
-    assert (await runner.go()).finished
+    assert (await runner.run_all()).finished
     await require_nothing_left(later)
 
 
@@ -556,7 +556,7 @@ async def test_killed_after_any_command_it_goes_on_or_is_put_back_and_leaves_not
             shutil.copytree(bed.folder, kept[-1])
 
     bench.subscribe(keep)
-    assert (await SweepRunner(bench).go()).finished
+    assert (await SweepRunner(bench).run_all()).finished
     folder = bench.require_recording()
     bench.close()
     assert len(kept) >= 10
@@ -570,11 +570,11 @@ async def test_killed_after_any_command_it_goes_on_or_is_put_back_and_leaves_not
         runner = SweepRunner(later)
         if goes_on:
             await runner.resume()
-            record = await runner.go()
+            record = await runner.run_all()
             assert record.finished, (copy, record.end)
             assert {end.result for end in record.ended} == {StepResult.DONE}
         else:
-            record = await runner.give_up()
+            record = await runner.restore_and_stop()
         assert record.end is not None
         assert record.end.left == (), copy
         await require_nothing_left(later)

@@ -23,7 +23,7 @@ SAMPLE = LiveEvent(
 def test_live_events_come_across_whole(tmp_path: Path) -> None:
     writer, reader = LiveWriter(tmp_path), LiveReader(tmp_path)
     for event in (STARTED, PHASE, SAMPLE):
-        writer.heard(Session(), event)
+        writer.handle_event(Session(), event)
     assert list(reader.read()) == [PHASE, SAMPLE]
     assert list(reader.read()) == []
 
@@ -31,17 +31,17 @@ def test_live_events_come_across_whole(tmp_path: Path) -> None:
 def test_a_new_run_begins_anew(tmp_path: Path) -> None:
     writer, reader = LiveWriter(tmp_path), LiveReader(tmp_path)
     for event in (STARTED, PHASE):
-        writer.heard(Session(), event)
+        writer.handle_event(Session(), event)
     assert list(reader.read()) == [PHASE]
     for later in (STARTED, SAMPLE):
-        writer.heard(Session(), later)
+        writer.handle_event(Session(), later)
     assert list(reader.read()) == [SAMPLE]
 
 
 def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
     writer, reader = LiveWriter(tmp_path), LiveReader(tmp_path)
-    writer.heard(Session(), STARTED)
-    writer.heard(Session(), PHASE)
+    writer.handle_event(Session(), STARTED)
+    writer.handle_event(Session(), PHASE)
     whole = (tmp_path / FILE).read_bytes()
     with (tmp_path / FILE).open("r+b") as file:
         file.truncate(10)

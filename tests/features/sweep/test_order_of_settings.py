@@ -12,9 +12,9 @@ from app.core.workbench import Workbench
 from app.features.advice.rules import advise
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
-from app.features.sweep.engine.risk_assessment import survey
+from app.features.sweep.engine.risk_assessment import assess_risk
 from app.features.sweep.engine.runner import SweepRunner
-from app.features.sweep.engine.targets import look
+from app.features.sweep.engine.targets import inspect_targets
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.hpe import hpe_rack
 from backends.simulator.rack import Rack
@@ -61,14 +61,14 @@ async def test_a_sweep_moves_both_thresholds_down_and_up_and_puts_both_back(tmp_
     bench = Workbench(SimulatedHost(kept, speed=FAST), paths=paths, advisor=advise)
     await bench.hardware.probe()
     plan = parse_plan(PLAN.encode(), "plan.toml")
-    known = await look(bench, plan, {})
-    surveyed = await survey(bench, expand(plan, known, 1), known)
+    known = await inspect_targets(bench, plan, {})
+    surveyed = await assess_risk(bench, expand(plan, known, 1), known)
     assert not surveyed.refused
     await bench.open(fresh=True)
     await bench.hardware.probe()
     runner = SweepRunner(bench)
     runner.begin(surveyed.design)
-    await runner.go()
+    await runner.run_all()
     assert bench.session.sweep is not None
     assert {step.result for step in bench.session.sweep.ended} == {StepResult.DONE}
     now = await bench.hardware.read(known.holders["system"][0].target)

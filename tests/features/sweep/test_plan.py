@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.session.sweep_steps import Rank
-from app.features.sweep.engine.builtin_plans import EARLIER, shipped
+from app.features.sweep.engine.builtin_plans import EARLIER, plan_files
 from app.features.sweep.engine.plan import JobAxis, PlanError, SettingAxis
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import load_plan, parse_plan
@@ -129,7 +129,7 @@ def test_no_text_makes_it_stumble(text: str) -> None:
             continue
 
 
-@loop_over("name", sorted(shipped()))
+@loop_over("name", sorted(plan_files()))
 def test_every_plan_that_comes_along_can_be_read(name: str) -> None:
     assert load_plan(name).title
 
@@ -137,7 +137,7 @@ def test_every_plan_that_comes_along_can_be_read(name: str) -> None:
 def test_the_published_tables_are_among_them() -> None:
     names = ("a", "b", "c", "d", "e", "f-ds4700", "f-ds3400", "f-5805", "f-rs2bl080")
     wanted = {f"articles-{name}" for name in names}
-    assert {*wanted, "block-size", "queue-depth", "iometer"} <= shipped().keys()
+    assert {*wanted, "block-size", "queue-depth", "iometer"} <= plan_files().keys()
     assert all(load_plan(name).published for name in wanted)
 
 

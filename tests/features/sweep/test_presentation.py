@@ -16,7 +16,7 @@ from app.features.report.markdown import to_markdown
 from app.features.report.model import report_of
 from app.features.sweep.cli.text import result_lines
 from app.features.sweep.engine.results import results
-from app.features.sweep.presentation.findings import ending, finding_facts, left_out, session_highlights
+from app.features.sweep.presentation.findings import ending_text, finding_facts, left_out_facts, session_highlights
 from app.features.sweep.presentation.plan import cells_table, order_facts
 from app.features.sweep.presentation.sweep import legend, matrix, rankings
 from tests.core import sessions
@@ -81,7 +81,7 @@ def _facts(record: SweepRecord, runs: list[RunRecord], heading: str) -> tuple[Fa
 
 
 def test_what_is_left_out_is_said_once_for_a_set_up() -> None:
-    facts = left_out(design(LOCKED + PATTERNS)).facts
+    facts = left_out_facts(design(LOCKED + PATTERNS)).facts
     assert [fact.value.startswith("locked=b: ") for fact in facts] == [True]
 
 
@@ -174,12 +174,12 @@ def test_different_workloads_of_one_set_up_have_no_best_one() -> None:
 
 def test_the_end_says_whether_the_settings_are_as_before() -> None:
     record = started(design(AHEAD))
-    assert ending(finished(record))[0].endswith("; the settings are as before")
-    assert ending(finished(record, left=("ahead of fake:v1",))) == (
+    assert ending_text(finished(record))[0].endswith("; the settings are as before")
+    assert ending_text(finished(record, left=("ahead of fake:v1",))) == (
         "FINISHED: NOT ALL SETTINGS ARE AS BEFORE: ahead of fake:v1",
         Tone.BAD,
     )
-    assert ending(finished(record, SweepResult.STOPPED, reason="It was asked to."))[1] is Tone.ATTENTION
+    assert ending_text(finished(record, SweepResult.STOPPED, reason="It was asked to."))[1] is Tone.ATTENTION
 
 
 def test_in_short_says_what_the_most_of_a_figure_costs_along_a_field_of_numbers() -> None:

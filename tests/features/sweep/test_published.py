@@ -11,7 +11,7 @@ from app.core.session.state import Session
 from app.core.session.sweep_steps import PublishedKind, SweepCell
 from app.features.report.sweep import sweep_sections
 from app.features.sweep.cli.text import result_lines
-from app.features.sweep.engine.builtin_plans import shipped
+from app.features.sweep.engine.builtin_plans import plan_files
 from app.features.sweep.engine.plan import PlanError
 from app.features.sweep.engine.plan_file import parse_plan
 from app.features.sweep.engine.results import results
@@ -193,9 +193,9 @@ def test_a_shape_without_figures_is_refused() -> None:
         plan(ROWS + SHAPE.format("cells"))
 
 
-@loop_over("name", [name for name in shipped() if name.startswith("articles")])
+@loop_over("name", [name for name in plan_files() if name.startswith("articles")])
 def test_the_table_of_a_shipped_plan_comes_first_once_and_within_80_columns(name: str) -> None:
-    text = shipped()[name].read_text()
+    text = plan_files()[name].read_text()
     figures = parse_plan(text.encode(), name).published
     cells = list(dict.fromkeys((one.row, one.column) for one in figures))
     measured_cells = [

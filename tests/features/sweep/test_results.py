@@ -11,7 +11,7 @@ from app.core.presentation.verdict_text import reason_text
 from app.core.session.results import Advice, RunStatus
 from app.core.session.state import RunRecord
 from app.core.session.sweep_steps import Purpose, Rank, StepResult
-from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.adaptive_steps import next_steps
 from app.features.sweep.engine.results import results
 from app.features.sweep.presentation.sweep import cell_notes
 from tests.features.sweep.making import after, design, measured, run, started
@@ -81,7 +81,7 @@ def test_what_makes_no_difference_is_up_to_the_plan(threshold: float | None, ver
 @pytest.mark.parametrize(("threshold", "confirmed"), [(2.0, True), (6.0, True), (9.0, False)])
 def test_a_lead_of_half_the_threshold_is_confirmed(threshold: float, confirmed: bool) -> None:
     made = replace(design(AHEAD, repeats=2), threshold_percent=threshold)
-    more = further(*measured(made, {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1040}))
+    more = next_steps(*measured(made, {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1040}))
     assert more is not None
     assert bool(more.steps) is confirmed
 
@@ -149,7 +149,7 @@ def test_a_failed_run_is_no_figure() -> None:
 
 def test_the_winner_is_confirmed_in_fresh_pairs() -> None:
     record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1200})
-    more = further(record, runs)
+    more = next_steps(record, runs)
     assert more is not None
     assert more.purpose is Purpose.CONFIRM
     rows = [record.cell(step.cell).row for step in more.steps]
@@ -160,7 +160,7 @@ def test_the_winner_is_confirmed_in_fresh_pairs() -> None:
 
 def test_whoever_goes_on_decides_the_same() -> None:
     record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1200})
-    one, other = further(record, runs), further(record, runs)
+    one, other = next_steps(record, runs), next_steps(record, runs)
     assert one is not None
     assert other is not None
     assert one.steps == other.steps
@@ -168,27 +168,27 @@ def test_whoever_goes_on_decides_the_same() -> None:
 
 def test_nothing_is_confirmed_when_nothing_beats_the_baseline() -> None:
     record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 900})
-    more = further(record, runs)
+    more = next_steps(record, runs)
     assert more is not None
     assert more.steps == ()
 
 
 def test_a_lead_too_small_for_any_verdict_is_not_confirmed() -> None:
     record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1008})
-    more = further(record, runs)
+    more = next_steps(record, runs)
     assert more is not None
     assert more.steps == ()
 
 
 def test_what_cannot_be_flipped_in_place_is_not_confirmed() -> None:
     record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1500})
-    more = further(record, runs)
+    more = next_steps(record, runs)
     assert more is not None
     assert more.steps == ()
 
 
 def test_nothing_more_is_asked_while_steps_are_left() -> None:
-    assert further(started(design(DEPTH)), []) is None
+    assert next_steps(started(design(DEPTH)), []) is None
 
 
 def advised(one: RunRecord, advice: Advice) -> RunRecord:

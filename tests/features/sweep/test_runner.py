@@ -20,9 +20,9 @@ from app.features.advice.rules import advise
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
 from app.features.sweep.engine.results import results
-from app.features.sweep.engine.risk_assessment import survey
+from app.features.sweep.engine.risk_assessment import assess_risk
 from app.features.sweep.engine.runner import SweepRunner
-from app.features.sweep.engine.targets import look
+from app.features.sweep.engine.targets import inspect_targets
 from backends.errors import DeviceGoneError, NotFoundError, RefusedError
 from backends.model import Scope, Target
 from backends.simulator.firmware_rules import DEMO_KEY
@@ -87,8 +87,8 @@ class Bed:
         bench = self.bench()
         await bench.hardware.probe()
         plan = parse_plan((HEAD + text).encode(), "plan.toml")
-        known = await look(bench, plan, {})
-        surveyed = await survey(bench, expand(plan, known, 1), known)
+        known = await inspect_targets(bench, plan, {})
+        surveyed = await assess_risk(bench, expand(plan, known, 1), known)
         assert not surveyed.refused
         await bench.open(fresh=True)
         await bench.hardware.probe()
@@ -97,7 +97,7 @@ class Bed:
 
     async def go(self, text: str) -> Workbench:
         bench = await self.begun(text)
-        await SweepRunner(bench).go()
+        await SweepRunner(bench).run_all()
         return bench
 
     async def resumed(self, session: Path) -> Workbench:
@@ -108,7 +108,7 @@ class Bed:
         runner = SweepRunner(bench)
         if not runner.record.finished:
             await runner.resume()
-            await runner.go()
+            await runner.run_all()
         return bench
 
 
@@ -185,7 +185,7 @@ async def test_a_feature_is_activated_on_the_way_and_forgotten_afterwards(bed: B
 async def test_a_machine_that_nobody_may_restart_is_waited_for(bed: Bed) -> None:
     bench = await bed.begun(AHEAD + FEATURE)
     bench.restarts = None
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.WAITING
     assert "restart the machine" in record.end.reason
@@ -197,7 +197,7 @@ async def test_a_stop_puts_everything_back_first(bed: Bed) -> None:
     bench = await bed.begun(AHEAD + STRIP)
     runner = SweepRunner(bench)
     after_each(bench, lambda _ended: runner.stop())
-    record = await runner.go()
+    record = await runner.run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.STOPPED
     assert record.todo
@@ -209,7 +209,7 @@ async def test_a_stopped_sweep_goes_on_where_it_was(bed: Bed) -> None:
     bench = await bed.begun(AHEAD + STRIP)
     runner = SweepRunner(bench)
     after_each(bench, lambda _ended: runner.stop())
-    await runner.go()
+    await runner.run_all()
     bench.close()
     assert bench.folder is not None
     assert_whole(await bed.resumed(bench.folder))
@@ -223,7 +223,7 @@ async def test_what_somebody_else_set_meanwhile_is_left_alone_and_told(bed: Bed)
             rack.cards[0].volumes[1].read_ahead = "adaptive"
 
     after_each(bench, meddle)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.FAILED
     assert "somebody else" in record.end.left[0]
@@ -239,7 +239,7 @@ async def test_what_somebody_else_set_after_a_crash_in_a_change_is_left_alone(be
             shutil.copytree(bed.folder, copy)
 
     bench.subscribe(keep)
-    await SweepRunner(bench).go()
+    await SweepRunner(bench).run_all()
     bench.close()
     assert bench.folder is not None
     shutil.rmtree(bed.folder)
@@ -249,7 +249,7 @@ async def test_what_somebody_else_set_after_a_crash_in_a_change_is_left_alone(be
     again = bed.bench()
     await again.open(bench.folder)
     await again.hardware.probe()
-    record = await SweepRunner(again).give_up()
+    record = await SweepRunner(again).restore_and_stop()
     assert record.end is not None
     assert (await settings(again))["read_ahead"] == "adaptive"
 
@@ -263,7 +263,7 @@ async def test_a_second_sweep_in_a_session_is_refused(bed: Bed) -> None:
 async def test_two_sweeps_of_the_same_array_do_not_go_on_together(bed: Bed) -> None:
     bench = await bed.begun(AHEAD)
     with hold_lock(bench.locks, f"sweep-{VOLUME}", "sweep of somebody else"):
-        record = await SweepRunner(bench).go()
+        record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.FAILED
     assert "sweep of somebody else" in record.end.reason
@@ -278,7 +278,7 @@ async def test_what_lies_on_the_device_since_it_was_confirmed_is_not_destroyed(b
             rack.cards[0].volumes[1].content = Content(filesystem="ext4", uuid="new")
 
     after_each(bench, put_something_there)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert [end.result for end in record.ended] == [StepResult.DONE, StepResult.FAILED]
     assert "ext4" in record.ended[1].reason
     assert bed.rack().rack.cards[0].volumes[1].content is not None
@@ -319,7 +319,7 @@ async def test_a_crash_at_any_moment_loses_no_step_and_no_setting(bed: Bed, tmp_
     bench = await bed.begun(STRIP + FEATURE)
     crashes = Crashes(bed, tmp_path / "crashes")
     bench.subscribe(crashes.heard)
-    await SweepRunner(bench).go()
+    await SweepRunner(bench).run_all()
     bench.close()
     assert bench.folder is not None
     assert len(crashes.kept) > 10
@@ -352,7 +352,7 @@ async def test_a_curve_that_was_killed_goes_on_with_the_rates_it_had(bed: Bed) -
     first = await bed.begun(CURVE)
     runner = SweepRunner(first)
     after_each(first, lambda end: runner.stop() if end.step == 5 else None)
-    record = await runner.go()
+    record = await runner.run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.STOPPED
     asked = [cell.job["rate_iops"] for cell in record.cells if "rate_iops" in cell.job]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepExtended, SweepRecord
 from app.core.session.sweep_steps import Purpose, Saturation, StepResult
-from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.adaptive_steps import next_steps
 from app.features.sweep.engine.cells import RunScore
 from app.features.sweep.engine.saturation import DepthPoint, best, next_runs, plateau, search
 from tests.features.sweep.making import after, design, run, started
@@ -140,7 +140,7 @@ def test_the_depth_that_is_found_reaches_nine_tenths_of_what_the_device_can(name
 def searched(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended:
     """What the search asks for once no winner is left to be confirmed."""
     confirmed = replace(record, design=replace(record.design, pairs=0))
-    more = further(confirmed, runs)
+    more = next_steps(confirmed, runs)
     assert more is not None
     assert more.purpose is Purpose.SATURATE
     return more

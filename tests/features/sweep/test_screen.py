@@ -15,10 +15,10 @@ from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
 from app.features.sweep.engine.results import results
 from app.features.sweep.engine.risk_assessment import RiskAssessment
-from app.features.sweep.presentation.sweep import cell_text, matrix, names_at, ranking, turned, why_left_out
+from app.features.sweep.presentation.sweep import cell_text, matrix, names_at, ranking, why_left_out, workloads_go_down
 from app.features.sweep.screen.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of, plan_text
 from app.features.sweep.screen.plan_view import axis_rows, fold_text, plan_groups, question
-from app.features.sweep.screen.results_view import grid, short, state_words
+from app.features.sweep.screen.results_view import grid, header_text, state_text
 from backends.device_label import DeviceLabel
 from backends.model import Level
 from backends.settings import Risk
@@ -272,7 +272,7 @@ HALF = {"ahead=none": 1000.0, "ahead=some": 1010.0, "ahead=all": 500.0}
 
 def test_the_longer_side_of_the_matrix_goes_down() -> None:
     record, runs = measured(TWO_BY_THREE, HALF)
-    assert not turned(results(record, runs))
+    assert not workloads_go_down(results(record, runs))
 
 
 def test_a_worse_cell_has_its_sign_and_a_lower_bar() -> None:
@@ -330,11 +330,11 @@ def test_the_ranking_has_the_best_first() -> None:
 
 def test_the_header_says_how_far_it_is() -> None:
     record = after(started(TWO_BY_THREE), TWO_BY_THREE.steps[0], "r1")
-    assert short(record, 10.0).startswith("sweep 1/12 ETA ")
+    assert header_text(record, 10.0).startswith("sweep 1/12 ETA ")
 
 
 def test_one_that_nobody_runs_says_so() -> None:
-    words, tone = state_words(started(TWO_BY_THREE), running=False)
+    words, tone = state_text(started(TWO_BY_THREE), running=False)
     assert (words.startswith("CUT SHORT after 0 of 12 steps"), tone) == (True, "bad")
 
 

@@ -89,7 +89,7 @@ async def test_a_run_that_fails_once_is_measured_at_the_second_try(bed: Bed, mon
     failing(bench, monkeypatch, lambda number: number == 1)
     lines: list[str] = []
     after_each(bench, lambda _: lines.append(step_line(record_of(bench), bench.session)))
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert ends(record) == [(1, StepResult.FAILED, True), (1, StepResult.DONE, False), (2, StepResult.DONE, False)]
     assert record.end is not None
     assert record.end.result is SweepResult.FINISHED
@@ -106,7 +106,7 @@ async def test_a_run_that_fails_once_is_measured_at_the_second_try(bed: Bed, mon
 async def test_a_run_that_fails_twice_fails_its_step(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = await bed.begun(AHEAD)
     failing(bench, monkeypatch, lambda number: number <= 2)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert ends(record) == [(1, StepResult.FAILED, True), (1, StepResult.FAILED, False), (2, StepResult.DONE, False)]
     failed = next(one for one in results(record, bench.session.runs).cells if one.cell.id == record.steps[0].cell)
     assert (failed.failures, failed.scores) == ((EIO,), ())
@@ -116,7 +116,7 @@ async def test_a_run_that_fails_twice_fails_its_step(bed: Bed, monkeypatch: pyte
 async def test_a_full_disk_is_not_tried_again(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = await bed.begun(AHEAD)
     failing(bench, monkeypatch, lambda number: number == 1, ENOSPC)
-    record = await SweepRunner(bench).go()
+    record = await SweepRunner(bench).run_all()
     assert ends(record) == [(1, StepResult.FAILED, False), (2, StepResult.DONE, False)]
 
 
@@ -132,7 +132,7 @@ async def test_a_run_that_failed_while_it_was_stopped_is_not_tried_again(
         return True
 
     failing(bench, monkeypatch, stop_and_fail)
-    record = await runner.go()
+    record = await runner.run_all()
     assert ends(record) == [(1, StepResult.FAILED, False)]
     assert record.end is not None
     assert record.end.result is SweepResult.STOPPED
@@ -146,7 +146,7 @@ async def test_a_sweep_that_was_stopped_between_both_tries_goes_on_with_the_seco
     runner = SweepRunner(bench)
     failing(bench, monkeypatch, lambda _: True)
     after_each(bench, lambda _: runner.stop())
-    record = await runner.go()
+    record = await runner.run_all()
     assert ends(record) == [(1, StepResult.FAILED, True)]
     folder = bench.folder
     assert folder is not None
@@ -157,7 +157,7 @@ async def test_a_sweep_that_was_stopped_between_both_tries_goes_on_with_the_seco
     failing(again, monkeypatch, lambda number: number == 1)
     resumed = SweepRunner(again)
     await resumed.resume()
-    record = await resumed.go()
+    record = await resumed.run_all()
     assert ends(record)[:2] == [(1, StepResult.FAILED, True), (1, StepResult.FAILED, False)]
     assert record.end is not None
     assert record.end.result is SweepResult.FINISHED

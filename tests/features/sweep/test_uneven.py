@@ -14,7 +14,7 @@ from app.core.presentation.verdict_text import reason_text
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import StepResult
 from app.features.sweep.engine.results import results
-from app.features.sweep.engine.verdicts import judged, pairs_needed
+from app.features.sweep.engine.verdicts import judge_cells, pairs_needed
 from app.features.sweep.presentation.findings import finding_facts
 from app.features.sweep.presentation.json_schema import sweep_json
 from app.features.sweep.presentation.sweep import cell_notes, cell_text
@@ -39,7 +39,7 @@ BASELINE_WORDS = "the runs of its baseline scatter more than the others', so it 
 
 def test_a_set_up_that_scatters_more_has_no_sign_and_hides_no_other() -> None:
     record, runs = screened_cells(Random(1), WIDE_SETUP, FASTER)
-    verdicts = judged(record, {run.id: run for run in runs})
+    verdicts = judge_cells(record, {run.id: run for run in runs})
     assert verdicts["4/0"].verdict is Verdict.FASTER
     for cell in ("5/0", "5/1"):
         one = verdicts[cell]
@@ -54,7 +54,7 @@ def test_a_set_up_that_scatters_more_has_no_sign_and_hides_no_other() -> None:
 
 def test_of_a_baseline_that_scatters_more_nothing_is_shown_to_differ() -> None:
     record, runs = screened_cells(Random(1), WIDE_BASELINE, FASTER)
-    verdicts = judged(record, {run.id: run for run in runs})
+    verdicts = judge_cells(record, {run.id: run for run in runs})
     assert len(verdicts) == 22
     assert {reason_text(one) for one in verdicts.values()} == {BASELINE_WORDS}
 
@@ -63,7 +63,7 @@ def test_a_baseline_that_lies_apart_by_its_own_scatter_makes_no_signs() -> None:
     """Its runs scatter twice as much as the others, too little for a test of three rounds to notice."""
     record, runs = screened_cells(Random(3), UNEVEN["baseline 4 %"])
     known = {run.id: run for run in runs}
-    assert {one.reason for one in judged(record, known).values()} == {Reason.NOT_SHOWN}
+    assert {one.reason for one in judge_cells(record, known).values()} == {Reason.NOT_SHOWN}
 
 
 def test_text_json_and_screen_say_why_a_cell_has_no_sign() -> None:
@@ -91,7 +91,7 @@ def without_a_round(cell: str) -> SweepRecord:
 
 def reasons_of(record: SweepRecord) -> dict[str, str]:
     _, runs = screened_cells(Random(1), Uneven(noise=by_row(0.02)))
-    return {cell: reason_text(one) for cell, one in judged(record, {run.id: run for run in runs}).items()}
+    return {cell: reason_text(one) for cell, one in judge_cells(record, {run.id: run for run in runs}).items()}
 
 
 def test_a_round_that_the_baseline_lost_is_named_when_all_steps_are_over() -> None:

@@ -12,8 +12,8 @@ from app.features.advice.rules import advise
 from app.features.sweep.engine.estimate import writing_seconds
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
-from app.features.sweep.engine.risk_assessment import RiskAssessment, survey
-from app.features.sweep.engine.targets import look
+from app.features.sweep.engine.risk_assessment import RiskAssessment, assess_risk
+from app.features.sweep.engine.targets import inspect_targets
 from app.features.sweep.presentation.plan import plan_facts
 from backends.settings import Risk
 from tests.backends.simulator.asking import still_host
@@ -56,8 +56,8 @@ async def surveyed(folder: Path, text: str) -> RiskAssessment:
     bench = Workbench(still_host(), paths=paths_in(folder), advisor=advise)
     await bench.hardware.probe()
     plan = parse_plan((ON_A_VOLUME + text).encode(), "plan.toml")
-    known = await look(bench, plan, {})
-    return await survey(bench, expand(plan, known, 1), known)
+    known = await inspect_targets(bench, plan, {})
+    return await assess_risk(bench, expand(plan, known, 1), known)
 
 
 async def test_the_time_of_writing_and_the_endurance_are_told(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from app.core.analysis.past_runs.series import series_of
 from app.core.analysis.regression import RegressionVerdict
 from app.core.session.state import RunRecord
 from app.core.session.store import load
-from app.features.history.baseline_check import check
-from app.features.history.baseline_presentation import check_sentence
+from app.features.history.baseline_check import check_runs
+from app.features.history.baseline_presentation import check_text
 from app.features.history.baselines import Baseline, baseline_of
 from app.features.history.regression_status import STATUS, status_of_history
 from tests.core import sessions
@@ -68,7 +68,7 @@ class Machine:
             self._baseline = baseline_of("nightly", load(folder), runs)
             return DONE
         base = self._baseline
-        found = check(base, runs, self.known, threshold=5.0)
+        found = check_runs(base, runs, self.known, threshold=5.0)
         alike = past(1.0, thing=base.thing, settings=dict(base.start.settings))
         self.known += [
             replace(
@@ -81,7 +81,7 @@ class Machine:
             )
             for run in runs
         ]
-        self.sentences.append(check_sentence(found))
+        self.sentences.append(check_text(found))
         return STATUS[found.judgement.standing]
 
 

@@ -28,7 +28,7 @@ from app.features.fleet.multihost.coordinator import Coordinator
 from app.features.fleet.multihost.presentation import joint_json, joint_sentences, joint_table
 from app.features.fleet.multihost.protocol import AHEAD_S
 from app.features.fleet.multihost.record import JointFolder, JointRecord
-from app.features.fleet.multihost.result import kept
+from app.features.fleet.multihost.result import keep_record
 from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import PROGRAM, ssh_argv, ssh_options
 from app.features.fleet.ssh.nodesets import hosts_named
@@ -65,13 +65,13 @@ class SimulatedTransport:
         """`folder`: where each has its state. Raises StorageError."""
         self._command = tuple(command)
         self._dies = hosts[-1] if len(hosts) > 1 else ""
-        self._places = {host: _rack_of(options, host, folder / str(number)) for number, host in enumerate(hosts)}
+        self._folders = {host: _prepare_rack(options, host, folder / str(number)) for number, host in enumerate(hosts)}
 
     def line(self, host: str) -> InteractiveProcess:
         """See `Transport`."""
         kind = CrashingProgram if host == self._dies else InteractiveProcess
-        place = {"RAIDBENCH_STATE_DIR": str(self._places[host])}
-        return kind((*again("app", as_told=True), *self._command), environment=place)
+        environment = {"RAIDBENCH_STATE_DIR": str(self._folders[host])}
+        return kind((*again("app", as_told=True), *self._command), environment=environment)
 
 
 class CrashingProgram(InteractiveProcess):
@@ -90,7 +90,7 @@ class CrashingProgram(InteractiveProcess):
         return chunk
 
 
-def _rack_of(options: Options, host: str, folder: Path) -> Path:
+def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
     """The state folder of a simulated host, with a rack whose figures are not those of its neighbours."""
     from app.core.session.paths import Paths
     from backends.simulator.profiles import STATE_FILE
@@ -104,7 +104,7 @@ def _rack_of(options: Options, host: str, folder: Path) -> Path:
     return folder
 
 
-def measure_on_hosts(asked: BenchOptions, parts: Sequence[str]) -> int:
+def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
     """Run `bench` with these words on all hosts that the options name; the exit status.
 
     Raises what reading their names and keeping the record does.
@@ -114,35 +114,40 @@ def measure_on_hosts(asked: BenchOptions, parts: Sequence[str]) -> int:
         raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
     if options.demo_speed is not None:
         raise click.UsageError("With --hosts simulated hosts keep real time: --demo-speed has no place in it.")
-    hosts = hosts_named(asked.nodes or "", most=MOST_HOSTS)
-    stagger_s, lease_s = asked.stagger or 0.0, asked.lease or LEASE_S
+    hosts = hosts_named(bench_options.nodes or "", most=MOST_HOSTS)
+    stagger_s, lease_s = bench_options.stagger or 0.0, bench_options.lease or LEASE_S
     if stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
         raise InvalidValueError(
             f"{len(hosts)} hosts, {stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
             hint="Choose a shorter --stagger.",
         )
     command = _command(options, parts, lease_s)
-    if asked.dry_run:
+    if bench_options.dry_run:
         whole = (PROGRAM, *command)
-        told = [shlex.join(whole if options.demo else ssh_argv(host, whole)) for host in hosts]
-        lines(clean(line, 4000) for line in told)
+        commands = [shlex.join(whole if options.demo else ssh_argv(host, whole)) for host in hosts]
+        lines(clean(line, 4000) for line in commands)
         say("Dry run: no host was reached and nothing was measured.")
         return DONE
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
         await bench.open(options.session, fresh=True)
         assert bench.folder is not None
-        async with _reach(options, command, hosts) as reach:
+        async with _open_transport(options, command, hosts) as transport:
             at = time.time()
             with contextlib.closing(JointFolder(bench.folder, hosts)) as folder:
                 conductor = Coordinator(
-                    reach, folder, hosts, stagger_s=stagger_s, say=lambda sentence: live.say(sentence), lease_s=lease_s
+                    transport,
+                    folder,
+                    hosts,
+                    stagger_s=stagger_s,
+                    say=lambda sentence: live.say(sentence),
+                    lease_s=lease_s,
                 )
                 live = MultiHostProgress(conductor)
-                await _conduct(conductor, live, interruption)
-                target = ", ".join(asked.targets)
-                record = kept(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
-        _tell(record, bench.folder, as_json=asked.as_json)
+                await _run_all(conductor, live, interruption)
+                target = ", ".join(bench_options.targets)
+                record = keep_record(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
+        _print_record(record, bench.folder, as_json=bench_options.as_json)
         return _status(record)
 
     return on_workbench(work)
@@ -153,16 +158,18 @@ def _command(options: Options, parts: Sequence[str], lease_s: int) -> tuple[str,
     return (*before, "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *parts)
 
 
-def reaching(hosts: Sequence[str], parts: Sequence[str], program: str | None) -> AbstractAsyncContextManager[Transport]:
+def open_transport(
+    hosts: Sequence[str], parts: Sequence[str], program: str | None
+) -> AbstractAsyncContextManager[Transport]:
     """The way to these hosts for the workbench; `parts`: what stands behind `bench` on each. Raises RaidbenchError."""
     if len(hosts) > MOST_HOSTS:
         raise InvalidValueError(f"{len(hosts)} hosts are too many: {MOST_HOSTS} are measured together at most.")
     options = current()
-    return _reach(options, _command(options, parts, LEASE_S), hosts, program or PROGRAM)
+    return _open_transport(options, _command(options, parts, LEASE_S), hosts, program or PROGRAM)
 
 
 @contextlib.asynccontextmanager
-async def _reach(
+async def _open_transport(
     options: Options, command: Sequence[str], hosts: Sequence[str], program: str = PROGRAM
 ) -> AsyncIterator[Transport]:
     if not options.demo:
@@ -172,7 +179,7 @@ async def _reach(
         yield SimulatedTransport(command, options, hosts, Path(folder))
 
 
-async def _conduct(conductor: Coordinator, live: MultiHostProgress, interruption: Interruption) -> None:
+async def _run_all(conductor: Coordinator, live: MultiHostProgress, interruption: Interruption) -> None:
     """The run on all hosts, told while it goes."""
     telling = asyncio.create_task(live.tell())
     say(f"Measuring on {plural(len(conductor.seats), 'host')} ...")
@@ -184,7 +191,7 @@ async def _conduct(conductor: Coordinator, live: MultiHostProgress, interruption
         live.clear()
 
 
-def _tell(record: JointRecord, session: Path, *, as_json: bool) -> None:
+def _print_record(record: JointRecord, session: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(joint={**joint_json(record), "session": str(session)}, simulated=record.simulated)
     else:

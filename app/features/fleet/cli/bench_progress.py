@@ -9,7 +9,7 @@ import time
 
 from app.cli.output import can_redraw, say
 from app.features.fleet.multihost.coordinator import Coordinator, HostSession
-from app.features.fleet.multihost.presentation import is_fresh, together_now
+from app.features.fleet.multihost.presentation import is_fresh, progress_text
 from backends.text import clean
 from widgets.text_utils import units
 from widgets.text_utils.text import shorten
@@ -34,7 +34,7 @@ class MultiHostProgress:
             if self._redraws:
                 self._draw()
             else:
-                say(together_now(self._conductor, time.monotonic()))
+                say(progress_text(self._conductor, time.monotonic()))
 
     def say(self, sentence: str) -> None:
         """A sentence above the lines, which come again below it."""
@@ -56,7 +56,7 @@ class MultiHostProgress:
         lines = [host_progress_line(seat, now) for seat in (seats if len(seats) <= room else seats[: room - 1])]
         if len(lines) < len(seats):
             lines.append(f"and {len(seats) - len(lines)} more")
-        lines.append(together_now(self._conductor, now))
+        lines.append(progress_text(self._conductor, now))
         self.clear()
         try:
             sys.stderr.write("".join(f"{shorten(line, max(20, size.columns - 1), '..')}\n" for line in lines))

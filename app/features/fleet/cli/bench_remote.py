@@ -28,7 +28,7 @@ from app.features.fleet.multihost.protocol import (
     Ping,
     StartCommand,
     StopCommand,
-    confirm_token,
+    parse_command,
     refused_start,
     tick,
 )
@@ -110,7 +110,7 @@ class RemoteRunControl:
         """The same in words."""
         self.begun = False
         """Whether the run is on disk, so that it is to be ended in good order."""
-        self._words = ends[0]
+        self._input = ends[0]
         self._lease = lease_s
         self._stop = stop
         self._heard = time.monotonic()
@@ -118,9 +118,9 @@ class RemoteRunControl:
         self._ready = False
         self._at: float | None = None
         self._timed = False
-        self._moved = asyncio.Event()
+        self._wake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._writer = LineWriter(ends[1], self._nobody_reads)
+        self._writer = LineWriter(ends[1], self._reader_gone)
         self._host, self._boot, self._machine = host, boot, machine
 
     def tell(self, kind: LineKind, **more: Any) -> None:
@@ -128,10 +128,10 @@ class RemoteRunControl:
         self._writer.put({"kind": kind.value, **more})
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def listening(self) -> Iterator[None]:
         """Inside, standard input is heeded. Raises InvalidValueError where nobody can say anything on it."""
         try:
-            self._loop.add_reader(self._words, self._read)
+            self._loop.add_reader(self._input, self._read)
         except OSError:
             raise InvalidValueError(
                 "With --go-on-stdin the words come on standard input, which is a file here.",
@@ -150,7 +150,7 @@ class RemoteRunControl:
         try:
             yield
         finally:
-            self._loop.remove_reader(self._words)
+            self._loop.remove_reader(self._input)
             watch.cancel()
 
     def tell_result(self, run: dict[str, Any]) -> None:
@@ -178,15 +178,15 @@ class RemoteRunControl:
         shared = () if self._machine is None else await shared_places(self._machine, files)
         job = {key: text for key, text in ready.job.texts().items() if text}
         seconds = ready.job.ramp + ready.job.runtime + (ready.request.steady.cap_s if ready.request.steady else 0)
-        said = {"target": ready.name, "job": job, "seconds": seconds, "fio": ready.fio_version, "shared": shared}
-        self.tell(LineKind.READY, host=self._host, **said)
-        await self._moved.wait()
+        fields = {"target": ready.name, "job": job, "seconds": seconds, "fio": ready.fio_version, "shared": shared}
+        self.tell(LineKind.READY, host=self._host, **fields)
+        await self._wake.wait()
         while not self.why and self._at is not None and (left := self._at - time.time()) > 0:
             await asyncio.sleep(min(left, _LOOK))
         if not self.why and self._at is not None:
             self.tell(LineKind.STARTED, late=round(time.time() - self._at, 6), **_clocks())
 
-    def hear(self, session: Session, event: AnyEvent) -> None:
+    def forward(self, session: Session, event: AnyEvent) -> None:
         """Tell what a workbench says of its run."""
         self.begun = self.begun or isinstance(event, LiveEvent | RunStarted)
         match event.progress if isinstance(event, LiveEvent) else None:
@@ -201,11 +201,11 @@ class RemoteRunControl:
 
     def _read(self) -> None:
         try:
-            chunk = os.read(self._words, 4096)
+            chunk = os.read(self._input, 4096)
         except OSError:
             chunk = b""
         if not chunk:
-            self._loop.remove_reader(self._words)
+            self._loop.remove_reader(self._input)
             self._end("input ended", "Whoever started this run is gone: its input ended.")
             return
         *lines, self._buffer = (self._buffer + chunk).split(b"\n")
@@ -214,13 +214,13 @@ class RemoteRunControl:
                 if len(line) > WORD_BYTES:
                     raise InvalidValueError(f"A word has more than {WORD_BYTES} bytes.")
             for line in lines:
-                self._heed(line)
+                self._handle_line(line)
         except InvalidValueError as error:
-            self._loop.remove_reader(self._words)
+            self._loop.remove_reader(self._input)
             self._end("word", error.message)
 
-    def _heed(self, line: bytes) -> None:
-        match confirm_token(line):
+    def _handle_line(self, line: bytes) -> None:
+        match parse_command(line):
             case Ping(id=name):
                 self._heard = time.monotonic()
                 self.tell(LineKind.PONG, id=name, **_clocks())
@@ -231,7 +231,7 @@ class RemoteRunControl:
                 if reason := refused_start(at, time.time()):
                     raise InvalidValueError(reason)
                 self._at = at
-                self._moved.set()
+                self._wake.set()
             case StopCommand():
                 self._end("bye", "Stopped by whoever started it.")
 
@@ -240,7 +240,7 @@ class RemoteRunControl:
             await asyncio.sleep(left)
         self._end("silence", f"No word came for {self._lease:g} s, so the run was stopped.")
 
-    def _nobody_reads(self) -> None:
+    def _reader_gone(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended: so has the run
             self._loop.call_soon_threadsafe(self._end, "nobody reads", "Nobody reads what this run tells.")
 
@@ -248,7 +248,7 @@ class RemoteRunControl:
         if self.why:
             return
         self.why, self.sentence = why, sentence
-        self._moved.set()
+        self._wake.set()
         self._stop()
 
 
@@ -265,36 +265,38 @@ def _clocks() -> dict[str, float]:
     return {"mono": round(time.monotonic(), 6), "wall": round(time.time(), 6)}
 
 
-async def on_leash(bench: Workbench, lease_s: float, work: Callable[[RemoteRunControl], Awaitable[int]]) -> int:
+async def run_remote_controlled(
+    bench: Workbench, lease_s: float, work: Callable[[RemoteRunControl], Awaitable[int]]
+) -> int:
     """Do that on a leash, and say at its end why it is over; the exit status. Raises what it raises."""
     task = asyncio.current_task()
     assert task is not None
 
     def stop() -> None:
-        if bench.jobs.running or leash.begun:
+        if bench.jobs.running or control.begun:
             bench.jobs.stop()
         else:  # nothing is made yet that would have to be removed
             task.cancel()
 
     boot = await _boot(bench.host)
     ends = (sys.stdin.fileno(), sys.stdout.fileno())
-    leash = RemoteRunControl(lease_s, stop, host=bench.host.name, boot=boot, ends=ends, machine=bench.host)
-    forget = bench.subscribe(leash.hear)
+    control = RemoteRunControl(lease_s, stop, host=bench.host.name, boot=boot, ends=ends, machine=bench.host)
+    forget = bench.subscribe(control.forward)
     try:
-        with leash.held():
-            status = await work(leash)
-        leash.close("done" if status == DONE else "failed", "")
+        with control.listening():
+            status = await work(control)
+        control.close("done" if status == DONE else "failed", "")
     except asyncio.CancelledError:
-        leash.close("signal", "A signal stopped it.")
-        if not leash.why:
+        control.close("signal", "A signal stopped it.")
+        if not control.why:
             raise
         task.uncancel()
         status = INTERRUPTED
     except RaidbenchError as error:
-        leash.close("refused" if isinstance(error, RefusedError) else "failed", error.message, error.hint)
+        control.close("refused" if isinstance(error, RefusedError) else "failed", error.message, error.hint)
         raise
     finally:
         forget()
-    if leash.sentence:
-        say(leash.sentence)
-    return INTERRUPTED if leash.why else status
+    if control.sentence:
+        say(control.sentence)
+    return INTERRUPTED if control.why else status

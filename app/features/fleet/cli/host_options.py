@@ -45,11 +45,11 @@ def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
             for name in alone:
                 if is_typed(context, name):
                     raise click.UsageError(f"{_option(context, name)} is for one host, not for --hosts.")
-            from app.features.fleet.cli.query import over
+            from app.features.fleet.cli.query import query_hosts
 
-            return over(
+            return query_hosts(
                 hosts,
-                words_of(context),
+                argv_without_hosts(context),
                 as_json=parameters["as_json"],
                 stream=host_stream,
                 schema=schema,
@@ -104,7 +104,7 @@ def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...
     )
 
 
-def words_of(context: click.Context) -> tuple[str, ...]:
+def argv_without_hosts(context: click.Context) -> tuple[str, ...]:
     """The words of the command that is running, as they were typed, without those that are about hosts."""
     options, arguments = typed_argv(context, _OWN)
     after = ("--", *arguments) if arguments else ()

@@ -54,9 +54,9 @@ def diff_command(
     Hosts with the same models of controllers and drives, as many of each, and the same levels have one role. What the
     most have is named. Exit status 5 where something differs, 6 where a host is missing.
     """
-    from app.features.fleet.cli.query import capacity_sources, gather, tell_losses, worst
+    from app.features.fleet.cli.query import collect_into, combined_status, gather, tell_losses
     from app.features.fleet.hosts.difference_rows import comparison_json, difference_rows, role_heading
-    from app.features.fleet.hosts.differences import compared
+    from app.features.fleet.hosts.differences import compare_hosts
     from app.features.fleet.hosts.facts import HostFacts, host_facts
     from app.features.fleet.hosts.grouping import HostResponses, counts_json, losses_json
     from app.features.fleet.ssh.nodesets import hosts_named
@@ -64,18 +64,18 @@ def diff_command(
     (first,) = (None,) if against is None else hosts_named(against)
     gathered = HostResponses(asked=hosts_named(hosts if first is None else f"{hosts},{first}"))
     fields: dict[str, tuple[HostFacts, Mapping[str, Any]]] = {}
-    take = capacity_sources(
+    collect = collect_into(
         gathered,
         fields,
         lambda answer: (host_facts(answer.host, answer.document), {"targets": answer.document.get("targets")}),
     )
-    words = ("hosts", "facts", "--json", *(("--settings",) if file is not None else ()))
-    gather(gathered, words, seconds=host_timeout, program=host_program, take=take)
-    known = [fields[host][0] for host in gathered.asked if host in fields]
+    argv = ("hosts", "facts", "--json", *(("--settings",) if file is not None else ()))
+    gather(gathered, argv, seconds=host_timeout, program=host_program, take=collect)
+    host_facts_list = [fields[host][0] for host in gathered.asked if host in fields]
     if first is not None and first not in fields:
         say(f"{first} did not answer, so nothing is compared with it.")
-        known = []
-    comparison = compared(known, first)
+        host_facts_list = []
+    comparison = compare_hosts(host_facts_list, first)
     if as_json:
         counts = counts_json(gathered)
         print_json(**comparison_json(comparison), missing=losses_json(gathered), counts=counts)
@@ -84,7 +84,7 @@ def diff_command(
             rows = list(difference_rows(comparison, role))
             lines([paint(role_heading(role), "bold"), *(rows or ["  nothing differs"])])
     tell_losses(gathered)
-    if file is not None and known:
+    if file is not None and host_facts_list:
         if len(comparison.roles) > 1:
             raise RefusedError(
                 f"The hosts have {len(comparison.roles)} roles, and a file of settings is for one: none was written.",
@@ -92,15 +92,15 @@ def diff_command(
             )
         most_of = comparison.roles[0].hosts if first is None else (first,)
         _write_majority([fields[host][1] for host in most_of], file)
-    return worst(gathered, FOUND if comparison.differences else DONE)
+    return combined_status(gathered, FOUND if comparison.differences else DONE)
 
 
 def _write_majority(documents: Sequence[Mapping[str, Any]], file: Path) -> None:
     """What more than half of the hosts are set to, as a file. Raises RefusedError and what writing it does."""
     from app.features.apply.exporting import write_settings
-    from app.features.fleet.hosts.majority_config import majority
+    from app.features.fleet.hosts.majority_config import majority_settings
 
-    most = majority(documents)
+    most = majority_settings(documents)
     if not most.targets:
         raise RefusedError("More than half of the hosts have no setting in common, so nothing was written.")
     write_settings(file, most.targets)
@@ -136,18 +136,19 @@ def _settings(record: Mapping[str, Any]) -> str:
 
 async def _facts(bench: Workbench, *, settings: bool) -> dict[str, Any]:
     from app.features.check.collector import gather, readings_of
-    from app.features.check.runner import judged
+    from app.features.check.runner import evaluate
     from app.features.fleet.hosts.facts import facts_json
 
     inventory = await bench.hardware.probe()
     readings, problems = await readings_of(bench.hardware.machine, inventory)
-    checked = judged(await gather(bench.host, inventory, readings), problems=problems)
+    checked = evaluate(await gather(bench.host, inventory, readings), problems=problems)
     kernel = clean(await bench.host.read("/proc/sys/kernel/osrelease") or "", 64)
     body = facts_json(inventory, readings, checked, kernel)
     if settings:
-        from app.features.apply.exporting import all_of, exported
+        from app.features.apply.exporting import export_targets
         from app.features.apply.presentation import export_json
+        from app.features.apply.selectors import everything
 
-        targets, _ = await exported(bench, all_of(inventory), by_model=True)
+        targets, _ = await export_targets(bench, everything(inventory), by_model=True)
         body["targets"] = export_json(targets)
     return body

@@ -55,11 +55,11 @@ def prepare_command(
     there. What arrives is checked by its SHA-256 before it is put into its place. Nothing else is changed. Exit status
     5 where something needed is missing, 6 where a host is.
     """
-    from app.features.fleet.cli.query import capacity_sources, gather, tell_losses, worst
+    from app.features.fleet.cli.query import collect_into, combined_status, gather, tell_losses
     from app.features.fleet.hosts.deployment import CopyState
     from app.features.fleet.hosts.grouping import HostResponses
     from app.features.fleet.hosts.readiness import readiness
-    from app.features.fleet.hosts.standalone_binary import one_file
+    from app.features.fleet.hosts.standalone_binary import find_binary
     from app.features.fleet.ssh.nodesets import hosts_named
 
     named = hosts_named(hosts)
@@ -68,26 +68,26 @@ def prepare_command(
         raise click.UsageError("--file is copied to real hosts, where nothing else is called: no --host-program.")
     states: dict[str, CopyState] = {}
     losses: list[MissingHost] = []
-    sent = one_file(file) if host_program is None and not simulated else None
+    sent = find_binary(file) if host_program is None and not simulated else None
     if host_program is None and not simulated:
-        states, losses = _copied(named, sent, dry_run=dry_run, yes=yes, seconds=host_timeout)
+        states, losses = _copy_to(named, sent, dry_run=dry_run, yes=yes, seconds=host_timeout)
     gone = {loss.host for loss in losses}
     ready = [host for host in named if host not in gone and states.get(host) is not CopyState.WANTED]
     needs: dict[str, Readiness] = {}
     host_responses = HostResponses(asked=tuple(ready))
     if ready:
-        take = capacity_sources(host_responses, needs, lambda answer: readiness(answer.document))
+        take = collect_into(host_responses, needs, lambda answer: readiness(answer.document))
         gather(host_responses, ("doctor", "--json"), seconds=host_timeout, program=host_program, take=take)
-    whole = HostResponses(asked=named, missing=[*losses, *host_responses.missing])
-    whole.answered = len(named) - len(whole.missing)
-    _tell(whole, needs, states, sent, as_json=as_json)
-    tell_losses(whole)
+    responses = HostResponses(asked=named, missing=[*losses, *host_responses.missing])
+    responses.answered = len(named) - len(responses.missing)
+    _print_hosts(responses, needs, states, sent, as_json=as_json)
+    tell_losses(responses)
     if wanted := sum(state is CopyState.WANTED for state in states.values()):
         say(f"Dry run: nothing was copied to {plural(wanted, 'host')}.")
-    return worst(whole, FOUND if wanted or any(need.lacking for need in needs.values()) else DONE)
+    return combined_status(responses, FOUND if wanted or any(need.lacking for need in needs.values()) else DONE)
 
 
-def _tell(
+def _print_hosts(
     whole: HostResponses,
     needs: Mapping[str, Readiness],
     states: Mapping[str, CopyState],
@@ -96,12 +96,12 @@ def _tell(
     as_json: bool,
 ) -> None:
     from app.features.fleet.hosts.deployment import COPY_WORDS
-    from app.features.fleet.hosts.grouping import counts_json, losses_json, together
+    from app.features.fleet.hosts.grouping import counts_json, group_by_key, losses_json
     from app.features.fleet.ssh.nodesets import folded
 
     gone = {loss.host for loss in whole.missing}
     there = (host for host in whole.asked if host not in gone)
-    same = together(there, lambda host: (states.get(host), needs.get(host)))
+    same = group_by_key(there, lambda host: (states.get(host), needs.get(host)))
     if as_json:
         nothing: dict[str, Any] = {"program": None, "rights": None, "fio": None, "in_use": None, "lacking": []}
         listed = [
@@ -124,44 +124,45 @@ def _tell(
         lines([paint(clean(head, 2000), "bold"), *(f"  {row}" for row in rows)])
 
 
-def _copied(
+def _copy_to(
     named: tuple[str, ...], file: StandaloneBinary | None, *, dry_run: bool, yes: bool, seconds: float | None
 ) -> tuple[dict[str, CopyState], list[MissingHost]]:
     """What became of the copy on each host, and those that nothing came of."""
     from app.cli.confirm import confirm_harmless
     from app.cli.session_context import refuse_read_only
-    from app.features.fleet.cli.query import ask_all, capacity_sources
+    from app.features.fleet.cli.query import ask_all, collect_into
     from app.features.fleet.hosts.deployment import (
         LOOK,
         PLACE,
         SEND_S,
         CopyState,
-        copied,
         copy_precheck,
         install_copy_argv,
+        is_copied,
+        not_copied_reason,
         parse_installed_copy,
-        why_not_copied,
     )
-    from app.features.fleet.hosts.failure_causes import Cause, missing
+    from app.features.fleet.hosts.failure_causes import missing_host
     from app.features.fleet.hosts.grouping import HostResponses
     from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
+    from app.features.fleet.ssh.faults import Cause
     from app.features.fleet.ssh.nodesets import folded
 
-    matches: dict[str, InstalledCopy] = {}
-    looked = HostResponses(asked=named)
+    installed: dict[str, InstalledCopy] = {}
+    checked = HostResponses(asked=named)
     order = HostsRequest(hosts=named, words=LOOK, seconds=seconds or SECONDS)
-    ask_all(looked, order, capacity_sources(looked, matches, lambda answer: parse_installed_copy(answer.document)))
-    losses = list(looked.missing)
+    ask_all(checked, order, collect_into(checked, installed, lambda answer: parse_installed_copy(answer.document)))
+    losses = list(checked.missing)
     states: dict[str, CopyState] = {}
     for host in named:
-        if host not in matches:
+        if host not in installed:
             continue
-        state = copy_precheck(matches[host], file)
+        state = copy_precheck(installed[host], file)
         if state is not None:
             states[host] = state
         else:
-            message, hint = why_not_copied(matches[host], file)
-            losses.append(missing(RawResponse(host=host, status=0), Cause.ABSENT, message=message, hint=hint))
+            message, hint = not_copied_reason(installed[host], file)
+            losses.append(missing_host(RawResponse(host=host, status=0), Cause.ABSENT, message=message, hint=hint))
     wanting = tuple(host for host, state in states.items() if state is CopyState.WANTED)
     if not wanting or file is None:
         return states, losses
@@ -171,7 +172,7 @@ def _copied(
         return states, losses
     refuse_read_only()
     confirm_harmless(f"Copy it to {plural(len(wanting), 'host')}", yes=yes)
-    whole: dict[str, bool] = {}
+    copies: dict[str, bool] = {}
     sending = HostResponses(asked=wanting)
     order = HostsRequest(
         hosts=wanting,
@@ -179,13 +180,13 @@ def _copied(
         seconds=max(seconds or 0.0, SEND_S),
         send=str(file.path.absolute()),
     )
-    ask_all(sending, order, capacity_sources(sending, whole, lambda answer: copied(answer.document, file)))
+    ask_all(sending, order, collect_into(sending, copies, lambda answer: is_copied(answer.document, file)))
     losses += sending.missing
-    for host, is_whole in whole.items():
+    for host, is_whole in copies.items():
         if is_whole:
             states[host] = CopyState.COPIED
         else:
-            losses.append(missing(RawResponse(host=host, status=0), Cause.NOT_JSON))
+            losses.append(missing_host(RawResponse(host=host, status=0), Cause.NOT_JSON))
     for loss in losses:
         states.pop(loss.host, None)
     return states, losses

@@ -18,18 +18,17 @@ from app.cli.exit_status import DONE, MISSING
 from app.cli.options import current, is_terminal
 from app.cli.output import document, lines, paint, print_json, say, say_lines
 from app.core.presentation import json_schema as forms
-from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost, judged
-from app.features.fleet.hosts.fleet import Fleet
+from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost, interpret
 from app.features.fleet.hosts.grouping import (
     HostResponses,
+    answered_text,
     answers_json,
-    counted,
     counts_json,
     loss_rows,
+    outcome_json,
     text_rows,
-    told_json,
 )
-from app.features.fleet.hosts.query import asked
+from app.features.fleet.hosts.query import Fleet, ask_hosts
 from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import PROGRAM, SECONDS
@@ -43,7 +42,7 @@ _BETWEEN_S = 0.25
 """Seconds between two lines about who is waited for."""
 
 
-def over(
+def query_hosts(
     nodes: str,
     parts: tuple[str, ...],
     *,
@@ -65,7 +64,7 @@ def over(
     def take(outcome: HostResponse | MissingHost) -> None:
         statuses.append(DONE if isinstance(outcome, MissingHost) else outcome.status)
         if stream:
-            document(told_json(outcome), compact=True)
+            document(outcome_json(outcome), compact=True)
             gathered.count(outcome)
         else:
             gathered.take(outcome)
@@ -80,7 +79,7 @@ def over(
             head = clean(f"{folded(group.hosts)} ({plural(len(group.hosts), 'host')})", 2000)
             lines([paint(head, "bold"), *text_rows(group.document), ""])
     tell_losses(gathered)
-    return worst(gathered, max(statuses, default=DONE))
+    return combined_status(gathered, max(statuses, default=DONE))
 
 
 def _columns() -> int:
@@ -88,26 +87,26 @@ def _columns() -> int:
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else 0
 
 
-def worst(gathered: HostResponses, status: int) -> int:
+def combined_status(gathered: HostResponses, status: int) -> int:
     """That of a host that is missing, else the one of those that answered."""
     return MISSING if gathered.missing else status
 
 
 def tell_losses(gathered: HostResponses) -> None:
     """How many answered, and why the others did not, on standard error."""
-    say(counted(gathered))
+    say(answered_text(gathered))
     say_lines(loss_rows(gathered))
 
 
-def capacity_sources(
-    gathered: HostResponses, matches: dict[str, T], read: Callable[[HostResponse], T]
+def collect_into(
+    gathered: HostResponses, values: dict[str, T], read: Callable[[HostResponse], T]
 ) -> Callable[[HostResponse | MissingHost], None]:
-    """Return a function that counts an outcome, and puts what is read from an answer into `matches`, by host."""
+    """Return a function that counts an outcome, and puts what is read from an answer into `values`, by host."""
 
     def take(outcome: HostResponse | MissingHost) -> None:
         gathered.count(outcome)
         if not isinstance(outcome, MissingHost):
-            matches[outcome.host] = read(outcome)
+            values[outcome.host] = read(outcome)
 
     return take
 
@@ -144,9 +143,9 @@ def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fl
         return _source(_order(some, parts, seconds=seconds, program=program), hosts)
 
     def reach(some: tuple[str, ...], parts: tuple[str, ...]) -> AbstractAsyncContextManager[Transport]:
-        from app.features.fleet.cli.bench import reaching
+        from app.features.fleet.cli.bench import open_transport
 
-        return reaching(some, parts, program)
+        return open_transport(some, parts, program)
 
     return Fleet(named=nodes, hosts=hosts, ask=ask, reach=reach)
 
@@ -166,7 +165,7 @@ def _source(order: HostsRequest, fleet: tuple[str, ...] = ()) -> AsyncIterator[R
         return simulated(order, current().demo, fleet or order.hosts)
     from backends.system.local import LocalHost
 
-    return asked(LocalHost(), order)
+    return ask_hosts(LocalHost(), order)
 
 
 async def _gather(
@@ -187,7 +186,7 @@ async def _gather(
     try:
         async with contextlib.aclosing(source):  # type: ignore[type-var]
             async for raw in source:
-                take(judged(raw, gathered.schema))
+                take(interpret(raw, gathered.schema))
                 show()
     finally:
         timer.cancel()

@@ -106,7 +106,7 @@ def copy_precheck(there: InstalledCopy, file: StandaloneBinary | None) -> CopySt
     return CopyState.OTHER if there.sha256 else None
 
 
-def why_not_copied(there: InstalledCopy, file: StandaloneBinary | None) -> tuple[str, str]:
+def not_copied_reason(there: InstalledCopy, file: StandaloneBinary | None) -> tuple[str, str]:
     """Why a host without any gets none: the sentence, and what to do."""
     if file is None:
         return missing_binary_reason(), HOW_TO_GET
@@ -116,6 +116,6 @@ def why_not_copied(there: InstalledCopy, file: StandaloneBinary | None) -> tuple
     )
 
 
-def copied(document: Mapping[str, Any], file: StandaloneBinary) -> bool:
+def is_copied(document: Mapping[str, Any], file: StandaloneBinary) -> bool:
     """Whether a host told that the copy is in its place."""
     return document.get("sha256") == file.sha256

@@ -43,7 +43,7 @@ def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
     part = difference.point.part.value
     if difference.most is None:
         sides = "; ".join(f"{_value(side)} on {folded(side.hosts)}" for side in difference.others)
-        yield "tie", f"{part:<8}  {_about(difference)} {sides}"
+        yield "tie", f"{part:<8}  {_point_text(difference)} {sides}"
         return
     for side in difference.others:
         yield folded(side.hosts), f"{part:<8}  {outlier_text(difference, side)}"
@@ -52,17 +52,15 @@ def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
 def outlier_text(difference: Difference, side: HostGroup) -> str:
     """What some hosts have, where, and what the most have: `SSD: firmware 5.32; 5.29 on 38 of 39`. There is a most."""
     assert difference.most is not None
-    most = f"{_value(difference.most)} on {_most(difference.most, len(difference.role.hosts))}"
-    return f"{_about(difference)} {_value(side)}; {most}"
+    hosts = difference.most.hosts
+    where = folded(hosts) if len(hosts) == 1 else f"{len(hosts)} of {len(difference.role.hosts)}"
+    most = f"{_value(difference.most)} on {where}"
+    return f"{_point_text(difference)} {_value(side)}; {most}"
 
 
-def _about(difference: Difference) -> str:
+def _point_text(difference: Difference) -> str:
     point = difference.point
     return f"{point.of}: {point.key}" if point.of else point.key
-
-
-def _most(side: HostGroup, whole: int) -> str:
-    return folded(side.hosts) if len(side.hosts) == 1 else f"{len(side.hosts)} of {whole}"
 
 
 def _value(side: HostGroup) -> str:
@@ -79,7 +77,7 @@ def comparison_json(comparison: HostsComparison) -> dict[str, Any]:
     """The body of `hosts diff`, without the hosts that are missing."""
     numbers = {id(role): number for number, role in enumerate(comparison.roles)}
     return {
-        "roles": [{**_named(role.hosts), "made_of": dict(role.made_of)} for role in comparison.roles],
+        "roles": [{**_hosts_json(role.hosts), "made_of": dict(role.made_of)} for role in comparison.roles],
         "differences": [
             {
                 "role": numbers[id(difference.role)],
@@ -96,8 +94,8 @@ def comparison_json(comparison: HostsComparison) -> dict[str, Any]:
 
 
 def _side_json(side: HostGroup) -> dict[str, Any]:
-    return {**_named(side.hosts), "value": side.value.text, "addresses": list(side.value.addresses)}
+    return {**_hosts_json(side.hosts), "value": side.value.text, "addresses": list(side.value.addresses)}
 
 
-def _named(hosts: tuple[str, ...]) -> dict[str, Any]:
+def _hosts_json(hosts: tuple[str, ...]) -> dict[str, Any]:
     return {"hosts": folded(hosts), "names": list(hosts)}

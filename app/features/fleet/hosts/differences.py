@@ -56,7 +56,7 @@ class HostsComparison:
     """By role, then in the order of what is told."""
 
 
-def compared(hosts: Sequence[HostFacts], against: str | None = None) -> HostsComparison:
+def compare_hosts(hosts: Sequence[HostFacts], against: str | None = None) -> HostsComparison:
     """Hosts of each role against the most of it; `against`: all of them against this one, whatever its role."""
     groups = [list(hosts)] if against is not None and hosts else _roles(hosts)
     roles: list[Role] = []
@@ -111,8 +111,8 @@ def _roles(hosts: Sequence[HostFacts]) -> list[list[HostFacts]]:
             kept[likeness.index(max(likeness))] += group
         else:
             kept.append(group)
-    place = {host.host: at for at, host in enumerate(hosts)}
-    return [sorted(group, key=lambda host: place[host.host]) for group in kept]
+    positions = {host.host: at for at, host in enumerate(hosts)}
+    return [sorted(group, key=lambda host: positions[host.host]) for group in kept]
 
 
 def _likeness(these: Mapping[str, int], those: Mapping[str, int]) -> float:

@@ -86,16 +86,16 @@ def facts_json(inventory: Inventory, readings: Readings, checked: CheckResult, k
     return {
         "program": program_version(),
         "kernel": kernel or None,
-        "things": [_thing(inventory, device, readings) for device in things],
-        "findings": [{"id": ruling.rule.id, "where": ruling.said.where} for ruling in checked.findings],
+        "things": [_device_json(inventory, device, readings) for device in things],
+        "findings": [{"id": ruling.rule.id, "where": ruling.outcome.where} for ruling in checked.findings],
     }
 
 
-def _thing(inventory: Inventory, device: Controller | Array | Drive, readings: Readings) -> dict[str, Any]:
-    own = _in_force(readings.get(device.target, {}))
+def _device_json(inventory: Inventory, device: Controller | Array | Drive, readings: Readings) -> dict[str, Any]:
+    own = _effective_values(readings.get(device.target, {}))
     queue = None if isinstance(device, Controller) else inventory.twin(device)
-    others = {} if queue is None else _in_force(readings.get(queue.target, {}))
-    of, hardware, firmware = _made(device)
+    others = {} if queue is None else _effective_values(readings.get(queue.target, {}))
+    of, hardware, firmware = _identity_of(device)
     return {
         "address": str(device.target),
         "kind": kind_of(device),
@@ -106,7 +106,7 @@ def _thing(inventory: Inventory, device: Controller | Array | Drive, readings: R
     }
 
 
-def _made(device: Controller | Array | Drive) -> tuple[str, dict[str, object], dict[str, object]]:
+def _identity_of(device: Controller | Array | Drive) -> tuple[str, dict[str, object], dict[str, object]]:
     """What it is, its hardware, its firmware."""
     match device:
         case Controller():
@@ -125,7 +125,7 @@ def _made(device: Controller | Array | Drive) -> tuple[str, dict[str, object], d
             return device.model or (device.interface or "drive"), hardware, {"firmware": device.firmware}
 
 
-def _in_force(readings: Mapping[str, Reading]) -> dict[str, str | None]:
+def _effective_values(readings: Mapping[str, Reading]) -> dict[str, str | None]:
     return {
         key: reading.now if reading.effective is None else reading.effective
         for key, reading in readings.items()
@@ -139,46 +139,46 @@ def _in_force(readings: Mapping[str, Reading]) -> dict[str, str | None]:
 def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
     """What a host told by `hosts facts`; what is not as it should be is left out."""
     things = list(json_text.rows(document.get("things")))
-    made_of = Counter(_made_of(record) for record in things)
+    made_of = Counter(_device_kind(record) for record in things)
     values = {
         FactKey(part=FactPart.HARDWARE, of=of, key="number"): FactValue(text=str(number))
         for of, number in made_of.items()
     }
-    values |= _counted(_pieces(things))
+    values |= _count_values(_pieces(things))
     for key in ("kernel", "program"):
         version = json_text.word(document.get(key))
         values[FactKey(part=FactPart.SYSTEM, of="", key=key)] = FactValue(text=version or "unknown")
     places: dict[str, list[str]] = {}
-    for finding in json_text.rows(document.get("findings")):
-        places.setdefault(json_text.word(finding.get("id")) or "unknown", []).append(
-            json_text.word(finding.get("where")) or "unknown"
-        )
-    for rule, where in places.items():
+    for rule, where in findings_of(document):
+        places.setdefault(rule, []).append(where)
+    for rule, addresses in places.items():
         values[FactKey(part=FactPart.CHECK, of="", key=rule)] = FactValue(
-            text=str(len(where)), addresses=tuple(sorted(where)[:_SHOWN])
+            text=str(len(addresses)), addresses=tuple(sorted(addresses)[:_SHOWN])
         )
     return HostFacts(host=host, made_of=dict(made_of), values=values)
 
 
-def _number_of(of: str) -> FactKey:
-    return FactKey(part=FactPart.HARDWARE, of=of, key="number")
+def findings_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the rule and the place of each finding of a host."""
+    for finding in json_text.rows(document.get("findings")):
+        yield json_text.word(finding.get("id")) or "unknown", json_text.word(finding.get("where")) or "unknown"
 
 
-def _made_of(record: Mapping[str, object]) -> str:
+def _device_kind(record: Mapping[str, object]) -> str:
     return json_text.word(record.get("of")) or "unknown"
 
 
 def _pieces(things: Iterable[Mapping[str, object]]) -> Iterator[tuple[FactKey, str, str]]:
     """Each fact of each thing: what it is, its value, the address."""
     for record in things:
-        of, address = _made_of(record), json_text.word(record.get("address")) or "unknown"
+        of, address = _device_kind(record), json_text.word(record.get("address")) or "unknown"
         for part in (FactPart.HARDWARE, FactPart.FIRMWARE, FactPart.SETTING):
             for key, value in json_text.table(record.get(part.value)).items():
                 if isinstance(value, str | int) and not isinstance(value, bool):
                     yield FactKey(part=part, of=of, key=clean(key, 60)), clean(str(value), 200), address
 
 
-def _counted(pieces: Iterable[tuple[FactKey, str, str]]) -> dict[FactKey, FactValue]:
+def _count_values(pieces: Iterable[tuple[FactKey, str, str]]) -> dict[FactKey, FactValue]:
     """Values of all things that are the same, together."""
     by_point: dict[FactKey, dict[str, list[str]]] = {}
     for point, value, address in pieces:

@@ -5,32 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any, NoReturn
 
 from app.features.fleet.hosts.wire_format import BYTES, LINES, RawResponse
-from app.features.fleet.ssh.faults import ssh_fault
+from app.features.fleet.ssh.faults import Cause, ssh_fault
 from backends.text import clean, clean_lines
 from backends.values import dataclass
 from backends.version import program_version
-
-
-class Cause(StrEnum):
-    """Why nothing of a host is told; of what ssh says, `SshFault`."""
-
-    UNREACHABLE = "unreachable"
-    NAME_UNKNOWN = "name-unknown"
-    KEY_UNKNOWN = "key-unknown"
-    KEY_CHANGED = "key-changed"
-    NO_PERMISSION = "no-permission"
-    ABSENT = "raidbench-absent"
-    OLDER = "raidbench-older"
-    NEWER = "raidbench-newer"
-    TIMED_OUT = "timed-out"
-    TOO_LONG = "too-long"
-    NOT_JSON = "not-json"
-    FAILED = "failed"
-
 
 _SENTENCES: Mapping[Cause, tuple[str, str]] = {
     Cause.UNREACHABLE: ("It cannot be reached.", "Look whether it is up, and whether `ssh HOST true` answers."),
@@ -98,30 +79,32 @@ _USAGE = 2
 _NOT_KNOWN_THERE = re.compile(r"No such (?:option|command)")
 
 
-def judged(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
+def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
     """What a host told, or why it is missing. `schema`: number of the form that is understood."""
     if raw.endless:
-        return missing(raw, Cause.TOO_LONG if _begun(raw.out) else Cause.NOT_JSON, words=raw.out)
+        return missing_host(raw, Cause.TOO_LONG if _has_document(raw.out) else Cause.NOT_JSON, evidence=raw.out)
     if raw.late:
-        return missing(raw, Cause.TIMED_OUT)
-    document = document_in(raw.out)
+        return missing_host(raw, Cause.TIMED_OUT)
+    document = find_document(raw.out)
     if document is None:
         return _without_document(raw)
     number = document.get("schema")
     if not isinstance(number, int) or isinstance(number, bool):
-        return missing(raw, Cause.NOT_JSON, words=raw.out)
+        return missing_host(raw, Cause.NOT_JSON, evidence=raw.out)
     error = document.get("error")
     if isinstance(error, dict) and number == 1:
-        return _refused(raw, error)
+        return _failed_there(raw, error)
     if number != schema:
         forms = f"Form {clean(str(number), 20)} of its answer; this raidbench reads {schema}."
-        return missing(raw, Cause.NEWER if number > schema else Cause.OLDER, words=forms)
+        return missing_host(raw, Cause.NEWER if number > schema else Cause.OLDER, evidence=forms)
     if raw.status is None:
-        return missing(raw, Cause.FAILED)
+        return missing_host(raw, Cause.FAILED)
     return HostResponse(host=raw.host, status=raw.status, document=document)
 
 
-def missing(raw: RawResponse, cause: Cause, *, message: str = "", hint: str = "", words: str = "") -> MissingHost:
+def missing_host(
+    raw: RawResponse, cause: Cause, *, message: str = "", hint: str = "", evidence: str = ""
+) -> MissingHost:
     """Why a host is missing, with its own last words; `message`, `hint`: in the place of the cause's own."""
     sentence, advice = _SENTENCES[cause]
     return MissingHost(
@@ -129,51 +112,51 @@ def missing(raw: RawResponse, cause: Cause, *, message: str = "", hint: str = ""
         cause=cause,
         message=message or sentence,
         hint=hint or advice.replace("HOST", raw.host),
-        evidence=_last(words or raw.err),
+        evidence=_last_lines(evidence or raw.err),
     )
 
 
 def _without_document(raw: RawResponse) -> MissingHost:
     if (fault := ssh_fault(raw.status, raw.err)) is not None:
-        return missing(raw, Cause(fault.value))
+        return missing_host(raw, fault)
     if raw.status == 0 or raw.out.strip():
-        return missing(raw, Cause.NOT_JSON, words=raw.out)
-    return missing(raw, Cause.FAILED, message=_ended(raw.status))
+        return missing_host(raw, Cause.NOT_JSON, evidence=raw.out)
+    return missing_host(raw, Cause.FAILED, message=_ended_text(raw.status))
 
 
-def _refused(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
+def _failed_there(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
     """What the raidbench there said when it failed: that it does not know what it was asked makes it an older one."""
     sentence = clean(str(error.get("message") or ""), 300)
     if error.get("status") == _USAGE and _NOT_KNOWN_THERE.search(sentence):
-        return missing(raw, Cause.OLDER, words=sentence)
+        return missing_host(raw, Cause.OLDER, evidence=sentence)
     hint = error.get("hint")
-    return missing(
+    return missing_host(
         raw,
         Cause.FAILED,
-        message=sentence or _ended(raw.status),
+        message=sentence or _ended_text(raw.status),
         hint=clean(hint, 300) if isinstance(hint, str) else "",
-        words=str(error.get("evidence") or " "),
+        evidence=str(error.get("evidence") or " "),
     )
 
 
-def _ended(status: int | None) -> str:
+def _ended_text(status: int | None) -> str:
     return "The command was ended there." if status is None else f"The command ended with status {status} there."
 
 
-def _last(text: str) -> str:
+def _last_lines(text: str) -> str:
     """The last lines of a text that a host gave."""
     rows = [row for row in text[-4096:].splitlines() if row.strip()]
     return clean_lines("\n".join(rows[-3:]), 3, 200)
 
 
-def _begun(text: str) -> bool:
+def _has_document(text: str) -> bool:
     return text.startswith("{") or "\n{" in text
 
 
-def document_in(text: str) -> Mapping[str, Any] | None:
+def find_document(text: str) -> Mapping[str, Any] | None:
     """The document in a host's output, which a login may precede with lines of its own; None where there is none."""
     begin = 0 if text.startswith("{") else text.find("\n{") + 1
-    if not _begun(text):
+    if not _has_document(text):
         return None
     try:
         document = json.loads(text[begin:], parse_constant=_no_number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
@@ -60,7 +60,7 @@ class HostResponses:
         self.waiting = dict.fromkeys(self.asked)
 
     def count(self, outcome: HostResponse | MissingHost) -> None:
-        """One more is outcome of, by somebody else."""
+        """Count the outcome of a host without keeping it."""
         self.waiting.pop(outcome.host, None)
         if isinstance(outcome, MissingHost):
             self.missing.append(outcome)
@@ -68,7 +68,7 @@ class HostResponses:
             self.answered += 1
 
     def take(self, outcome: HostResponse | MissingHost) -> None:
-        """One more is outcome of, and kept."""
+        """Count the outcome of a host, and keep it."""
         self.count(outcome)
         if isinstance(outcome, MissingHost):
             return
@@ -79,27 +79,22 @@ class HostResponses:
             self.groups[key] = HostGroupResponse(hosts=(outcome.host,), status=outcome.status, document=document)
             return
         same = before.document.get("host") == document.get("host")
-        self.groups[key] = HostGroupResponse(
-            hosts=(*before.hosts, outcome.host),
-            status=outcome.status,
-            document=before.document if same else {**before.document, "host": None},
-        )
+        kept = before.document if same else {**before.document, "host": None}
+        self.groups[key] = replace(before, hosts=(*before.hosts, outcome.host), document=kept)
 
     def in_order(self) -> list[HostGroupResponse]:
         """The groups, by the first host of each, as they were asked."""
-        place = {host: at for at, host in enumerate(self.asked)}
+        positions = {host: at for at, host in enumerate(self.asked)}
         ordered = (
-            HostGroupResponse(
-                hosts=tuple(sorted(group.hosts, key=place.__getitem__)), status=group.status, document=group.document
-            )
+            replace(group, hosts=tuple(sorted(group.hosts, key=positions.__getitem__)))
             for group in self.groups.values()
         )
-        return sorted(ordered, key=lambda group: place[group.hosts[0]])
+        return sorted(ordered, key=lambda group: positions[group.hosts[0]])
 
     def losses(self) -> list[MissingHost]:
         """Those that are missing, as they were asked."""
-        place = {host: at for at, host in enumerate(self.asked)}
-        return sorted(self.missing, key=lambda loss: place[loss.host])
+        positions = {host: at for at, host in enumerate(self.asked)}
+        return sorted(self.missing, key=lambda loss: positions[loss.host])
 
 
 def _key(document: Mapping[str, Any], by_text: bool) -> Hashable:
@@ -115,17 +110,15 @@ def text_rows(document: Mapping[str, Any]) -> list[str]:
     return [" ".join(clean(word) for word in row[:_ROW].split(" ")).rstrip() for row in rows]
 
 
-def counted(gathered: HostResponses) -> str:
+def answered_text(gathered: HostResponses) -> str:
     """`38 of 40 hosts`, and which are missing; always told, so that a total never shrinks in silence."""
     answered = f"{gathered.answered} of {plural(len(gathered.asked), 'host')} answered"
-    return (
-        f"{answered}; missing: {folded(loss.host for loss in gathered.missing)}."
-        if gathered.missing
-        else f"{answered}."
-    )
+    if gathered.missing:
+        return f"{answered}; missing: {folded(loss.host for loss in gathered.missing)}."
+    return f"{answered}."
 
 
-def together(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+def group_by_key(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     """Things with the same key in one list, in the order of the first of each."""
     by_key: dict[Hashable, list[T]] = {}
     for t in things:
@@ -136,7 +129,7 @@ def together(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]
 def loss_rows(gathered: HostResponses) -> list[str]:
     """Why hosts are missing, those with the same reason together."""
     rows = []
-    for same in together(gathered.losses(), lambda loss: (loss.cause, loss.message, _unnamed(loss))):
+    for same in group_by_key(gathered.losses(), lambda loss: (loss.cause, loss.message, _evidence_without_name(loss))):
         first = same[0]
         rows.append(f"{folded(loss.host for loss in same)}: {first.message}")
         rows += [f"  {row}" for row in first.evidence.splitlines()]
@@ -145,13 +138,13 @@ def loss_rows(gathered: HostResponses) -> list[str]:
     return rows
 
 
-def _unnamed(loss: MissingHost) -> str:
+def _evidence_without_name(loss: MissingHost) -> str:
     """Its last words without its name, by which alone those of many hosts differ."""
     return loss.evidence.replace(loss.host, "")
 
 
-def told_json(outcome: HostResponse | MissingHost) -> dict[str, Any]:
-    """One host: what it outcome, or why it is missing."""
+def outcome_json(outcome: HostResponse | MissingHost) -> dict[str, Any]:
+    """Return the answer of a host, or why it is missing, as JSON."""
     if isinstance(outcome, HostResponse):
         return {"host": outcome.host, "status": outcome.status, "document": outcome.document}
     return {
@@ -165,7 +158,7 @@ def told_json(outcome: HostResponse | MissingHost) -> dict[str, Any]:
 
 def losses_json(gathered: HostResponses) -> list[dict[str, Any]]:
     """Why hosts are missing, each for itself."""
-    return list(map(told_json, gathered.losses()))
+    return list(map(outcome_json, gathered.losses()))
 
 
 def counts_json(gathered: HostResponses) -> dict[str, int]:

@@ -31,16 +31,16 @@ class Majority:
     """Settings of which no value is on more than half of the hosts, as `MODEL KEY`."""
 
 
-def majority(documents: Sequence[Mapping[str, Any]]) -> Majority:
+def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
     """Out of the `targets` that each host told by `hosts facts --settings`.
 
     Raises DesiredError where what they told makes no file.
     """
     hosts = len(documents)
-    told = [_tables(document) for document in documents]
+    tables_of_hosts = [dict(_sorts(document)) for document in documents]
     about: dict[Sort, str] = {}
     counts: dict[tuple[Sort, str, str], Counter[str]] = {}
-    for tables in told:
+    for tables in tables_of_hosts:
         for sort, table in tables.items():
             about.setdefault(sort, json_text.word(table.get("about"), 160) or "")
             for part in _PARTS:
@@ -68,12 +68,8 @@ def majority(documents: Sequence[Mapping[str, Any]]) -> Majority:
     return Majority(targets=tuple(targets), left_out=tuple(left_out))
 
 
-def _tables(document: Mapping[str, Any]) -> dict[Sort, Mapping[str, Any]]:
-    """The tables that a host told, by what they select; one that names anything of a single machine is left out."""
-    return {sort: table for sort, table in _sorts(document) if sort}
-
-
 def _sorts(document: Mapping[str, Any]) -> Iterator[tuple[Sort, Mapping[str, Any]]]:
+    """Yield the tables of a host by what they select, except tables that name anything of a single machine."""
     for table in list(json_text.rows(document.get("targets")))[:_MOST]:
         select = json_text.table(table.get("select"))
         keys = [key for key in SELECTS if key in select]

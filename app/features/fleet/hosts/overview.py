@@ -11,8 +11,8 @@ from app.features.check.finding import Severity
 from app.features.check.presentation import GRAVEST, TONES, severity_text
 from app.features.check.rule_table import RULES
 from app.features.fleet.hosts.difference_rows import composition_text, outlier_text
-from app.features.fleet.hosts.differences import Difference, HostGroup, HostsComparison, compared
-from app.features.fleet.hosts.facts import FactKey, FactPart, HostFacts, host_facts
+from app.features.fleet.hosts.differences import Difference, HostGroup, HostsComparison, compare_hosts
+from app.features.fleet.hosts.facts import FactKey, FactPart, HostFacts, findings_of, host_facts
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
 from app.features.fleet.hosts.grouping import HostResponses
 from backends import json_text
@@ -64,7 +64,7 @@ class HostOverview:
         self.gathered = HostResponses(asked=tuple(hosts))
         """Who answered, who is missing, who is waited for."""
         self._missing: dict[str, MissingHost] = {}
-        self._told: dict[str, HostReport] = {}
+        self._reports: dict[str, HostReport] = {}
 
     def take(self, outcome: HostResponse | MissingHost) -> None:
         """What one host told, or why it is missing."""
@@ -72,7 +72,7 @@ class HostOverview:
         if isinstance(outcome, MissingHost):
             self._missing[outcome.host] = outcome
         else:
-            self._told[outcome.host] = host_told(outcome)
+            self._reports[outcome.host] = host_report(outcome)
 
     @property
     def over(self) -> bool:
@@ -82,53 +82,53 @@ class HostOverview:
     @property
     def answered(self) -> tuple[str, ...]:
         """Those that answered by now."""
-        return tuple(self._told)
+        return tuple(self._reports)
 
     @cached_property
-    def _compared(self) -> HostsComparison:
-        return compared([self._told[host].facts for host in self.gathered.asked if host in self._told])
+    def _comparison(self) -> HostsComparison:
+        return compare_hosts([self._reports[host].facts for host in self.gathered.asked if host in self._reports])
 
     @cached_property
-    def _odd(self) -> Mapping[str, Sequence[tuple[Difference, HostGroup]]]:
+    def _deviations(self) -> Mapping[str, Sequence[tuple[Difference, HostGroup]]]:
         """What each host has otherwise than the most of its role; a tie is nobody's."""
         odd: dict[str, list[tuple[Difference, HostGroup]]] = {}
-        for difference in self._compared.differences:
+        for difference in self._comparison.differences:
             for side in difference.others if difference.most is not None else ():
                 for host in side.hosts:
                     odd.setdefault(host, []).append((difference, side))
         return odd
 
-    def _odd_of(self, host: str) -> Sequence[tuple[Difference, HostGroup]]:
-        return self._odd.get(host, ()) if self.over else ()
+    def _deviations_of(self, host: str) -> Sequence[tuple[Difference, HostGroup]]:
+        return self._deviations.get(host, ()) if self.over else ()
 
     def table(self) -> Table:
         """One row a host, what is wrong first, else as they were asked. Who differs is known once all have answered."""
-        place = {host: at for at, host in enumerate(self.gathered.asked)}
-        ordered = sorted(self.gathered.asked, key=lambda host: (*self._gravity(host), place[host]))
+        positions = {host: at for at, host in enumerate(self.gathered.asked)}
+        ordered = sorted(self.gathered.asked, key=lambda host: (*self._sort_key(host), positions[host]))
         return Table(columns=COLUMNS, rows=tuple(map(self._row, ordered)))
 
-    def _gravity(self, host: str) -> tuple[int, ...]:
+    def _sort_key(self, host: str) -> tuple[int, ...]:
         """Sorts: missing, by findings from the gravest, by differences; who is waited for comes after what is wrong."""
         if host in self._missing:
             return (0,)
-        report = self._told.get(host)
+        report = self._reports.get(host)
         if report is None:
             return (2,)
         count = _severities(report)
-        wrong = [-count[each] for each in GRAVEST if each is not Severity.NOTE]
-        differs = len(self._odd_of(host))
+        wrong = [-count[severity] for severity in GRAVEST if severity is not Severity.NOTE]
+        differs = len(self._deviations_of(host))
         return (1, *wrong, -differs) if any(wrong) or differs else (3,)
 
     def _row(self, host: str) -> Row:
-        loss, report = self._missing.get(host), self._told.get(host)
+        loss, report = self._missing.get(host), self._reports.get(host)
         if report is None:
             state = Cell(WAITING, Tone.DIM) if loss is None else Cell(loss.message, Tone.BAD, StatusSymbol.FAILED)
             return Row(key=host, cells=(host, state, *[""] * (len(COLUMNS) - 2)), dim=loss is None)
         count = _severities(report)
-        worst = next((each for each in GRAVEST if count[each]), None)
+        worst = next((severity for severity in GRAVEST if count[severity]), None)
         values = report.facts.values
         versions = (values[FactKey(part=FactPart.SYSTEM, of="", key=key)].text for key in ("kernel", "program"))
-        differs = len(self._odd_of(host))
+        differs = len(self._deviations_of(host))
         return Row(
             key=host,
             cells=(
@@ -142,23 +142,23 @@ class HostOverview:
 
     def host_detail_lines(self, host: str) -> tuple[Facts, ...]:
         """Why it is missing; or what was found there, what it has otherwise than the most, and what it is made of."""
-        loss, report = self._missing.get(host), self._told.get(host)
+        loss, report = self._missing.get(host), self._reports.get(host)
         if loss is not None:
             lines = [FactLine("", loss.message, Tone.BAD), *([FactLine("", loss.hint)] if loss.hint else [])]
             fact_lines = [FactLine("last words", row) for row in loss.evidence.splitlines()]
             return (Facts(facts=(*lines, *fact_lines)),)
         if report is None:
             return (Facts(facts=(FactLine("", f"{WAITING}."),)),)
-        matches = _finding_lines(report.findings)
+        findings = _finding_lines(report.findings)
         return (
-            Facts(heading="Findings", facts=matches or (FactLine("", "The check found nothing."),)),
+            Facts(heading="Findings", facts=findings or (FactLine("", "The check found nothing."),)),
             Facts(heading="Differs", facts=tuple(self._difference_lines(host))),
             Facts(heading="Made of", facts=(FactLine("", composition_text(report.facts.made_of)),)),
         )
 
-    def found_at(self, host: str, places: Collection[str]) -> tuple[Facts, ...]:
+    def findings_at(self, host: str, places: Collection[str]) -> tuple[Facts, ...]:
         """What the check found there at these places; nothing where nothing was."""
-        report = self._told.get(host)
+        report = self._reports.get(host)
         pairs = [] if report is None else [(rule, where) for rule, where in report.findings if where in places]
         return (Facts(heading="Findings", facts=_finding_lines(pairs)),) if pairs else ()
 
@@ -166,11 +166,11 @@ class HostOverview:
         if not self.over:
             yield FactLine("", "Known once every host has answered.")
             return
-        alike = next(len(role.hosts) for role in self._compared.roles if host in role.hosts)
+        alike = next(len(role.hosts) for role in self._comparison.roles if host in role.hosts)
         if alike == 1:
             yield FactLine("", "No other host that answered is made of the same: there is nothing to compare it with.")
             return
-        odd = self._odd_of(host)
+        odd = self._deviations_of(host)
         for difference, side in odd:
             yield FactLine(difference.point.part.value, outlier_text(difference, side), Tone.ATTENTION)
         if not odd:
@@ -179,16 +179,13 @@ class HostOverview:
             )
 
 
-def host_told(answer: HostResponse) -> HostReport:
+def host_report(answer: HostResponse) -> HostReport:
     """A document of `hosts facts`; what is not as it should be is left out."""
     numbers = Counter(json_text.word(row.get("kind")) or "" for row in json_text.rows(answer.document.get("things")))
     return HostReport(
         facts=host_facts(answer.host, answer.document),
         numbers=numbers,
-        findings=tuple(
-            (json_text.word(finding.get("id")) or "unknown", json_text.word(finding.get("where")) or "unknown")
-            for finding in json_text.rows(answer.document.get("findings"))
-        ),
+        findings=tuple(findings_of(answer.document)),
     )
 
 
@@ -204,11 +201,13 @@ def _severities(report: HostReport) -> Counter[Severity]:
 def _finding_lines(pairs: Iterable[tuple[str, str]]) -> tuple[FactLine, ...]:
     """Each rule that found something, the gravest first, with where: a hundred disks with the same are one line."""
     places: dict[str, list[str]] = {}
-    for rule, place in pairs:
-        places.setdefault(rule, []).append(place)
+    for rule, address in pairs:
+        places.setdefault(rule, []).append(address)
     lines = []
-    for rule, where in sorted(places.items(), key=lambda item: -_severity(item[0]).rank):
-        what = RULES[rule].what if rule in RULES else "a rule that this version has not"
+    for rule, addresses in sorted(places.items(), key=lambda item: -_severity(item[0]).rank):
+        summary = RULES[rule].what if rule in RULES else "a rule that this version has not"
         severity = _severity(rule)
-        lines.append(FactLine(severity.value, f"{rule}: {what} ({units.first_of(where, _PLACES)})", TONES[severity]))
+        lines.append(
+            FactLine(severity.value, f"{rule}: {summary} ({units.first_of(addresses, _PLACES)})", TONES[severity])
+        )
     return tuple(lines)

@@ -1,18 +1,21 @@
-"""Hosts asked over ssh, each answer as it comes: the process that does it, and its end in whatever way."""
+"""The hosts that somebody named, and the process that asks them over ssh, each answer as it comes."""
 
 from __future__ import annotations
 
 import math
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
-from app.features.fleet.hosts.wire_format import CONNECT_S, FANOUT, HostsRequest, RawResponse, raw_answer
+from app.features.fleet.hosts.wire_format import CONNECT_S, FANOUT, HostsRequest, RawResponse, parse_response
+from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import ssh_options
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Command, Host, Process
 from backends.self_exec import again
+from backends.values import dataclass
 
 _MODULE = "app.features.fleet.hosts.fanout"
 _MOST_NAMES = 120_000
@@ -21,7 +24,31 @@ _SLACK_S = 30.0
 """Seconds that the process itself may take besides."""
 
 
-async def asked(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
+Ask = Callable[[tuple[str, ...], tuple[str, ...]], AsyncIterator[RawResponse]]
+"""What each of these hosts gives when it is asked these words of its raidbench, as it comes. Closing it ends every ssh.
+
+Raises ToolMissingError, InvalidValueError.
+"""
+
+OpenReach = Callable[[tuple[str, ...], tuple[str, ...]], AbstractAsyncContextManager[Transport]]
+"""The way to a run on each of these hosts; the words are those behind `bench` there. Raises RaidbenchError."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """The hosts."""
+
+    named: str
+    """As they were named: a node set."""
+    hosts: tuple[str, ...]
+    """Each once, in their order."""
+    ask: Ask
+    """Asks some of them."""
+    reach: OpenReach
+    """Lets some of them measure."""
+
+
+async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
     """What each host of an order gave, as it comes; `host` is this machine.
 
     Each is told once, those that nothing came of as well. Closing this ends every ssh.
@@ -41,7 +68,7 @@ async def asked(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
     end = time.monotonic() + turns * (order.seconds + CONNECT_S) + _SLACK_S
     async with host.stream(command) as process:
         async for line in _lines(process, end):
-            answer = raw_answer(line)
+            answer = parse_response(line)
             if answer is not None and answer.host in left:
                 del left[answer.host]
                 yield answer

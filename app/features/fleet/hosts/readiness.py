@@ -33,16 +33,16 @@ class Readiness:
         yield f"rights  {self.rights}"
         yield f"fio     {self.fio}"
         yield f"in use  {self.in_use}"
-        for what, advice in self.lacking:
-            yield f"missing {what}"
+        for item, advice in self.lacking:
+            yield f"missing {item}"
             if advice:
                 yield f"        {advice}"
 
     def json(self) -> dict[str, Any]:
         """As JSON."""
-        missing = [{"what": what, "advice": advice or None} for what, advice in self.lacking]
-        known = {"program": self.program, "rights": self.rights, "fio": self.fio, "in_use": self.in_use}
-        return {**known, "lacking": missing}
+        missing = [{"what": item, "advice": advice or None} for item, advice in self.lacking]
+        fields = {"program": self.program, "rights": self.rights, "fio": self.fio, "in_use": self.in_use}
+        return {**fields, "lacking": missing}
 
 
 def readiness(document: Mapping[str, Any]) -> Readiness:
@@ -50,11 +50,11 @@ def readiness(document: Mapping[str, Any]) -> Readiness:
     details: dict[str, str] = {}
     lacking = []
     for finding in json_text.rows(document.get("findings"), 200):
-        what = json_text.word(finding.get("what")) or "unknown"
+        item = json_text.word(finding.get("what")) or "unknown"
         detail = json_text.word(finding.get("detail"), 300) or "nothing is told"
-        details.setdefault(what, detail)
+        details.setdefault(item, detail)
         if finding.get("grade") == "missing":
-            lacking.append((f"{what}: {detail}", json_text.word(finding.get("advice"), 300) or ""))
+            lacking.append((f"{item}: {detail}", json_text.word(finding.get("advice"), 300) or ""))
     return Readiness(
         program=json_text.word(document.get("program")) or "of an unknown version",
         rights=details.get("rights", "nothing is told"),

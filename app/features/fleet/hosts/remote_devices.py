@@ -48,7 +48,7 @@ _DEEPEST = 20
 """Arrays that stand one upon another, at most."""
 
 Json = Mapping[str, object]
-Told = Mapping[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]]
+RemoteSettings = Mapping[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]]
 """The settings of each target, with how they read there."""
 
 
@@ -58,34 +58,34 @@ class RemoteDevices:
 
     inventory: Inventory
     """Everything found there."""
-    settings: Told
+    settings: RemoteSettings
     """What each has, of those whose settings could be read."""
 
 
-def told_devices(document: Json) -> RemoteDevices:
+def parse_devices(document: Json) -> RemoteDevices:
     """Out of a document of form 2 of `devices --json`."""
     settings: dict[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]] = {}
-    seen: set[Target] = set()
+    targets: set[Target] = set()
 
     def things(name: str, scope: Scope) -> Iterator[tuple[Target, Json]]:
         for row in rows(document.get(name)):
             target = _target(row.get("address"), scope)
-            if target is not None and target not in seen:
-                seen.add(target)
+            if target is not None and target not in targets:
+                targets.add(target)
                 settings[target] = _settings(row)
                 yield target, row
 
     controllers = tuple(_controller(*pair) for pair in things("controllers", Scope.CONTROLLER))
     pairs = [*things("arrays", Scope.ARRAY)]
     stacked = {str(target): target for target, _ in pairs}  # a member may be an array itself
-    arrays = _shallow(tuple(_array(target, one, stacked) for target, one in pairs))
-    drives = [(target, one) for target, one in things("drives", Scope.DRIVE)]
+    arrays = _without_loops(tuple(_array(*pair, stacked) for pair in pairs))
+    drives = [*things("drives", Scope.DRIVE)]
     queues = []
     for target, record in (*pairs, *drives):
         queue, node = table(record.get("queue")), word(record.get("device"))
         twin = _target(queue.get("address"), Scope.DRIVE)
-        if twin is not None and node is not None and twin.backend == KERNEL != target.backend and twin not in seen:
-            seen.add(twin)
+        if twin is not None and node is not None and twin.backend == KERNEL != target.backend and twin not in targets:
+            targets.add(twin)
             settings[twin] = _settings(queue)
             queues.append(Drive(target=twin, device=node))
     return RemoteDevices(
@@ -99,13 +99,13 @@ def told_devices(document: Json) -> RemoteDevices:
     )
 
 
-def _shallow(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+def _without_loops(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
     """Arrays that do not stand upon arrays of their own kind, at last upon themselves, without an end."""
     deep = {array.target for array in arrays}
     for _ in range(_DEEPEST):
         deep = {array.target for array in arrays if array.target in deep and not deep.isdisjoint(array.members)}
     return tuple(
-        replace(array, members=tuple(each for each in array.members if each.scope is not Scope.ARRAY))
+        replace(array, members=tuple(member for member in array.members if member.scope is not Scope.ARRAY))
         if array.target in deep
         else array
         for array in arrays
@@ -126,8 +126,8 @@ def _controller(target: Target, record: Json) -> Controller:
         cache_bytes=whole(record.get("cache_bytes")),
         protection=None if kind is None else Protection(kind=kind, state=word(guard.get("state")) or "unknown"),
         features=tuple(
-            Feature(name=word(each.get("name")) or "unknown", state=word(each.get("state")) or "unknown")
-            for each in rows(record.get("features"))
+            Feature(name=word(feature.get("name")) or "unknown", state=word(feature.get("state")) or "unknown")
+            for feature in rows(record.get("features"))
         ),
         tasks=_tasks(record),
         facts=_facts(record),
@@ -135,13 +135,13 @@ def _controller(target: Target, record: Json) -> Controller:
 
 
 def _array(target: Target, record: Json, stacked: Mapping[str, Target]) -> Array:
-    members = (stacked.get(each) or _target(each, Scope.DRIVE) for each in _texts(record.get("members")))
+    members = (stacked.get(address) or _target(address, Scope.DRIVE) for address in _texts(record.get("members")))
     return Array(
         target=target,
         controller=_target(record.get("controller"), Scope.CONTROLLER),
         name=word(record.get("given_name")) if "given_name" in record else word(record.get("name")),
-        level=_one_of(Level, record.get("level"), Level.UNKNOWN),
-        state=_one_of(State, record.get("state"), State.UNKNOWN),
+        level=_member_of(Level, record.get("level"), Level.UNKNOWN),
+        state=_member_of(State, record.get("state"), State.UNKNOWN),
         size_bytes=whole(record.get("size_bytes")),
         strip_bytes=whole(record.get("strip_bytes")),
         data_drives=whole(record.get("data_drives")),
@@ -166,12 +166,12 @@ def _drive(target: Target, record: Json) -> Drive:
         serial=word(record.get("serial")),
         firmware=word(record.get("firmware")),
         wwn=word(record.get("wwn")),
-        media=_one_of(Media, record.get("media"), Media.UNKNOWN),
+        media=_member_of(Media, record.get("media"), Media.UNKNOWN),
         interface=word(record.get("interface")),
         size_bytes=whole(record.get("size_bytes")),
         logical_block=whole(record.get("logical_block_bytes")),
         physical_block=whole(record.get("physical_block_bytes")),
-        state=_one_of(State, record.get("state"), State.UNKNOWN),
+        state=_member_of(State, record.get("state"), State.UNKNOWN),
         device=word(record.get("device")),
         paths=_texts(record.get("paths")),
         read_only=record.get("read_only") is True,
@@ -180,13 +180,13 @@ def _drive(target: Target, record: Json) -> Drive:
         above=_texts(record.get("above")),
         signatures=tuple(
             Signature(
-                kind=word(each.get("kind")) or "unknown",
-                label=word(each.get("label")),
-                uuid=word(each.get("uuid")),
-                part=word(each.get("part")),
-                size_bytes=whole(each.get("size_bytes")),
+                kind=word(signature.get("kind")) or "unknown",
+                label=word(signature.get("label")),
+                uuid=word(signature.get("uuid")),
+                part=word(signature.get("part")),
+                size_bytes=whole(signature.get("size_bytes")),
             )
-            for each in rows(record.get("signatures"))
+            for signature in rows(record.get("signatures"))
         ),
         partitions=_texts(record.get("partitions")),
         backing=word(record.get("backing_file"), _LONG),
@@ -226,45 +226,45 @@ def _settings(record: Json) -> tuple[tuple[Setting, ...], Mapping[str, Reading]]
     """None where they could not be read there."""
     declared: list[Setting] = []
     readings: dict[str, Reading] = {}
-    for each in rows(record.get("settings"), 500):
-        key = word(each.get("key"))
+    for row in rows(record.get("settings"), 500):
+        key = word(row.get("key"))
         if key is None or key in readings:
             continue
         declared.append(
             Setting(
                 key=key,
-                label=word(each.get("label")) or key,
-                help=word(each.get("help"), _LONG) or "",
-                risk=_one_of(Risk, each.get("risk"), Risk.NONE),
-                effect=_one_of(Effect, each.get("effect"), Effect.AT_ONCE),
-                persistence=_one_of(Persistence, each.get("persistence"), Persistence.LOST_AT_REBOOT),
-                unit=word(each.get("unit")) or "",
-                confirmed=each.get("confirmed") is not False,
+                label=word(row.get("label")) or key,
+                help=word(row.get("help"), _LONG) or "",
+                risk=_member_of(Risk, row.get("risk"), Risk.NONE),
+                effect=_member_of(Effect, row.get("effect"), Effect.AT_ONCE),
+                persistence=_member_of(Persistence, row.get("persistence"), Persistence.LOST_AT_REBOOT),
+                unit=word(row.get("unit")) or "",
+                confirmed=row.get("confirmed") is not False,
             )
         )
-        why_not = word(each.get("why_not"), _LONG)
+        why_not = word(row.get("why_not"), _LONG)
         readings[key] = Reading(
-            now=word(each.get("now")),
-            raw=word(each.get("raw")),
-            effective=word(each.get("effective")),
-            why_effective=word(each.get("why_effective"), _LONG),
-            follows=each.get("follows") is True,
-            choices=tuple(_choices(each)),
-            span=_span(each.get("span")),
+            now=word(row.get("now")),
+            raw=word(row.get("raw")),
+            effective=word(row.get("effective")),
+            why_effective=word(row.get("why_effective"), _LONG),
+            follows=row.get("follows") is True,
+            choices=tuple(_choices(row)),
+            span=_span(row.get("span")),
             availability=AVAILABLE if why_not is None else Availability(why_not=why_not),
         )
     return tuple(declared), readings
 
 
 def _choices(record: Json) -> Iterator[Choice]:
-    for each in rows(record.get("choices"), 500):
-        value = word(each.get("value"))
+    for row in rows(record.get("choices"), 500):
+        value = word(row.get("value"))
         if value is not None:
             yield Choice(
                 value=value,
-                label=word(each.get("label")) or value,
-                help=word(each.get("help"), _LONG) or "",
-                risk=_one_of(Risk, each.get("risk"), Risk.NONE),
+                label=word(row.get("label")) or value,
+                help=word(row.get("help"), _LONG) or "",
+                risk=_member_of(Risk, row.get("risk"), Risk.NONE),
             )
 
 
@@ -277,10 +277,10 @@ def _span(value: object) -> Span | None:
 
 
 def _tasks(record: Json) -> tuple[Task, ...]:
-    tasks = ((word(each.get("kind")), each.get("progress")) for each in rows(record.get("tasks")))
+    tasks = ((word(row.get("kind")), row.get("progress")) for row in rows(record.get("tasks")))
     return tuple(
-        Task(kind=kind, progress=float(far) if isinstance(far, int | float) and 0 <= far <= 1 else None)
-        for kind, far in tasks
+        Task(kind=kind, progress=float(progress) if isinstance(progress, int | float) and 0 <= progress <= 1 else None)
+        for kind, progress in tasks
         if kind is not None
     )
 
@@ -288,25 +288,25 @@ def _tasks(record: Json) -> tuple[Task, ...]:
 def _uses(record: Json) -> tuple[Use, ...]:
     return tuple(
         Use(
-            kind=word(each.get("kind")) or "unknown",
-            detail=word(each.get("detail"), _LONG) or "",
-            part=word(each.get("part")),
+            kind=word(use.get("kind")) or "unknown",
+            detail=word(use.get("detail"), _LONG) or "",
+            part=word(use.get("part")),
         )
-        for each in rows(record.get("uses"))
+        for use in rows(record.get("uses"))
     )
 
 
 def _facts(record: Json) -> tuple[Fact, ...]:
-    pairs = ((word(each.get("label")), word(each.get("value"), _LONG)) for each in rows(record.get("facts")))
+    pairs = ((word(row.get("label")), word(row.get("value"), _LONG)) for row in rows(record.get("facts")))
     return tuple(Fact(label=label, value=value) for label, value in pairs if label and value)
 
 
 def _problems(document: Json) -> Iterator[Problem]:
-    for each in rows(document.get("problems")):
-        message = word(each.get("message"), _LONG)
+    for row in rows(document.get("problems")):
+        message = word(row.get("message"), _LONG)
         if message is not None:
             yield Problem(
-                where=word(each.get("where")) or "unknown", message=message, hint=word(each.get("hint"), _LONG) or ""
+                where=word(row.get("where")) or "unknown", message=message, hint=word(row.get("hint"), _LONG) or ""
             )
 
 
@@ -320,5 +320,5 @@ def _target(value: object, scope: Scope) -> Target | None:
     return Target(backend=backend, address=address, scope=scope) if backend and joint and address else None
 
 
-def _one_of(words: type[_E], value: object, otherwise: _E) -> _E:
-    return words(value) if isinstance(value, str) and value in set(words) else otherwise
+def _member_of(values: type[_E], value: object, default: _E) -> _E:
+    return values(value) if isinstance(value, str) and value in set(values) else default

@@ -46,7 +46,7 @@ class StandaloneBinary:
         return {"path": str(self.path), "sha256": self.sha256, "size": self.size, "machine": self.machine}
 
 
-def one_file(path: Path | None = None) -> StandaloneBinary | None:
+def find_binary(path: Path | None = None) -> StandaloneBinary | None:
     """That file, or the one that this program was started from; None where it was started from none.
 
     Raises InvalidValueError for a file that is none.

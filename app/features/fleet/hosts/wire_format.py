@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from app.features.fleet.ssh.command import OPTIONS
 from backends import json_text
@@ -45,8 +46,7 @@ class HostsRequest:
 
     def line(self) -> str:
         """As one word for the process that does it."""
-        names = ("hosts", "words", "seconds", "send", "options")
-        return json.dumps({name: getattr(self, name) for name in names})
+        return json.dumps(asdict(self))
 
     @classmethod
     def of(cls, line: str) -> HostsRequest:
@@ -80,11 +80,10 @@ class RawResponse:
 
     def line(self) -> str:
         """As one line."""
-        fields = {name: getattr(self, name) for name in ("host", "status", "out", "err", "late", "endless")}
-        return json.dumps(fields)
+        return json.dumps(asdict(self))
 
 
-def raw_answer(line: bytes | Sequence[int]) -> RawResponse | None:
+def parse_response(line: bytes | Sequence[int]) -> RawResponse | None:
     """Back from a line; None for any other."""
     fields = json_text.table(json_text.document(bytes(line).decode("utf-8", "replace")))
     host, status, out, err = (fields.get(name) for name in ("host", "status", "out", "err"))

@@ -1,6 +1,6 @@
 """The account of what one host says in one run: each message has to fit those before it. No I/O.
 
-A single message is judged in `heard`. Here is what only their order and sum show.
+`messages.parse_message` checks a single message; this module checks what only their order and sum show.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class HostAccount:
         return tuple(name for name, timed in self._timed.items() if not timed)
 
     def require_open(self) -> None:
-        """Raise HostLiesError for a message after the last one."""
+        """Raise ProtocolViolationError for a message after the last one."""
         if self._end:
             raise ProtocolViolationError("It speaks after its last word")
 
     def pong(self, number: int, monotonic: float) -> None:
-        """Enter the answer to the ping of a number. Raises HostLiesError."""
+        """Enter the answer to the ping of a number. Raises ProtocolViolationError."""
         if number <= self._asked:
             raise ProtocolViolationError("It answers one ping twice")
         if self._heard is not None and monotonic < self._heard - _CLOCK_S:
@@ -82,7 +82,7 @@ class HostAccount:
         self._asked, self._heard = number, monotonic
 
     def tick(self, tick: IntervalMessage) -> None:
-        """Enter an interval. Raises HostLiesError."""
+        """Enter an interval. Raises ProtocolViolationError."""
         if self._result is not None:
             raise ProtocolViolationError("It tells of an interval after its result")
         if self._last is not None and tick.monotonic <= self._last:
@@ -105,7 +105,7 @@ class HostAccount:
         self._measured += tick.seconds if tick.measuring else 0.0
 
     def result(self, result: ResultMessage, job: Mapping[str, str]) -> None:
-        """Enter the totals, which have to fit the intervals. Raises HostLiesError."""
+        """Enter the totals, which have to fit the intervals. Raises ProtocolViolationError."""
         if self._result is not None:
             raise ProtocolViolationError("It tells its result twice")
         if self._first is None and result.status == "ok" and any(total.ios for total in result.totals.values()):
@@ -118,7 +118,7 @@ class HostAccount:
             self._require_totals(result)
 
     def end(self, end: EndMessage) -> None:
-        """Enter the last word. Raises HostLiesError where it contradicts the result."""
+        """Enter the last word. Raises ProtocolViolationError where it contradicts the result."""
         self._end = True
         if self._result is not None and self._result.status == "ok" and end.why in _BY_ITSELF:
             raise ProtocolViolationError(f"It calls its run whole and says that it ended because {_BY_ITSELF[end.why]}")

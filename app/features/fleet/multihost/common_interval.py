@@ -6,7 +6,7 @@ host was measuring; who was outside of it is named.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import median
 
 from backends.values import dataclass
@@ -62,8 +62,7 @@ def common_window(spans: Mapping[str, Span]) -> CommonInterval | None:
             return CommonInterval(begin=begin, end=end, hosts=tuple(inside), outside=outside)
         worst = max(inside, key=lambda host: _length(inside, host))
         first = min(span[0] for span in inside.values())
-        own = inside.pop(worst)
-        outside[worst] = _why(own, first, inside)
+        outside[worst] = _outlier_reason(inside.pop(worst), first, inside)
     return None
 
 
@@ -73,20 +72,15 @@ def _length(spans: Mapping[str, Span], without: str) -> float:
     return min(span[1] for span in rest) - max(span[0] for span in rest) if rest else 0.0
 
 
-def _why(own: Span, first: float, rest: Mapping[str, Span]) -> str:
+def _outlier_reason(own: Span, first: float, rest: Mapping[str, Span]) -> str:
     end = min((span[1] for span in rest.values()), default=own[1])
     if own[0] - first > end - own[1]:
         return f"it began {own[0] - first:.1f} s after the first"
     return f"it ended {end - own[1]:.1f} s before the others"
 
 
-def late(spans: Mapping[str, Span], planned: Mapping[str, float]) -> dict[str, float]:
+def late_starts(spans: Mapping[str, Span], planned: Mapping[str, float]) -> dict[str, float]:
     """Who began to measure more than a second later than the first of them, each counted from its planned start."""
     waits = {host: span[0] - planned.get(host, 0.0) for host, span in spans.items()}
     first = min(waits.values(), default=0.0)
     return {host: wait - first for host, wait in waits.items() if wait - first > LATE_S}
-
-
-def whole(spans: Sequence[Span]) -> Span | None:
-    """From the begin of the first interval to the end of the last; None without one."""
-    return (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None

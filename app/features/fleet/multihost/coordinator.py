@@ -16,8 +16,8 @@ from app.features.fleet.multihost.common_interval import Span
 from app.features.fleet.multihost.messages import (
     LINE_BYTES,
     EndMessage,
-    Heard,
     HelloMessage,
+    HostMessage,
     IntervalMessage,
     PhaseMessage,
     PongMessage,
@@ -27,10 +27,10 @@ from app.features.fleet.multihost.messages import (
     ReadyMessage,
     ResultMessage,
     StartedMessage,
-    heard,
+    parse_message,
 )
 from app.features.fleet.multihost.record import JointFolder
-from app.features.fleet.multihost.transport import HostConnection, Transport, why_gone
+from app.features.fleet.multihost.transport import HostConnection, Transport, lost_reason
 from backends.errors import RaidbenchError, StorageError
 from backends.values import dataclass
 
@@ -65,7 +65,7 @@ class MultiHostTimeouts:
     """For what hosts still have to say after they were told to stop."""
 
 
-_PATIENCE = MultiHostTimeouts()
+_TIMEOUTS = MultiHostTimeouts()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,7 +131,7 @@ class Coordinator:
         hosts: Sequence[str],
         *,
         stagger_s: float = 0.0,
-        patience: MultiHostTimeouts = _PATIENCE,
+        patience: MultiHostTimeouts = _TIMEOUTS,
         say: Callable[[str], None] = lambda sentence: None,
         clock: Callable[[], float] = time.monotonic,
         lease_s: float | None = None,
@@ -147,21 +147,21 @@ class Coordinator:
         """When the first of them was to start, by our clock; None before that is known."""
         self._reach, self._folder = reach, folder
         self._stagger = stagger_s
-        self._patience = patience
+        self._timeouts = patience
         self._say = say
         self._clock = clock
         self._sent: dict[str, tuple[int, float]] = {}
         self._pings = 0
         self._lease = lease_s
         self._mark = secrets.token_hex(4)
-        self._doors = asyncio.Semaphore(_AT_ONCE)
+        self._connecting = asyncio.Semaphore(_AT_ONCE)
         self._changed = asyncio.Event()
         self._stop = asyncio.Event()
 
     async def conduct(self) -> None:
         """The whole run; what came of it stands in `seats`. Raises StorageError where nothing can be kept."""
         tasks = [asyncio.create_task(self._serve(seat), name=seat.host) for seat in self.seats]
-        helpers = [asyncio.create_task(self._keep_asking()), asyncio.create_task(self._begin())]
+        helpers = [asyncio.create_task(self._ping_forever()), asyncio.create_task(self._begin())]
         stop = asyncio.create_task(self._stop.wait(), name="stop")
         try:
             while not stop.done() and (left := {task for task in tasks if not task.done()}):
@@ -172,22 +172,22 @@ class Coordinator:
                 for task, seat in zip(tasks, self.seats, strict=True):
                     if seat.hello is None:
                         task.cancel()  # nobody is there yet who could be told
-                await asyncio.wait(tasks, timeout=self._patience.farewell)
+                await asyncio.wait(tasks, timeout=self._timeouts.farewell)
         finally:
-            rest = {*tasks, *helpers, stop}
-            for each in rest:
-                each.cancel()
-            await asyncio.wait(rest)
+            remaining = {*tasks, *helpers, stop}
+            for unfinished in remaining:
+                unfinished.cancel()
+            await asyncio.wait(remaining)
         self._raise_failed(tasks)
         for seat in self.seats:
             if seat.end is None and not seat.lost:
-                self._lose(seat, "it did not say that it stopped")
+                self._drop(seat, "it did not say that it stopped")
 
     def stop(self) -> None:
         """Tell all hosts to stop; what they still say is heard for a while."""
         self.stopped = True
         self._stop.set()
-        self._tell_all("bye")
+        self._send_all("bye")
 
     def waited_for(self) -> tuple[str, ...]:
         """Hosts that are neither ready nor gone."""
@@ -201,23 +201,23 @@ class Coordinator:
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 raise error
 
-    async def _keep_asking(self) -> None:
+    async def _ping_forever(self) -> None:
         while True:
-            self._ask()
-            await asyncio.sleep(self._patience.ping)
+            self._ping_all()
+            await asyncio.sleep(self._timeouts.ping)
 
-    def _ask(self) -> None:
+    def _ping_all(self) -> None:
         self._pings += 1
         name = self._ping_id(self._pings)
         self._sent[name] = self._pings, self._clock()
         self._sent.pop(self._ping_id(self._pings - 10 * _ECHOES), None)
-        self._tell_all(f"ping {name}")
+        self._send_all(f"ping {name}")
 
     def _ping_id(self, number: int) -> str:
         """Return an id that no other run gives: an answer to another run's ping is none to this one's."""
         return f"{self._mark}-{number}"
 
-    def _tell_all(self, word: str) -> None:
+    def _send_all(self, word: str) -> None:
         for seat in self.seats:
             if seat.line is not None and seat.hello is not None and not seat.over:
                 seat.line.say(word)
@@ -229,8 +229,8 @@ class Coordinator:
             await self._changed.wait()
         self._leave_out_shared()
         for _ in range(_BURST):
-            self._ask()
-            await asyncio.sleep(self._patience.burst)
+            self._ping_all()
+            await asyncio.sleep(self._timeouts.burst)
         if self.stopped:
             return
         ready = [seat for seat in self.seats if not seat.over and seat.ready is not None and seat.offset is not None]
@@ -247,17 +247,17 @@ class Coordinator:
 
     def _leave_out_shared(self) -> None:
         """Hosts with one scratch file measure none: it would count twice, and the first to end would remove it."""
-        by_place: dict[str, list[HostSession]] = {}
+        by_file: dict[str, list[HostSession]] = {}
         for seat in self.seats:
-            for place in frozenset(seat.ready.shared) if seat.ready is not None and not seat.over else ():
-                by_place.setdefault(place, []).append(seat)
-        for place, seats in by_place.items():
+            for file in frozenset(seat.ready.shared) if seat.ready is not None and not seat.over else ():
+                by_file.setdefault(file, []).append(seat)
+        for file, seats in by_file.items():
             if len(seats) < 2:
                 continue
             for seat in seats:
                 if not seat.lost:
                     other = next(session.host for session in seats if session is not seat)
-                    self._lose(seat, f"its scratch file is that of {other}, too, on a filesystem both have ({place})")
+                    self._drop(seat, f"its scratch file is that of {other}, too, on a filesystem both have ({file})")
                     if seat.line is not None:
                         seat.line.say("bye")
 
@@ -265,97 +265,95 @@ class Coordinator:
 
     async def _serve(self, seat: HostSession) -> None:
         try:
-            await self._doors.acquire()
+            await self._connecting.acquire()
             inside = True
             try:
                 async with self._reach.line(seat.host) as line:
                     seat.line = line
                     rest = await self._until_hello(seat, line)
-                    self._doors.release()
+                    self._connecting.release()
                     inside = False
-                    await self._hear_all(seat, line, rest)
+                    await self._read_messages(seat, line, rest)
             finally:
                 if inside:
-                    self._doors.release()
+                    self._connecting.release()
         except StorageError:
             raise
         except RaidbenchError as error:
-            self._lose(seat, error.message.rstrip("."))
+            self._drop(seat, error.message.rstrip("."))
         except TimeoutError:
-            self._lose(seat, f"it said nothing for {self._limit(seat):g} s")
+            limit = self._timeouts.hello if seat.hello is None else self._timeouts.silence
+            self._drop(seat, f"it said nothing for {limit:g} s")
         finally:
             seat.over = True
             seat.line = None
             self._changed.set()
 
-    def _limit(self, seat: HostSession) -> float:
-        return self._patience.hello if seat.hello is None else self._patience.silence
-
     async def _until_hello(self, seat: HostSession, line: HostConnection) -> bytes:
         """What came after its first line; whatever a login prints before it is passed over."""
-        seen, noise = b"", 0
-        async with asyncio.timeout(self._patience.hello):
+        buffer, noise = b"", 0
+        async with asyncio.timeout(self._timeouts.hello):
             while noise < _NOISE_BYTES:
                 chunk = await line.read()
                 if not chunk:
-                    await self._gone(seat, line)
+                    await self._handle_end(seat, line)
                     return b""
-                seen += chunk
+                buffer += chunk
                 noise += len(chunk)
-                while b"\n" in seen:
-                    first, seen = seen.split(b"\n", 1)
-                    if (message := _greeting(first)) is not None:
+                while b"\n" in buffer:
+                    first, buffer = buffer.split(b"\n", 1)
+                    if (message := _parse_greeting(first)) is not None:
                         self._take(seat, message)
-                        return seen
+                        return buffer
         raise ProtocolViolationError("It says much, but is no run")
 
-    async def _hear_all(self, seat: HostSession, line: HostConnection, rest: bytes) -> None:
+    async def _read_messages(self, seat: HostSession, line: HostConnection, rest: bytes) -> None:
         flood = RateLimiter()
         buffer = rest
         while not seat.over:
             *lines, buffer = buffer.split(b"\n")
-            for each in lines:
-                flood.take(len(each), self._clock())
+            for line_bytes in lines:
+                flood.take(len(line_bytes), self._clock())
                 assert seat.hello is not None
-                self._take(seat, heard(each, seat.hello.host))
+                self._take(seat, parse_message(line_bytes, seat.hello.host))
             if len(buffer) > LINE_BYTES:
                 raise ProtocolViolationError("It says a line without end")
             if seat.end is not None:
                 seat.over = True
                 return
             self._require_in_time(seat)
-            async with asyncio.timeout(self._patience.silence):
+            async with asyncio.timeout(self._timeouts.silence):
                 chunk = await line.read()
             if not chunk:
-                await self._gone(seat, line)
+                await self._handle_end(seat, line)
                 return
             buffer += chunk
 
     def _require_in_time(self, seat: HostSession) -> None:
         if seat.planned is None or seat.ready is None:
             return
-        if self._clock() > seat.planned + seat.ready.seconds + self._patience.beyond:
+        if self._clock() > seat.planned + seat.ready.seconds + self._timeouts.beyond:
             raise ProtocolViolationError("Its run did not end in its time")
 
-    async def _gone(self, seat: HostSession, line: HostConnection) -> None:
+    async def _handle_end(self, seat: HostSession, line: HostConnection) -> None:
         """Its line ended before its last word."""
-        self._lose(seat, why_gone(await line.status(), await line.complaints()))
+        self._drop(seat, lost_reason(await line.status(), await line.complaints()))
         seat.over = True
 
-    def _lose(self, seat: HostSession, why: str) -> None:
+    def _drop(self, seat: HostSession, why: str) -> None:
         seat.lost = why[:1].lower() + why[1:]
         seat.doing = "lost"
         seat.over = True
         self._say(f"{seat.host}: {seat.lost}.")
 
-    def _take(self, seat: HostSession, message: Heard) -> None:
+    def _take(self, seat: HostSession, message: HostMessage) -> None:
         if seat.lost:
             return  # what it still says counts no more, and the first reason stays
         now = self._clock()
         seat.account.require_open()
         match message:
             case HelloMessage():
-                self._greet(seat, message)
+                self._accept_hello(seat, message)
             case PongMessage(id=name):
                 number, sent = self._sent.get(name, (0, 0.0))
                 if not number:
@@ -385,7 +383,7 @@ class Coordinator:
                 if sentence and not seat.whole and not self.stopped:
                     self._say(f"{seat.host}: {sentence}")
 
-    def _greet(self, seat: HostSession, hello: HelloMessage) -> None:
+    def _accept_hello(self, seat: HostSession, hello: HelloMessage) -> None:
         if seat.hello is not None:
             raise ProtocolViolationError("It says twice who it is")
         if hello.lease is not None:
@@ -428,7 +426,7 @@ class Coordinator:
 
     @staticmethod
     def _require_own(seat: HostSession, go: float | None) -> None:
-        """Raise HostLiesError for what belongs to a run with another start."""
+        """Raise ProtocolViolationError for what belongs to a run with another start."""
         if go is not None and go != seat.go:
             raise ProtocolViolationError("It tells of another run, with another start")
 
@@ -442,10 +440,10 @@ class Coordinator:
                 return
 
 
-def _greeting(line: bytes) -> HelloMessage | None:
-    """The first line of a run, None for anything else. Raises OtherProtocolError."""
+def _parse_greeting(line: bytes) -> HelloMessage | None:
+    """The first line of a run, None for anything else. Raises ProtocolMismatchError."""
     try:
-        message = heard(line)
+        message = parse_message(line)
     except ProtocolMismatchError:
         raise
     except ProtocolViolationError:

@@ -83,13 +83,13 @@ class IntervalSum:
     def figures(self) -> HostStats:
         """Of all of them."""
         sides = {
-            name: side(IoCounts(ios=ios, bytes=size, histogram=Histogram(counts)), self._seconds)
+            name: direction_stats_of(IoCounts(ios=ios, bytes=size, histogram=Histogram(counts)), self._seconds)
             for name, (ios, size, counts) in self._parts.items()
         }
         return HostStats(seconds=self._seconds, sides=sides)
 
 
-def side(moved: IoCounts, seconds: float) -> DirectionStats:
+def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
     """What was moved in so many seconds, as figures."""
     part = Counters(
         io_bytes=moved.bytes,
@@ -107,7 +107,7 @@ def side(moved: IoCounts, seconds: float) -> DirectionStats:
     return replace(direction_stats, iops=moved.ios / seconds, bytes_per_second=moved.bytes / seconds)
 
 
-def together(hosts: Mapping[str, HostStats]) -> MultiHostTotals:
+def sum_hosts(hosts: Mapping[str, HostStats]) -> MultiHostTotals:
     """The sum of hosts of one window, and how far they lie apart."""
     sides = {}
     for name in DIRECTIONS:
@@ -124,7 +124,7 @@ def _sum(parts: Sequence[DirectionStats]) -> DirectionStats:
         histogram=Histogram.merged(Histogram(dict(part.bins)) for part in parts),
     )
     return replace(
-        side(pooled, max(part.runtime_s for part in parts)),
+        direction_stats_of(pooled, max(part.runtime_s for part in parts)),
         iops=sum(part.iops for part in parts),
         bytes_per_second=sum(part.bytes_per_second for part in parts),
     )

@@ -157,7 +157,7 @@ class EndMessage:
     """In a sentence; "" of a good end."""
 
 
-Heard = (
+HostMessage = (
     HelloMessage
     | PongMessage
     | PhaseMessage
@@ -169,8 +169,11 @@ Heard = (
 )
 
 
-def heard(line: bytes, host: str = "") -> Heard:
-    """A line without its end; `host`: what this host called itself before. Raises HostLiesError."""
+def parse_message(line: bytes, host: str = "") -> HostMessage:
+    """Return the message in a line without its end. Raises ProtocolViolationError.
+
+    `host`: the name that this host reported before.
+    """
     try:
         body = json.loads(line, object_pairs_hook=_keys_once)
         kind = LineKind(_text(body, "kind", 20))
@@ -184,13 +187,13 @@ def heard(line: bytes, host: str = "") -> Heard:
 
 def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object. Raise ValueError for one that has a key twice: which value counts is not decided here."""
-    matches = dict(pairs)
-    if len(matches) != len(pairs):
+    body = dict(pairs)
+    if len(body) != len(pairs):
         raise ValueError("a key twice")
-    return matches
+    return body
 
 
-def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
+def _read(kind: LineKind, body: Mapping[str, Any]) -> HostMessage:
     match kind:
         case LineKind.HELLO:
             if body["protocol"] != PROTOCOL:
@@ -203,7 +206,7 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
                 host=_text(body, "host", 253),
                 boot=_text(body, "boot", 64),
                 version=_text(body, "version", 40),
-                lease=_given(body, "lease"),
+                lease=_optional_number(body, "lease"),
             )
         case LineKind.PONG:
             return PongMessage(id=_text(body, "id", 40), monotonic=_number(body["mono"]), wall=_number(body["wall"]))
@@ -218,7 +221,7 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
                 job={clean(str(key), 40): clean(str(text), 200) for key, text in job.items()},
                 seconds=min(_number(body["seconds"]), 30 * 86400.0),
                 fio=_text(body, "fio", 40),
-                shared=tuple(_places(body.get("shared", []))),
+                shared=tuple(_shared_files(body.get("shared", []))),
             )
         case LineKind.STARTED:
             return StartedMessage()
@@ -232,8 +235,8 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
                 run=_text(run, "id", 20),
                 session=_text(run, "session", 300),
                 totals={name: _totals(run[name]) for name in DIRECTIONS if run.get(name) is not None},
-                monotonic=_given(body, "mono"),
-                go=_given(body, "go"),
+                monotonic=_optional_number(body, "mono"),
+                go=_optional_number(body, "go"),
             )
         case LineKind.END:
             return EndMessage(why=_text(body, "why", 40), message=_text(body, "message", 1000))
@@ -248,13 +251,13 @@ def _tick(body: Mapping[str, Any]) -> IntervalMessage:
         seconds=seconds,
         measuring=body["phase"] == Phase.MEASURING.value,
         sides={name: _side(body[name], seconds) for name in DIRECTIONS if body.get(name) is not None},
-        go=_given(body, "go"),
+        go=_optional_number(body, "go"),
     )
 
 
 def _side(part: Mapping[str, Any], seconds: float) -> IoCounts:
-    """One direction of an interval of so many seconds. Raises as `moved`, and HostLiesError for what cannot be."""
-    side = moved(part)
+    """Return one direction of an interval of so many seconds. Raises as `parse_counts`, and ProtocolViolationError."""
+    side = parse_counts(part)
     timed = side.histogram.total
     if timed and timed != side.ios:
         raise ProtocolViolationError(f"It tells of {side.ios} I/Os, and of the latencies of {timed}")
@@ -273,7 +276,7 @@ def _totals(part: Mapping[str, Any]) -> TotalsTold:
     )
 
 
-def moved(part: Mapping[str, Any]) -> IoCounts:
+def parse_counts(part: Mapping[str, Any]) -> IoCounts:
     """One direction of an interval. Raises ValueError, TypeError, KeyError for what cannot be."""
     bins = part["bins"]
     if len(bins) > _BINS:
@@ -286,13 +289,13 @@ def moved(part: Mapping[str, Any]) -> IoCounts:
     return IoCounts(ios=_whole(part["ios"]), bytes=_whole(part["bytes"]), histogram=Histogram(counts))
 
 
-def _places(told: list[object]) -> Iterator[str]:
-    if len(told) > _JOB_FIELDS:
+def _shared_files(files: list[object]) -> Iterator[str]:
+    if len(files) > _JOB_FIELDS:
         raise ValueError("shared")
-    for place in told:
-        if not isinstance(place, str):
+    for file in files:
+        if not isinstance(file, str):
             raise TypeError("shared")
-        yield clean(place, 500)
+        yield clean(file, 500)
 
 
 def _whole(value: object) -> int:
@@ -301,7 +304,7 @@ def _whole(value: object) -> int:
     return value
 
 
-def _given(body: Mapping[str, Any], key: str) -> float | None:
+def _optional_number(body: Mapping[str, Any], key: str) -> float | None:
     """A number that may be missing."""
     value = body.get(key)
     return None if value is None else _number(value)
@@ -333,10 +336,10 @@ class RateLimiter:
         self._then: float | None = None
 
     def take(self, size: int, now: float) -> None:
-        """A line more of so many bytes. Raises HostLiesError for more than a run says."""
+        """A line more of so many bytes. Raises ProtocolViolationError for more than a run says."""
         passed = 0.0 if self._then is None else max(0.0, now - self._then)
         self._then = now
-        for place, taken in enumerate((1, size)):
-            self._left[place] = min(self._most[place], self._left[place] + passed * self._rate[place]) - taken
-            if self._left[place] < 0:
+        for unit, taken in enumerate((1, size)):
+            self._left[unit] = min(self._most[unit], self._left[unit] + passed * self._rate[unit]) - taken
+            if self._left[unit] < 0:
                 raise ProtocolViolationError("It says more than a run has to say.")

@@ -39,7 +39,7 @@ def rates_now(seats: Sequence[HostSession], now: float) -> tuple[int, float, flo
     return len(measuring), sum(seat.rate[1] for seat in measuring), sum(seat.rate[2] for seat in measuring)
 
 
-def together_now(conductor: Coordinator, now: float) -> str:
+def progress_text(conductor: Coordinator, now: float) -> str:
     """All hosts in one line: how many measure, what they do together, who is lost and who is waited for."""
     seats = conductor.seats
     measuring, iops, size = rates_now(seats, now)
@@ -87,8 +87,8 @@ def joint_table(record: JointRecord) -> Table:
     )
     rows = []
     for host in record.hosts:
-        known = record.figures.hosts.get(host.host)
-        cells = list(_cells(sides, {} if known is None else known.sides))
+        stats = record.figures.hosts.get(host.host)
+        cells = list(_cells(sides, {} if stats is None else stats.sides))
         rows.append(Row(key=host.host, cells=(host.host, *cells, Cell(_state(host), _tone(host)))))
     there = sum(host.counts for host in record.hosts)
     cells = list(_cells(sides, record.figures.sides))
@@ -147,13 +147,13 @@ def joint_json(record: JointRecord) -> Json:
     """The record as a document."""
     hosts = []
     for host in record.hosts:
-        known = record.figures.hosts.get(host.host)
-        sides = {} if known is None else known.sides
+        stats = record.figures.hosts.get(host.host)
+        sides = {} if stats is None else stats.sides
         hosts.append(
             {
                 **pick(host, "host", "called", "state", "late_s", "clock_error_s", "run", "session"),
                 "reason": host.reason or None,
-                "seconds": None if known is None else known.seconds,
+                "seconds": None if stats is None else stats.seconds,
                 **{name: direction_json(sides.get(name)) for name in DIRECTIONS},
             }
         )

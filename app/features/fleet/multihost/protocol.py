@@ -70,13 +70,13 @@ class StopCommand:
     """Stop."""
 
 
-Word = Ping | StartCommand | StopCommand
+RunCommand = Ping | StartCommand | StopCommand
 
 _PING = re.compile(rb"ping ([A-Za-z0-9._-]{1,40})", re.ASCII)
 _GO = re.compile(rb"go ([0-9]{1,12}(?:\.[0-9]{1,9})?)", re.ASCII)
 
 
-def confirm_token(line: bytes) -> Word:
+def parse_command(line: bytes) -> RunCommand:
     """A line without its end. Raises InvalidValueError."""
     line = line.removesuffix(b"\r")
     if line == b"bye":

@@ -17,7 +17,7 @@ from app.core.session.multihost_names import NAMES, joint_folders
 from app.core.session.results import DIRECTIONS
 from app.features.fleet.multihost.common_interval import CommonInterval, Span
 from app.features.fleet.multihost.figures import IntervalSum, IoCounts, MultiHostTotals
-from app.features.fleet.multihost.messages import IntervalMessage, moved
+from app.features.fleet.multihost.messages import IntervalMessage, parse_counts
 from backends.errors import StorageError
 from backends.formats import FORMATS, FileFormat, require_known
 from backends.input_file import read_input
@@ -112,7 +112,7 @@ class JointFolder:
             self._names.write("".join(f"{host}\n" for host in hosts))
             self._names.flush()
         except OSError as error:
-            raise _unwritten(self.path, error) from error
+            raise _storage_error(self.path, error) from error
 
     def called(self, name: str) -> None:
         """A name that a host has besides. Raises StorageError."""
@@ -120,16 +120,16 @@ class JointFolder:
             self._names.write(f"{name}\n")
             self._names.flush()
         except OSError as error:
-            raise _unwritten(self.path, error) from error
+            raise _storage_error(self.path, error) from error
 
     def add(self, host: str, span: Span, tick: IntervalMessage) -> None:
         """An interval of a host, by our clock. Raises StorageError."""
-        sides = {name: _told(side) for name, side in tick.sides.items()}
+        sides = {name: _counts_json(side) for name, side in tick.sides.items()}
         line = {"begin": round(span[0], 6), "end": round(span[1], 6), "seconds": tick.seconds, **sides}
         try:
             self._files[host].write(json.dumps(line, separators=(",", ":")) + "\n")
         except OSError as error:
-            raise _unwritten(self.path, error) from error
+            raise _storage_error(self.path, error) from error
 
     def pooled(self, host: str, window: CommonInterval) -> IntervalSum:
         """What a host did within a window. Raises StorageError."""
@@ -147,10 +147,10 @@ class JointFolder:
             with open(file.name, encoding="utf-8") as lines:
                 for line in lines:
                     body = json.loads(line)
-                    sides = {name: moved(body[name]) for name in DIRECTIONS if name in body}
+                    sides = {name: parse_counts(body[name]) for name in DIRECTIONS if name in body}
                     yield (body["begin"], body["end"]), body["seconds"], sides
         except OSError as error:
-            raise _unwritten(self.path, error) from error
+            raise _storage_error(self.path, error) from error
 
     def keep(self, record: JointRecord) -> None:
         """Write the record down. Raises StorageError."""
@@ -158,7 +158,7 @@ class JointFolder:
         try:
             (self.path / DOCUMENT).write_text(json.dumps(body, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         except OSError as error:
-            raise _unwritten(self.path, error) from error
+            raise _storage_error(self.path, error) from error
 
     def close(self) -> None:
         """Let go of the files."""
@@ -166,11 +166,11 @@ class JointFolder:
             file.close()
 
 
-def _told(side: IoCounts) -> dict[str, Any]:
+def _counts_json(side: IoCounts) -> dict[str, Any]:
     return {"ios": side.ios, "bytes": side.bytes, "bins": [list(row) for row in side.histogram.bins]}
 
 
-def _unwritten(path: Path, error: OSError) -> StorageError:
+def _storage_error(path: Path, error: OSError) -> StorageError:
     return StorageError(
         f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.",
         hint="What was measured until then lies there.",
@@ -189,15 +189,15 @@ def joint_records(session: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ..
     """
     records: list[JointRecord] = []
     problems: list[str] = []
-    for place in joint_folders(session):
+    for folder in joint_folders(session):
         try:
-            body = json.loads(read_input(place / DOCUMENT, _LARGEST))
-            require_known(FileFormat.JOINT, body["format"], body.get("program"), f"The run {place.name} on many hosts")
+            body = json.loads(read_input(folder / DOCUMENT, _LARGEST))
+            require_known(FileFormat.JOINT, body["format"], body.get("program"), f"The run {folder.name} on many hosts")
             records.append(structure(body, JointRecord))
         except FileNotFoundError:
             problems.append(
-                f"The run {place.name} on many hosts was cut short: what each host measured lies in {place}."
+                f"The run {folder.name} on many hosts was cut short: what each host measured lies in {folder}."
             )
         except (OSError, ValueError, TypeError, KeyError, AttributeError, ExceptionGroup):
-            problems.append(f"The run {place.name} on many hosts cannot be read.")
+            problems.append(f"The run {folder.name} on many hosts cannot be read.")
     return tuple(records), tuple(problems)

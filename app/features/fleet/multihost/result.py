@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from app.features.fleet.multihost.common_interval import CommonInterval, common_window, late
+from app.features.fleet.multihost.common_interval import CommonInterval, common_window, late_starts
 from app.features.fleet.multihost.coordinator import Coordinator, HostSession
-from app.features.fleet.multihost.figures import HostStats, together
+from app.features.fleet.multihost.figures import HostStats, sum_hosts
 from app.features.fleet.multihost.record import (
     FAILED,
     IN_WINDOW,
@@ -41,7 +41,7 @@ def joint_record(
     spans = {seat.host: span for seat in counted if (span := seat.measured) is not None}
     window = common_window(spans)
     planned = {seat.host: seat.planned for seat in conductor.seats if seat.planned is not None}
-    behind = late(spans, planned)
+    behind = late_starts(spans, planned)
     figures: dict[str, HostStats] = {}
     if window is not None:
         figures = {host: folder.pooled(host, window).figures() for host in window.hosts}
@@ -55,14 +55,14 @@ def joint_record(
         begin=None if window is None or start is None else window.begin - start,
         seconds=0.0 if window is None else window.seconds,
         stagger_s=stagger_s,
-        figures=together(figures),
+        figures=sum_hosts(figures),
         notes=tuple(_notes(conductor.seats, window, figures)),
         stopped=conductor.stopped,
         simulated=simulated,
     )
 
 
-def kept(
+def keep_record(
     bench: Workbench, conductor: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float = 0.0
 ) -> JointRecord:
     """The same, kept in the folder and noted in the open session. Raises StorageError."""
@@ -108,9 +108,9 @@ def _notes(
     if window is None:
         yield "There was no time in which all of them measured."
         return
-    for host, known in figures.items():
-        if window.seconds and known.seconds < _COVERED * window.seconds:
-            share = round(known.seconds / window.seconds * 100)
+    for host, stats in figures.items():
+        if window.seconds and stats.seconds < _COVERED * window.seconds:
+            share = round(stats.seconds / window.seconds * 100)
             yield f"{host} told of {share} % of the window; its figures are those of that part."
     lost = [seat for seat in seats if seat.lost and (span := seat.measured) is not None and span[1] > window.begin]
     for seat in lost:

@@ -25,13 +25,13 @@ async def shared_places(host: Host, files: Iterable[Path]) -> tuple[str, ...]:
         mounts = parse_mountinfo(await host.read("/proc/self/mountinfo") or "")
     except RaidbenchError:
         return ()
-    matches = []
+    files_there = []
     for file in files:
         mount = file_mount(str(file), mounts)
         if mount is not None and mount.fstype in SHARED:
             inner = str(file).removeprefix(mount.point.rstrip("/")).lstrip("/")
-            matches.append(clean(f"{mount.fstype} {await _source(host, mount)}/{inner}", 500))
-    return tuple(matches)
+            files_there.append(clean(f"{mount.fstype} {await _source(host, mount)}/{inner}", 500))
+    return tuple(files_there)
 
 
 async def _source(host: Host, mount: Mount) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from app.features.fleet.ssh.faults import SshFault, ssh_fault
+from app.features.fleet.ssh.faults import Cause, ssh_fault
 from backends.text import clean
 
 
@@ -39,24 +39,24 @@ class Transport(Protocol):
 
 
 _MEANINGS = {
-    SshFault.KEY_CHANGED: (
+    Cause.KEY_CHANGED: (
         "its host key has changed, so nothing was said to it. `ssh` names the line of known_hosts; ask who runs it"
     ),
-    SshFault.KEY_UNKNOWN: (
+    Cause.KEY_UNKNOWN: (
         "its host key is not known here. Log in once by hand with `ssh`, compare the key, and try again"
     ),
-    SshFault.NAME_UNKNOWN: "its name is not known",
-    SshFault.NO_PERMISSION: "it lets nobody in with the keys that are here (permission denied)",
-    SshFault.ABSENT: "there is no raidbench there: `raidbench hosts prepare` copies it",
+    Cause.NAME_UNKNOWN: "its name is not known",
+    Cause.NO_PERMISSION: "it lets nobody in with the keys that are here (permission denied)",
+    Cause.ABSENT: "there is no raidbench there: `raidbench hosts prepare` copies it",
 }
 """What that means, in a clause."""
 
 
-def why_gone(status: int | None, complaints: Sequence[str]) -> str:
+def lost_reason(status: int | None, complaints: Sequence[str]) -> str:
     """Why there is no line, or none any more, in a clause."""
     fault = ssh_fault(status, "\n".join(complaints))
     last = clean(complaints[-1], 200).rstrip(".") if complaints else ""
-    if fault is SshFault.UNREACHABLE:
+    if fault is Cause.UNREACHABLE:
         return f"it is out of reach: {last or 'ssh gave no reason'}"
     if fault is not None:
         return _MEANINGS[fault]

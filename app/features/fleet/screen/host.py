@@ -13,9 +13,8 @@ from app.core.presentation.device_tree import Thing
 from app.core.presentation.json_schema import DEVICES
 from app.core.presentation.setting import TuningCells, tuning_cells
 from app.core.presentation.table import Facts
-from app.core.session.state import Session
-from app.features.fleet.hosts.failure_causes import MissingHost, judged
-from app.features.fleet.hosts.remote_devices import WORDS, RemoteDevices, told_devices
+from app.features.fleet.hosts.failure_causes import MissingHost, interpret
+from app.features.fleet.hosts.remote_devices import WORDS, RemoteDevices, parse_devices
 from app.tui.devices.detail import DeviceDetail, FactsPane
 from app.tui.devices.list_detail import ListDetailScreen
 from app.tui.devices.settings_panel import (
@@ -32,8 +31,8 @@ from backends.model import Array, Drive, Inventory, Target
 from widgets.keyed_table import KeyedTable
 
 if TYPE_CHECKING:
-    from app.features.fleet.hosts.fleet import Fleet
     from app.features.fleet.hosts.overview import HostOverview
+    from app.features.fleet.hosts.query import Fleet
     from app.tui.feature_hooks import FileDifference
 
 
@@ -77,7 +76,7 @@ class HostScreen(ListDetailScreen):
         """`outlook`: what is known of all hosts, of which the findings are taken."""
         super().__init__()
         self._fleet, self._host, self._outlook = fleet, host, outlook
-        self._told = RemoteDevices(inventory=Inventory(), settings={})
+        self._devices = RemoteDevices(inventory=Inventory(), settings={})
         self._tuned: Mapping[Target, TuningCells] = {}
         self._shown: str | None = None
 
@@ -95,12 +94,9 @@ class HostScreen(ListDetailScreen):
         self.query_one(HeaderLines).of_host = self._host
         self.action_ask()
 
-    def show(self, session: Session) -> None:
-        """Nothing of this machine's session is about it."""
-
     def action_ask(self) -> None:
         """Ask the host anew; what it told before is shown until it has answered."""
-        if not self._told.inventory.drives:
+        if not self._devices.inventory.drives:
             self._say_empty(f"asking {self._host} ...")
         self.note(f"asking {self._host} ...")
         self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
@@ -111,7 +107,7 @@ class HostScreen(ListDetailScreen):
     async def _ask(self) -> None:
         try:
             async with aclosing(self._fleet.ask((self._host,), WORDS)) as answers:  # type: ignore[type-var]
-                outcomes = [judged(raw, DEVICES) async for raw in answers if raw.host == self._host]
+                outcomes = [interpret(raw, DEVICES) async for raw in answers if raw.host == self._host]
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title=f"{self._host} was not asked")
             self.note("not asked")
@@ -121,60 +117,60 @@ class HostScreen(ListDetailScreen):
             if isinstance(outcome, MissingHost):
                 self.note("missing")
                 self._say_empty(" ".join(filter(None, (outcome.message, outcome.hint, outcome.evidence))))
-                if self._told.inventory.drives:
+                if self._devices.inventory.drives:
                     self.say(f"{outcome.message} What it told before is shown.", severity="warning")
                 return
-            self._take(told_devices(outcome.document))
+            self._take(parse_devices(outcome.document))
 
     def _take(self, remote_devices: RemoteDevices) -> None:
         inventory = remote_devices.inventory
-        self._told = remote_devices
+        self._devices = remote_devices
         things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
         self._tuned = {device.target: tuning_cells(settings_by_key(self._parts(device))) for device in things}
         self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
         self.devices.show(inventory, self._tuned, ())
         self.note(" · ".join(count_texts(inventory)) or "nothing")
         self._shown = None
-        self._turn_to_row()
+        self._show_selected()
 
     def _parts(self, device: Thing) -> list[TargetSettings]:
         """Its own settings and those of its queue."""
-        queue = self._told.inventory.twin(device)
+        queue = self._devices.inventory.twin(device)
         headed = [(device, "")] if queue is None else [(device, ""), (queue, f"Queue of {queue.device}")]
         return [
             TargetSettings(
-                target=str(one.target),
+                target=str(target_device.target),
                 heading=heading,
                 settings=settings,
                 readings=dict(readings),
-                scope=one.target.scope,
+                scope=target_device.target.scope,
             )
-            for one, heading in headed
-            for settings, readings in (self._told.settings.get(one.target, ((), {})),)
+            for target_device, heading in headed
+            for settings, readings in (self._devices.settings.get(target_device.target, ((), {})),)
         ]
 
     @on(KeyedTable.RowHighlighted, "#devices")
-    def _turn_to_row(self) -> None:
+    def _show_selected(self) -> None:
         """Show the device under the cursor: all of it is known by now."""
         selected = self.devices.selected
         if selected is None or selected == self._shown:
             return
         self._shown = selected
-        device = self._told.inventory.find(selected)
+        device = self._devices.inventory.find(selected)
         parts = changeable_first(self._parts(device)) if device is not None else ()
         self.panel.show(parts, of=selected)
         self.show_title(device, selected)
         self.query_one(FactsPane).show(
-            (*problem_facts(self._told.inventory, selected), *self._known_of(device, parts)), anew=True
+            (*problem_facts(self._devices.inventory, selected), *self._facts_of(device, parts)), anew=True
         )
         self.show_hidden_cells()
 
-    def _known_of(self, device: Thing | None, parts: tuple[TargetSettings, ...]) -> tuple[Facts, ...]:
+    def _facts_of(self, device: Thing | None, parts: tuple[TargetSettings, ...]) -> tuple[Facts, ...]:
         if device is None:
             return ()
-        places = {name_of(device), *addresses(self._told.inventory, device)}
+        places = {name_of(device), *addresses(self._devices.inventory, device)}
         labels = {setting.label for part in parts for setting in part.settings}
-        return (*self._outlook.found_at(self._host, places), *device_facts(device, excluded=labels))
+        return (*self._outlook.findings_at(self._host, places), *device_facts(device, excluded=labels))
 
     def leave_list(self) -> None:
         """To the hosts."""

@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 from app.core.session.multihost_names import LEASE_S
 from app.core.session.state import Session
 from app.features.fleet.multihost.coordinator import Coordinator
-from app.features.fleet.multihost.presentation import joint_sentences, joint_table, live_table, rates_now, together_now
+from app.features.fleet.multihost.presentation import joint_sentences, joint_table, live_table, progress_text, rates_now
 from app.features.fleet.multihost.record import JointFolder, JointRecord
-from app.features.fleet.multihost.result import kept
+from app.features.fleet.multihost.result import keep_record
 from app.tui import render
 from app.tui.base import WorkbenchScreen
 from app.tui.feature_hooks import BackgroundWork
@@ -29,7 +29,7 @@ from widgets.text_panel import TextParagraphs
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
-    from app.features.fleet.hosts.fleet import Fleet
+    from app.features.fleet.hosts.query import Fleet
     from app.tui.app_interface import AppInterface
 
 LOOK_S = 0.5
@@ -54,7 +54,7 @@ class MultiHostRunController(BackgroundWork):
         """Whether it goes on."""
         self.trouble = ""
         """Why there is no record, a sentence."""
-        self._said = ""
+        self._last_sentence = ""
         self._stopping = False
         self._over = asyncio.Event()
 
@@ -71,7 +71,7 @@ class MultiHostRunController(BackgroundWork):
         if self.conductor is None or self.trouble:
             return self.trouble or "Reaching the hosts ..."
         stopping = "Stopping: " if self.conductor.stopped else ""
-        return f"{stopping}{together_now(self.conductor, time.monotonic())}. {self._said}".strip()
+        return f"{stopping}{progress_text(self.conductor, time.monotonic())}. {self._last_sentence}".strip()
 
     def start(self) -> None:
         """Begin."""
@@ -128,7 +128,7 @@ class MultiHostRunController(BackgroundWork):
                         await self.conductor.conduct()
                     finally:
                         looking.cancel()
-                    self.record = kept(bench, self.conductor, folder, target=self.target, at=at)
+                    self.record = keep_record(bench, self.conductor, folder, target=self.target, at=at)
         except RaidbenchError as error:
             self.trouble = f"It ended without a record: {error.message}"
             self._app.show_error(error, title="The hosts were not measured together")
@@ -143,7 +143,7 @@ class MultiHostRunController(BackgroundWork):
         return (f"--size={size}",) if size is not None and is_path(self.target) else ()
 
     def _say(self, sentence: str) -> None:
-        self._said = sentence
+        self._last_sentence = sentence
 
     async def _look(self) -> None:
         while True:

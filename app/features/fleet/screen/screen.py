@@ -13,8 +13,8 @@ from textual.app import ComposeResult
 
 from app.core.fio.profiles import PROFILES
 from app.core.presentation.table import Table
-from app.features.fleet.hosts.failure_causes import judged
-from app.features.fleet.hosts.grouping import counted
+from app.features.fleet.hosts.failure_causes import interpret
+from app.features.fleet.hosts.grouping import answered_text
 from app.features.fleet.hosts.overview import COLUMNS, WORDS, HostOverview
 from app.tui import render
 from app.tui.base import WorkbenchScreen
@@ -30,7 +30,7 @@ from widgets.question import KeyedAnswer, QuestionDialog
 from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
-    from app.features.fleet.hosts.fleet import Fleet
+    from app.features.fleet.hosts.query import Fleet
     from app.features.fleet.screen.multihost_run import MultiHostRunController
 
 REDRAW = 0.25
@@ -61,7 +61,7 @@ class HostsScreen(WorkbenchScreen):
         self._marked: frozenset[str] = frozenset()
         self._target = ""
         self._first: str | None = None
-        self._known: str | None = None  # the host of which it is shown what is known
+        self._described: str | None = None  # the host of which it is shown what is known
 
     def body(self) -> ComposeResult:
         """The list; what is known of one."""
@@ -181,7 +181,7 @@ class HostsScreen(WorkbenchScreen):
         try:
             async with aclosing(fleet.ask(fleet.hosts, WORDS)) as answers:
                 async for raw in answers:
-                    outlook.take(judged(raw))
+                    outlook.take(interpret(raw))
                     self._draw_soon()
                     await asyncio.sleep(0)  # keys come between two answers, however many have come at once
         except RaidbenchError as error:
@@ -208,13 +208,13 @@ class HostsScreen(WorkbenchScreen):
         self._first = rows[0].key if rows else None
         pane, gathered = self.query_one("#hosts-pane", Pane), self._outlook.gathered
         pane.title = f"Hosts, waiting for {len(gathered.waiting)}" if gathered.waiting else "Hosts"
-        pane.note = counted(gathered).rstrip(".")
-        self._show_known()
+        pane.note = answered_text(gathered).rstrip(".")
+        self._show_detail()
 
     @on(KeyedTable.RowHighlighted, "#hosts")
-    def _show_known(self) -> None:
+    def _show_detail(self) -> None:
         host = self.table.cursor
-        anew, self._known = host != self._known, host
+        anew, self._described = host != self._described, host
         self.query_one("#host-pane", Pane).title = host or ""
-        known = () if host is None else self._outlook.host_detail_lines(host)
-        self.query_one(FactsPane).show(known, anew=anew)
+        detail = () if host is None else self._outlook.host_detail_lines(host)
+        self.query_one(FactsPane).show(detail, anew=anew)

@@ -6,8 +6,8 @@ import re
 from enum import StrEnum
 
 
-class SshFault(StrEnum):
-    """Why nothing ran on a host."""
+class Cause(StrEnum):
+    """Why a host reports nothing: nothing ran there (the first six), or what ran gave no answer."""
 
     UNREACHABLE = "unreachable"
     NAME_UNKNOWN = "name-unknown"
@@ -15,14 +15,20 @@ class SshFault(StrEnum):
     KEY_CHANGED = "key-changed"
     NO_PERMISSION = "no-permission"
     ABSENT = "raidbench-absent"
+    OLDER = "raidbench-older"
+    NEWER = "raidbench-newer"
+    TIMED_OUT = "timed-out"
+    TOO_LONG = "too-long"
+    NOT_JSON = "not-json"
+    FAILED = "failed"
 
 
-_SAID: tuple[tuple[SshFault, str], ...] = (
-    (SshFault.KEY_CHANGED, r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for \S+ has changed|revoked"),
-    (SshFault.KEY_UNKNOWN, r"No \S+ host key is known|Host key verification failed"),
-    (SshFault.NAME_UNKNOWN, r"Could not resolve hostname|hostname contains invalid characters"),
+_MESSAGES: tuple[tuple[Cause, str], ...] = (
+    (Cause.KEY_CHANGED, r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for \S+ has changed|revoked"),
+    (Cause.KEY_UNKNOWN, r"No \S+ host key is known|Host key verification failed"),
+    (Cause.NAME_UNKNOWN, r"Could not resolve hostname|hostname contains invalid characters"),
     (
-        SshFault.NO_PERMISSION,
+        Cause.NO_PERMISSION,
         r"Permission denied|Too many authentication failures|No supported authentication methods",
     ),
 )
@@ -33,10 +39,10 @@ _NO_PROGRAM = (126, 127)
 """Statuses of a shell that cannot start what is named (POSIX, 2.8.2 Exit Status for Commands)."""
 
 
-def ssh_fault(status: int | None, said: str) -> SshFault | None:
-    """Why nothing ran there; None where something did. `said`: what came on standard error."""
+def ssh_fault(status: int | None, output: str) -> Cause | None:
+    """Why nothing ran there; None where something did. `output`: what came on standard error."""
     if status == _BY_ITSELF:
-        return next((fault for fault, text in _SAID if re.search(text, said)), SshFault.UNREACHABLE)
-    if status in _NO_PROGRAM or (status and re.search(r"[Cc]ommand not found", said)):
-        return SshFault.ABSENT
+        return next((fault for fault, text in _MESSAGES if re.search(text, output)), Cause.UNREACHABLE)
+    if status in _NO_PROGRAM or (status and re.search(r"[Cc]ommand not found", output)):
+        return Cause.ABSENT
     return None

@@ -56,24 +56,24 @@ def everywhere_key(run: PlacedRun) -> str:
 
 def offers(origin: ExploreOrigin, bench: Workbench) -> tuple[ExploreOffer, ...]:
     """All there is to look at, what is shown first at the head: what is marked, else what the run belongs to."""
-    matches: list[ExploreOffer] = []
+    found_offers: list[ExploreOffer] = []
     session, cursor = origin.session, origin.cursor
     baseline = _baseline(session, origin.folder)
     if origin.marked:
-        matches.append(_of_runs(tuple(origin.marked), baseline, "marked: "))
+        found_offers.append(_of_runs(tuple(origin.marked), baseline, "marked: "))
     if cursor is not None:
         mark = cursor.run.start.mark
         record = None if mark is None else session.experiment(mark.experiment)
-        matches += [_of_experiment(record, session, origin.folder)] if record is not None else []
-    matches += [_of_sweep(session, origin.folder)] if session.sweep is not None else []
+        found_offers += [_of_experiment(record, session, origin.folder)] if record is not None else []
+    found_offers += [_of_sweep(session, origin.folder)] if session.sweep is not None else []
     if cursor is not None:
         alone = _of_runs((cursor,), baseline, "")
         in_sweep = session.sweep is not None and any(end.run == cursor.run.id for end in session.sweep.ended)
-        matches.insert(len(matches) - (session.sweep is not None and not in_sweep), alone)
-        matches.append(_everywhere(cursor, bench))
-    matches += [_of_experiment(experiment, session, origin.folder) for experiment in session.experiments]
-    known = {offer.key: offer for offer in reversed(matches)}
-    ordered = [known[key] for key in dict.fromkeys(offer.key for offer in matches)]
+        found_offers.insert(len(found_offers) - (session.sweep is not None and not in_sweep), alone)
+        found_offers.append(_everywhere(cursor, bench))
+    found_offers += [_of_experiment(experiment, session, origin.folder) for experiment in session.experiments]
+    by_key = {offer.key: offer for offer in reversed(found_offers)}
+    ordered = [by_key[key] for key in dict.fromkeys(offer.key for offer in found_offers)]
     return tuple(sorted(ordered, key=lambda offer: offer.key != origin.first)) if origin.first else tuple(ordered)
 
 

@@ -18,7 +18,7 @@ from textual.widgets import Static
 from app.core.presentation.raw_data import intervals
 from app.core.session.results import Sample
 from app.core.session.state import Session
-from app.features.plots.builder import picture, usual, without_data
+from app.features.plots.builder import default_kind, picture, without_data
 from app.features.plots.figures import differing_text, figures_table
 from app.features.plots.request import NoPlotDataError, PlotOptions
 from app.features.plots.screen.plot_choices import ExploreOffer, ExploreOrigin, everywhere_key, of_one, offers
@@ -88,15 +88,15 @@ def open_explore(
     origin = ExploreOrigin(
         session=session,
         folder=folder,
-        marked=[_placed(place) for place in marked],
+        marked=[_placed(run) for run in marked],
         cursor=None if cursor is None else _placed(cursor),
         first=first,
     )
     app.push_screen(ExploreScreen(origin))
 
 
-def _placed(place: Place) -> PlacedRun:
-    folder, run = place
+def _placed(pair: Place) -> PlacedRun:
+    folder, run = pair
     return PlacedRun(run=run, folder=folder)
 
 
@@ -127,7 +127,7 @@ class ExploreScreen(WorkbenchScreen):
         self._subject: PlotSelection | None = None
         self._kind: StaticPlotKind | None = None
         self._empty: dict[StaticPlotKind, StaticPlot] = {}
-        self._wish = PlotOptions()
+        self._choice = PlotOptions()
         self._beneath = True
         self._before: ExploreOffer | None = None
         self._read: dict[tuple[Path, str], tuple[Sample, ...]] = {}
@@ -161,9 +161,6 @@ class ExploreScreen(WorkbenchScreen):
         self.set_class(event.size.height >= TALL, "-figures")
         self._draw()
 
-    def show(self, session: Session) -> None:
-        """What is looked at has ended: nothing of it changes."""
-
     # -- what is looked at ---------------------------------------------------------------------------------------------
 
     def _take_offer(self, offer: ExploreOffer) -> None:
@@ -189,7 +186,7 @@ class ExploreScreen(WorkbenchScreen):
             self._show_nothing(f"Nothing of it was measured to its end: {offer.label}.")
             return
         if self._kind is None or self._kind in empty:
-            self._kind = usual(subject)
+            self._kind = default_kind(subject)
         self._draw()
 
     def _show_nothing(self, sentence: str) -> None:
@@ -207,7 +204,7 @@ class ExploreScreen(WorkbenchScreen):
         pane.title, pane.note = f"Explore · {subject.heading}", subject.counted
         self.query_one("#explore-kinds", Static).update(self._names(kind))
         kinds = (kind, *(BESIDE[kind] if self.has_class("-beside") else ()))
-        wanted = partial(self._pictures, subject, kinds, self._wish)
+        wanted = partial(self._pictures, subject, kinds, self._choice)
         self.run_worker(wanted, thread=True, group="pictures", exclusive=True)
         if self.has_class("-figures"):
             shown = figures_table(subject, ascii=self.workbench_app.ascii)
@@ -225,9 +222,9 @@ class ExploreScreen(WorkbenchScreen):
             parts += [(text, style), "" if kind is chosen else " "]
         return Content.assemble(*parts)
 
-    def _pictures(self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], wish: PlotOptions) -> None:
+    def _pictures(self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], options: PlotOptions) -> None:
         """In a thread: the intervals of an hour take seconds."""
-        made = [picture(subject, kind, wish, self._intervals) for kind in kinds]
+        made = [picture(subject, kind, options, self._intervals) for kind in kinds]
         self.app.call_from_thread(self._take_pictures, subject, kinds, made)
 
     def _take_pictures(
@@ -267,13 +264,13 @@ class ExploreScreen(WorkbenchScreen):
 
     def action_step(self, steps: int) -> None:
         """The run before, or after: of a single run the neighbour, else which one the timeline shows."""
-        one = None if self._offer is None else self._offer.run
-        if one is None or self._subject is None or self._subject.looked:
-            self._wish = replace(self._wish, run=max(0, self._wish.run - steps))
+        shown = None if self._offer is None else self._offer.run
+        if shown is None or self._subject is None or self._subject.all_sessions:
+            self._choice = replace(self._choice, run=max(0, self._choice.run - steps))
             self._draw()
             return
         runs = list(self._origin.session.runs)
-        at = next((at for at, run in enumerate(runs) if run.id == one.run.id), None)
+        at = next((at for at, run in enumerate(runs) if run.id == shown.run.id), None)
         if at is None or not 0 <= at + steps < len(runs):
             self.say("There is no further run.")
             return
@@ -283,22 +280,19 @@ class ExploreScreen(WorkbenchScreen):
     def action_figure(self) -> None:
         """IOPS, MiB/s, p99."""
         units = list(Unit)
-        self._wish = replace(self._wish, unit=units[(units.index(self._wish.unit) + 1) % len(units)])
+        self._choice = replace(self._choice, unit=units[(units.index(self._choice.unit) + 1) % len(units)])
         self._draw()
 
     def action_log(self) -> None:
         """Ratios, or even distances."""
-        now = (
-            self._wish.log
-            if self._wish.log is not None
-            else self._kind in (StaticPlotKind.TIMELINE, StaticPlotKind.CURVE)
-        )
-        self._wish = replace(self._wish, log=not now)
+        usual = self._kind in (StaticPlotKind.TIMELINE, StaticPlotKind.CURVE)
+        now = usual if self._choice.log is None else self._choice.log
+        self._choice = replace(self._choice, log=not now)
         self._draw()
 
     def action_fit(self) -> None:
         """From zero, or fitted."""
-        self._wish = replace(self._wish, zero=not self._wish.zero)
+        self._choice = replace(self._choice, zero=not self._choice.zero)
         self._draw()
 
     def action_baseline(self) -> None:
@@ -347,16 +341,16 @@ class ExploreScreen(WorkbenchScreen):
 
     def _write(self, name: str | None) -> None:
         if name and self._subject is not None and self._kind is not None:
-            work = partial(self._write_file, Path(name).expanduser(), self._subject, self._kind, self._wish)
+            work = partial(self._write_file, Path(name).expanduser(), self._subject, self._kind, self._choice)
             self.run_worker(work, thread=True, group="export")
 
-    def _write_file(self, file: Path, subject: PlotSelection, kind: StaticPlotKind, wish: PlotOptions) -> None:
+    def _write_file(self, file: Path, subject: PlotSelection, kind: StaticPlotKind, options: PlotOptions) -> None:
         from app.core.session.documents import write_file
         from app.features.plots.figures import picture_text
 
         ascii = self.workbench_app.ascii
         look = PlotStyle(width=_FILE[0], height=_FILE[1], palette=(), ascii=ascii)
-        made = picture(subject, kind, wish, self._intervals)
+        made = picture(subject, kind, options, self._intervals)
         try:
             write_file(file, picture_text(subject, made, look), force=False)
         except RaidbenchError as error:

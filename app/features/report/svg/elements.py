@@ -96,9 +96,11 @@ def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
     return Svg(f"<{name}{output}>{content}</{name}>" if content else f"<{name}{output}/>")
 
 
-def text(words: str, x: float, y: float, kind: str = "", *, anchor: str | None = None, style: str | None = None) -> Svg:
+def text(
+    content: str, x: float, y: float, kind: str = "", *, anchor: str | None = None, style: str | None = None
+) -> Svg:
     """A line of text; `style` where the rules of its class do not do."""
-    return tag("text", escape(words), class_=kind or None, x=x, y=y, text_anchor=anchor, style=style)
+    return tag("text", escape(content), class_=kind or None, x=x, y=y, text_anchor=anchor, style=style)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Svg:
@@ -124,21 +126,21 @@ def path(points: Iterable[tuple[float, float] | None], kind: str) -> Svg:
     return tag("path", class_=kind, d="".join(lines)) if lines else Svg("")
 
 
-def shortened(words: str, characters: int) -> str:
+def shortened(label: str, characters: int) -> str:
     """The words, or as much as fits and an ellipsis."""
-    return words if len(words) <= characters else words[: max(1, characters - 1)].rstrip() + "…"
+    return label if len(label) <= characters else label[: max(1, characters - 1)].rstrip() + "…"
 
 
-def wrapped(words: str, characters: int, lines: int) -> tuple[str, ...]:
+def wrapped(label: str, characters: int, lines: int) -> tuple[str, ...]:
     """The words on at most so many lines, broken at blanks where possible."""
-    matches: list[str] = []
-    rest = clean(words, 400)
-    while rest and len(matches) < lines - 1 and len(rest) > characters:
+    rows: list[str] = []
+    rest = clean(label, 400)
+    while rest and len(rows) < lines - 1 and len(rest) > characters:
         cut = rest.rfind(" ", 0, characters + 1)
         cut = cut if cut > 0 else characters
-        matches.append(rest[:cut].rstrip())
+        rows.append(rest[:cut].rstrip())
         rest = rest[cut:].lstrip()
-    return (*matches, shortened(rest, characters)) if rest else tuple(matches)
+    return (*rows, shortened(rest, characters)) if rest else tuple(rows)
 
 
 def _value(value: str | float) -> str:

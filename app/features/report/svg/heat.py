@@ -22,33 +22,34 @@ def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
     top = TOP + max((len(head) for head in heads), default=1) * _LINE + 4
     parts: list[Svg] = []
     for at, head in enumerate(heads):
-        for number, words in enumerate(reversed(head)):
+        for number, label in enumerate(reversed(head)):
             y = top - 6 - number * _LINE
-            parts.append(text(words, _SIDE + cell * (at + 0.5), y, "mono", anchor="middle"))
+            parts.append(text(label, _SIDE + cell * (at + 0.5), y, "mono", anchor="middle"))
     shares = [[_share_at(graph, row, column) for column in range(len(graph.columns))] for row in range(len(graph.rows))]
-    floor = _floor([share for line in shares for share in line if share is not None])
+    least = min((share for line in shares for share in line if share is not None), default=0.0)
+    floor = min(0.9, int(least * 10) / 10)  # a whole tenth for the darkest colour: small differences are visible, too
     for at, row in enumerate(graph.rows):
         y = top + at * _ROW
         side = wrapped(row, int(_SIDE / 6.2), 2)
         first = y + _ROW / 2 + 4 - (len(side) - 1) * _LINE / 2
-        parts += [text(words, 0, first + number * _LINE, "mono") for number, words in enumerate(side)]
+        parts += [text(label, 0, first + number * _LINE, "mono") for number, label in enumerate(side)]
         for column in range(len(graph.columns)):
             share = shares[at][column]
-            place = (_SIDE + column * cell, y, cell)
+            box = (_SIDE + column * cell, y, cell)
             colour = None if share is None else _colour((share - floor) / (1 - floor))
-            parts += _cell(place, colour, graph.texts[at][column], best=(at, column) in graph.framed)
+            parts += _cell(box, colour, graph.texts[at][column], best=(at, column) in graph.framed)
     height = top + len(graph.rows) * _ROW + 30
     parts += _key(width, height - 20, floor)
     return framed(graph, height, *parts, standalone=standalone, width=width)
 
 
-def _cell(place: tuple[float, float, float], colour: tuple[int, ...] | None, words: str, *, best: bool) -> list[Svg]:
-    x, y, width = place
+def _cell(box: tuple[float, float, float], colour: tuple[int, ...] | None, label: str, *, best: bool) -> list[Svg]:
+    x, y, width = box
     middle = (x + width / 2, y + _ROW / 2 + 4)
     if colour is None:
-        return [rect(x, y, width, _ROW, "none"), text(words or "-", *middle, "soft", anchor="middle")]
+        return [rect(x, y, width, _ROW, "none"), text(label or "-", *middle, "soft", anchor="middle")]
     ink = "#ffffff" if sum(colour) / 3 < 115 else "#000000"
-    shown = text(words, *middle, "best" if best else "", anchor="middle", style=f"fill:{ink}")
+    shown = text(label, *middle, "best" if best else "", anchor="middle", style=f"fill:{ink}")
     parts = [rect(x, y, width, _ROW, "cell", fill=_hex(colour)), shown]
     return [*parts, rect(x + 2, y + 2, width - 4, _ROW - 4, "frame")] if best else parts
 
@@ -62,11 +63,6 @@ def _key(width: float, y: float, floor: float) -> list[Svg]:
     return [low, *boxes, high, text("framed: the best, and what cannot be told from it", 4, y + 9, "soft")]
 
 
-def _floor(shares: Sequence[float]) -> float:
-    """The share that has the darkest colour, a whole tenth: small differences are to be seen, too."""
-    return min(0.9, int(min(shares, default=0.0) * 10) / 10)
-
-
 def _share_at(graph: HeatMap, row: int, column: int) -> float | None:
     line = graph.cells[row] if graph.along_rows else [cells[column] for cells in graph.cells]
     return _share(graph.cells[row][column], line, lower=graph.lower_is_better)
@@ -74,7 +70,7 @@ def _share_at(graph: HeatMap, row: int, column: int) -> float | None:
 
 def _share(value: float | None, line: Sequence[float | None], *, lower: bool) -> float | None:
     """How near a figure comes to the best of its line, 0..1."""
-    there = [each for each in line if each is not None]
+    there = [other for other in line if other is not None]
     if value is None or not there:
         return None
     if lower:

@@ -36,10 +36,10 @@ def _values(graph: IntervalGraph) -> list[float]:
 
 
 def _label(graph: IntervalGraph, scale: Scale, mark: float) -> str:
-    words = scale.label(mark)
+    label = scale.label(mark)
     if graph.axis.unit is AxisUnit.PERCENT and graph.axis.spacing is not Spacing.RATIO:
-        return f"{'+' if graph.zero and mark > 0 else ''}{words} %"
-    return words
+        return f"{'+' if graph.zero and mark > 0 else ''}{label} %"
+    return label
 
 
 def _row(row: Whisker, top: float, scale: Scale) -> list[Svg]:

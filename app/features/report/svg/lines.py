@@ -23,16 +23,16 @@ def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
     shown = graph.series[:SERIES]
     x = Scale(graph.x, [at for series in shown for at, _ in series.points])
     x.spread(_LEFT, WIDTH - _RIGHT)
-    ends = [end for series in shown for each in series.spread if each is not None for end in each]
+    ends = [end for series in shown for spread in series.spread if spread is not None for end in spread]
     heights = [*(y for series in shown for _, y in series.points if y is not None), *ends]
     y = Scale(graph.y, heights, zero=graph.from_zero and graph.y.spacing is Spacing.LINEAR)
     legend, rows = _legend(shown)
     top = TOP + rows * _LEGEND + 20
     bottom = top + _HEIGHT
     y.spread(bottom, top)
-    parts = [*legend, *_shaded(graph, x, top, bottom), *_axes(graph, x, y, top, bottom)]
+    parts = [*legend, *_shaded_area(graph, x, top, bottom), *_axes(graph, x, y, top, bottom)]
     for number, series in enumerate(shown):
-        parts += _drawn(series, number, x, y)
+        parts += _line_elements(series, number, x, y)
     return framed(graph, bottom + 44, *parts, standalone=standalone)
 
 
@@ -55,7 +55,7 @@ def _legend(shown: tuple[GraphLine, ...]) -> tuple[list[Svg], int]:
     return parts, row + 1
 
 
-def _shaded(graph: LineGraph, x: Scale, top: float, bottom: float) -> Iterator[Svg]:
+def _shaded_area(graph: LineGraph, x: Scale, top: float, bottom: float) -> Iterator[Svg]:
     if graph.shaded is None:
         return
     start, end = (x.place(edge) for edge in graph.shaded)
@@ -71,12 +71,12 @@ def _axes(graph: LineGraph, x: Scale, y: Scale, top: float, bottom: float) -> It
         yield text(y.label(mark), _LEFT - 6, at + 4, "soft", anchor="end")
     last = -100.0
     for mark in x.marks:
-        at, words = x.place(mark), x.label(mark)
+        at, label = x.place(mark), x.label(mark)
         yield line(at, bottom, at, bottom + 4, "axis")
-        half = len(words) * LETTER / 2
+        half = len(label) * LETTER / 2
         if at - half < last + 4:
             continue
-        yield text(words, at, bottom + 17, "soft", anchor="middle" if at + half < WIDTH else "end")
+        yield text(label, at, bottom + 17, "soft", anchor="middle" if at + half < WIDTH else "end")
         last = at + half
     yield line(_LEFT, bottom, WIDTH - _RIGHT, bottom, "axis")
     yield text(_axis_name(graph.y.label, graph.y.unit), 0, top - 11, "soft")
@@ -88,7 +88,7 @@ def _axis_name(label: str, unit: AxisUnit) -> str:
     return f"{label} ({name})" if name and name not in label else label
 
 
-def _drawn(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterator[Svg]:
+def _line_elements(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterator[Svg]:
     placed = [None if value is None else (x.place(at), y.place(value)) for at, value in series.points]
     if series.joined:
         yield path(placed, f"curve c{number}")
@@ -119,14 +119,14 @@ def marker(number: int, x: float, y: float) -> Svg:
         case 1:
             return tag("rect", class_=kind, x=x - 2.7, y=y - 2.7, width=5.4, height=5.4)
         case 2:
-            return tag("path", class_=kind, d=_around(x, y, ((0, -3.6), (3.4, 2.6), (-3.4, 2.6))))
+            return tag("path", class_=kind, d=_polygon(x, y, ((0, -3.6), (3.4, 2.6), (-3.4, 2.6))))
         case 3:
-            return tag("path", class_=kind, d=_around(x, y, ((0, -3.8), (3.8, 0), (0, 3.8), (-3.8, 0))))
+            return tag("path", class_=kind, d=_polygon(x, y, ((0, -3.8), (3.8, 0), (0, 3.8), (-3.8, 0))))
         case 4:
-            return tag("path", class_=kind, d=_around(x, y, ((0, 3.6), (3.4, -2.6), (-3.4, -2.6))))
+            return tag("path", class_=kind, d=_polygon(x, y, ((0, 3.6), (3.4, -2.6), (-3.4, -2.6))))
         case _:
             return tag("path", class_=kind, d=f"M{x - 3:.1f} {y - 3:.1f}l6 6m0-6l-6 6")
 
 
-def _around(x: float, y: float, corners: tuple[tuple[float, float], ...]) -> str:
+def _polygon(x: float, y: float, corners: tuple[tuple[float, float], ...]) -> str:
     return "M" + "L".join(f"{x + dx:.1f} {y + dy:.1f}" for dx, dy in corners) + "Z"

@@ -128,10 +128,12 @@ def _linear(low: float, high: float, most: int, unit: float) -> tuple[float, flo
 
 def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 2)
-    tried = [_between(low, high, [factor * 10.0**power for power in decades for factor in each]) for each in _FACTORS]
+    tried = [
+        _marks(low, high, [factor * 10.0**power for power in decades for factor in factors]) for factors in _FACTORS
+    ]
     first, last = tried[0][0], max(tried[0][-1], tried[0][0] * 2)
-    inside = [tuple(mark for mark in each if first <= mark <= last) for each in tried]
-    marks = next((each for each in inside if len(each) <= most + 1), inside[-1])
+    inside = [tuple(mark for mark in factors if first <= mark <= last) for factors in tried]
+    marks = next((factors for factors in inside if len(factors) <= most + 1), inside[-1])
     return first, last, marks[:: max(1, math.ceil(len(marks) / (most + 2)))]
 
 
@@ -142,11 +144,11 @@ def _ratios(low: float, high: float, most: int) -> tuple[float, float, tuple[flo
     powers = [10.0**power for power in range(-12, 301) if power % step == 0]
     near = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0] if highest - lowest <= 2 else [0.5, 1.0, 2.0]
     every = sorted({*powers, *(near if highest - lowest <= most - 2 else (1.0,))})
-    marks = _between(low, high, [(ratio - 1) * 100 for ratio in every])
+    marks = _marks(low, high, [(ratio - 1) * 100 for ratio in every])
     return marks[0], marks[-1], marks
 
 
-def _between(low: float, high: float, every: Sequence[float]) -> tuple[float, ...]:
+def _marks(low: float, high: float, every: Sequence[float]) -> tuple[float, ...]:
     """The marks from the last one below to the first one above."""
     first = max((mark for mark in every if mark <= low * 1.001), default=every[0])
     last = min((mark for mark in every if mark >= high * 0.999), default=every[-1])

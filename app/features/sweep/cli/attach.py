@@ -58,7 +58,7 @@ def follow(folder: Path, *, as_json: bool) -> int:
     follower = Follower(folder)
     say(f"Session {folder.name} in {clean(str(folder), 300)}")
     follower.read()
-    follower.heard = teller.heard  # what was before is not told again
+    follower.listener = teller.handle_event  # what was before is not told again
     while not follower.over:
         time.sleep(_EVERY)
         follower.read()

@@ -33,9 +33,9 @@ def _leave_terminal(output: str) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
     with contextlib.suppress(OSError):
-        said = os.open(output, flags, 0o600)
-        os.dup2(said, 1)
-        os.dup2(said, 2)
+        descriptor = os.open(output, flags, 0o600)
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
 
 
 if __name__ == "__main__":

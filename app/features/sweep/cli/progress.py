@@ -13,7 +13,7 @@ from app.core.session.events import AnyEvent, LiveEvent, NoteAdded
 from app.core.session.sweep_record import SweepArrayRefused, SweepExtended, SweepStepEnded, SweepStepStarted
 from app.features.sweep.cli.text import step_line
 from app.features.sweep.engine.estimate import seconds_left
-from app.features.sweep.presentation.arrays import array_called
+from app.features.sweep.presentation.arrays import array_name_of
 from backends.text import clean
 from widgets.text_utils import units
 
@@ -30,7 +30,7 @@ class SweepFollower:
         self._line = LiveLine()
         self._last = 0.0
 
-    def heard(self, session: Session, event: AnyEvent) -> None:
+    def handle_event(self, session: Session, event: AnyEvent) -> None:
         """One event, with the session after it."""
         record = session.sweep
         if record is None:
@@ -44,9 +44,8 @@ class SweepFollower:
                 say(event.text)
             case SweepArrayRefused():
                 self.clear()
-                say(
-                    f"{array_called(record, event.array)} is left out, its maker refuses it: {clean(event.reason, 300)}"
-                )
+                name = array_name_of(record, event.array)
+                say(f"{name} is left out, its maker refuses it: {clean(event.reason, 300)}")
             case SweepExtended() if event.steps:
                 self.clear()
                 say(f"{units.plural(len(event.steps), 'more step')} for {event.purpose}.")

@@ -32,14 +32,14 @@ from app.features.sweep.cli.attach import follow
 from app.features.sweep.cli.background import HURRY, hand_over
 from app.features.sweep.cli.progress import SweepFollower
 from app.features.sweep.cli.text import order_lines, plan_lines, report, status_of
-from app.features.sweep.engine.builtin_plans import shipped
+from app.features.sweep.engine.builtin_plans import plan_files
 from app.features.sweep.engine.plan import SweepPlan
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import load_plan
 from app.features.sweep.engine.raid_level_axis import axis_of, with_drives, with_levels
-from app.features.sweep.engine.risk_assessment import RiskAssessment, survey
+from app.features.sweep.engine.risk_assessment import RiskAssessment, assess_risk
 from app.features.sweep.engine.runner import SweepRunner
-from app.features.sweep.engine.targets import look
+from app.features.sweep.engine.targets import inspect_targets
 from app.features.sweep.presentation.json_schema import design_json
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.text import clean
@@ -131,7 +131,7 @@ def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
             pool=pool,
             strip=options.strip,
             assume_clean=options.assume_clean,
-            spans_words=options.spans,
+            spans_text=options.spans,
             layout=options.layout,
             birth=policies_of(options.birth),
         )
@@ -143,7 +143,7 @@ def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
 
 def _targets(parts: tuple[str, ...], measured: str) -> dict[str, str]:
     """Addresses by role, "" to leave one out; without a role it is what is measured. Raises InvalidValueError."""
-    matches: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     for word in parts:
         role, equals, address = (part.strip() for part in word.partition("="))
         if not equals:
@@ -152,12 +152,12 @@ def _targets(parts: tuple[str, ...], measured: str) -> dict[str, str]:
             raise InvalidValueError(
                 f"--target wants ROLE=ADDRESS, not {clean(word, 60)!r}.", hint="For example: array=md:md0"
             )
-        matches[role] = address
-    return matches
+        addresses[role] = address
+    return addresses
 
 
 def _list(as_json: bool) -> int:
-    plans = {name: load_plan(str(file)) for name, file in shipped().items()}
+    plans = {name: load_plan(str(file)) for name, file in plan_files().items()}
     if as_json:
         listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
         print_json(plans=listed)
@@ -169,7 +169,7 @@ def _list(as_json: bool) -> int:
 def start(plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]) -> int:
     """Show what the plan does with targets by role, ask, and carry it out; the exit status."""
     with _outliving_terminal():
-        return on_workbench(_plan_and_go, plan, options, targets, dry=options.dry_run, hurry=HURRY, rights=True)
+        return on_workbench(_plan_and_run, plan, options, targets, dry=options.dry_run, hurry=HURRY, rights=True)
 
 
 @contextmanager
@@ -182,26 +182,26 @@ def _outliving_terminal() -> Iterator[None]:
         signal.signal(signal.SIGHUP, before)
 
 
-async def _plan_and_go(
+async def _plan_and_run(
     bench: Workbench, interruption: Interruption, plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]
 ) -> int:
     await bench.hardware.probe()
-    known = await look(bench, plan, targets)
+    facts = await inspect_targets(bench, plan, targets)
     seeds = (seed for seed in (options.seed, plan.seed) if seed is not None)
     seed = next(seeds, random.SystemRandom().randrange(2**31))
-    surveyed = await survey(bench, expand(plan, known, seed), known)
+    surveyed = await assess_risk(bench, expand(plan, facts, seed), facts)
     if options.dry_run:
         if options.as_json:
-            noise = {column: noise_json(known) for column, known in surveyed.noise.items()}
+            noise = {column: noise_json(facts) for column, facts in surveyed.noise.items()}
             fields = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
             print_json(dry_run=True, **fields)
         else:
-            lines(plan_lines(surveyed, _speed(bench)))
+            lines(plan_lines(surveyed, _simulation_speed(bench)))
             if options.order:
                 lines(["", *order_lines(surveyed.design)])
             say("Dry run: nothing was changed or measured.")
         return DONE
-    _allowed(surveyed, options, _speed(bench))
+    _require_agreed(surveyed, options, _simulation_speed(bench))
     await open_checked_session(bench, fresh=True)
 
     runner = SweepRunner(bench)
@@ -210,10 +210,10 @@ async def _plan_and_go(
     say(f"Session {bench.folder.name} in {clean(str(bench.folder), 300)}")
     if options.detach:
         return await _hand_over(bench, as_json=options.as_json)
-    return await _go(bench, interruption, as_json=options.as_json)
+    return await _run_all(bench, interruption, as_json=options.as_json)
 
 
-def _allowed(surveyed: RiskAssessment, options: StartOptions, speed: float | None) -> None:
+def _require_agreed(surveyed: RiskAssessment, options: StartOptions, speed: float | None) -> None:
     """Return if it may begin, after showing what it does. Raises RefusedError."""
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
@@ -224,16 +224,16 @@ def _allowed(surveyed: RiskAssessment, options: StartOptions, speed: float | Non
         confirm.require_confirmation(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, action="Sweep")
 
 
-def _speed(bench: Workbench) -> float | None:
+def _simulation_speed(bench: Workbench) -> float | None:
     """How many times as fast the simulation runs; None of a real machine."""
     return (current().demo_speed or HURRY) if bench.simulated else None
 
 
-async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
+async def _run_all(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
     """Run what is left of the session's sweep in this process, and tell what it found."""
     runner = SweepRunner(bench)
-    follower = SweepFollower(speed=_speed(bench) or 1.0)
-    forget = bench.subscribe(follower.heard)
+    follower = SweepFollower(speed=_simulation_speed(bench) or 1.0)
+    forget = bench.subscribe(follower.handle_event)
 
     def stop() -> None:
         follower.clear()
@@ -242,7 +242,7 @@ async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) ->
 
     with interruption.stop_on_signal(stop, patient=True):
         try:
-            record = await runner.go()
+            record = await runner.run_all()
         finally:
             follower.clear()
             forget()
@@ -266,17 +266,17 @@ def _resume(name: str, options: _SweepOptions) -> int:
     if not options.handed_over:
         STOP.remove(loaded.folder)
     with _outliving_terminal():
-        return on_workbench(_go_on, loaded.folder, options, quiet=True, hurry=HURRY, rights=True)
+        return on_workbench(_continue, loaded.folder, options, quiet=True, hurry=HURRY, rights=True)
 
 
-async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, options: StartOptions) -> int:
+async def _continue(bench: Workbench, interruption: Interruption, folder: Path, options: StartOptions) -> int:
     refuse_read_only()
     await _open(bench, folder)
     await bench.hardware.probe()
     if options.detach:
         return await _hand_over(bench, as_json=options.as_json)
     await SweepRunner(bench).resume()
-    return await _go(bench, interruption, as_json=options.as_json)
+    return await _run_all(bench, interruption, as_json=options.as_json)
 
 
 async def _open(bench: Workbench, folder: Path) -> None:

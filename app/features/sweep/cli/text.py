@@ -18,7 +18,7 @@ from app.core.session.sweep_steps import Design, StepResult, SweepResult
 from app.doors import action
 from app.features.sweep.engine.results import Results, results
 from app.features.sweep.engine.risk_assessment import RiskAssessment
-from app.features.sweep.presentation.findings import ending, finding_facts, short_facts
+from app.features.sweep.presentation.findings import ending_text, finding_facts, short_facts
 from app.features.sweep.presentation.json_schema import sweep_json
 from app.features.sweep.presentation.load_curve import curve_table
 from app.features.sweep.presentation.plan import cells_table, order_facts, plan_facts
@@ -34,12 +34,12 @@ def plan_lines(surveyed: RiskAssessment, speed: float | None = None) -> list[str
     """What a sweep will do: time, what is lost and risked, changes, cells; `speed` is that of a simulation."""
     title = paint(clean(surveyed.design.title, 200), "bold")
     cells = fitted_lines(cells_table(surveyed.design), terminal_width())
-    return [title, "", *_parted(*map(fact_lines, plan_facts(surveyed, speed)), cells)]
+    return [title, "", *_separated(*map(fact_lines, plan_facts(surveyed, speed)), cells)]
 
 
 def order_lines(design: Design) -> list[str]:
     """The order of the steps, block by block."""
-    return _parted(*map(fact_lines, order_facts(design)))
+    return _separated(*map(fact_lines, order_facts(design)))
 
 
 def step_line(record: SweepRecord, session: Session) -> str:
@@ -47,39 +47,43 @@ def step_line(record: SweepRecord, session: Session) -> str:
     ended = record.ended[-1]
     step = next(step for step in record.steps if step.number == ended.step)
     cell = cell_with_labels(record.cell(step.cell))
-    what = f"{step.number}/{len(record.steps)}  {cell.row}, {cell.column}"
+    subject = f"{step.number}/{len(record.steps)}  {cell.row}, {cell.column}"
     run = session.run(ended.run) if ended.run else None
     if run is None or ended.result is not StepResult.DONE:
         result = f"{ended.result}, tried once more" if ended.again else ended.result
-        return f"{what}: {result}. {clean(ended.reason, 300)}".rstrip()
+        return f"{subject}: {result}. {clean(ended.reason, 300)}".rstrip()
     parts = [
         f"{units.iops(figures.iops)} IOPS {name}" for name, figures in measured_directions(run.figures) if name != SYNC
     ]
-    return f"{what}: {', '.join(parts)}"
+    return f"{subject}: {', '.join(parts)}"
 
 
-def result_lines(record: SweepRecord, found: Results, drawn: Sequence[str] = ()) -> list[str]:
+def result_lines(record: SweepRecord, outcome: Results, drawn: Sequence[str] = ()) -> list[str]:
     """Return what was found: published tables, in short, the matrix, rankings, what was confirmed, failed or left out.
 
     `drawn`: the rows of its picture.
     """
     width = terminal_width()
-    tables = (*filter(None, (matrix_table(record, found),)), *rankings(found), *map(curve_table, found.load_curves))
-    short = [fact_lines(short_facts(record, found))] if any(cell.value is not None for cell in found.cells) else []
-    figures = (fitted_lines(each, width) for each in tables)
+    tables = (
+        *filter(None, (matrix_table(record, outcome),)),
+        *rankings(outcome),
+        *map(curve_table, outcome.load_curves),
+    )
+    short = [fact_lines(short_facts(record, outcome))] if any(cell.value is not None for cell in outcome.cells) else []
+    figures = (fitted_lines(table, width) for table in tables)
     narrow = min(WIDTH, width or WIDTH)
     beside = (
         [
-            *(paint(line, "bold") for line in wrap(each.heading, narrow)),
-            *fitted_lines(replace(each, heading=""), narrow),
+            *(paint(line, "bold") for line in wrap(table.heading, narrow)),
+            *fitted_lines(replace(table, heading=""), narrow),
         ]
-        for each in published_tables(found)
+        for table in published_tables(outcome)
     )
-    shown = (*beside, *short, *figures, list(drawn), *map(fact_lines, finding_facts(record, found)))
-    return _parted(*(block for block in shown if block))
+    shown = (*beside, *short, *figures, list(drawn), *map(fact_lines, finding_facts(record, outcome)))
+    return _separated(*(block for block in shown if block))
 
 
-def _parted(*blocks: list[str]) -> list[str]:
+def _separated(*blocks: list[str]) -> list[str]:
     """Blocks of lines with an empty one between them."""
     return [row for block in blocks for row in (*block, "")][:-1]
 
@@ -92,18 +96,18 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
     if as_json:
         print_json(sweep=sweep_json(record, results(record, session.runs), session=folder))
     else:
-        told = with_labels(record)
+        labelled = with_labels(record)
         draw = action("plots.sweep_lines")
         drawn = [] if draw is None else draw(session, Path(folder))
-        lines(result_lines(told, results(told, session.runs), drawn))
-    say(_ending(record, folder, session))
+        lines(result_lines(labelled, results(labelled, session.runs), drawn))
+    say(_ending_text(record, folder, session))
 
 
-def _ending(record: SweepRecord, folder: str, session: Session) -> str:
+def _ending_text(record: SweepRecord, folder: str, session: Session) -> str:
     """How it ended, in a sentence, and what to do next."""
     before = f" {demo_text(rack_of(session.machine.host))}" if session.simulated and session.machine else ""
     go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
-    return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
+    return clean(ending_text(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 
 
 def status_of(record: SweepRecord) -> int:

@@ -20,27 +20,27 @@ from app.features.sweep.engine.results import Results, results, winners
 from app.features.sweep.engine.saturation import LEAST_RUNS, bases, depth_cell, depth_points, next_runs, search
 
 
-def further(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended | None:
+def next_steps(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended | None:
     """More steps once all others are done; None when the sweep is complete."""
     if record.todo:
         return None
     if record.design.pairs and Purpose.CONFIRM not in record.extended:
         return _confirmation(record, results(record, runs))
-    known = {run.id: run for run in runs}
+    runs_by_id = {run.id: run for run in runs}
     more = None
     if record.design.saturation is not None:
-        more = _search(record, record.design.saturation, known)
+        more = _search(record, record.design.saturation, runs_by_id)
     if more is None and record.design.curve is not None:
-        more = _curve(record, record.design.curve, known)
+        more = _curve(record, record.design.curve, runs_by_id)
     return more
 
 
-def _confirmation(record: SweepRecord, found: Results) -> SweepExtended:
+def _confirmation(record: SweepRecord, outcome: Results) -> SweepExtended:
     """Fresh pairs of every winner and its baseline; no steps when nothing seems to beat its baseline."""
     random = Random(record.design.seed + 1)
-    number, block = _last(record)
+    number, block = _last_number_and_block(record)
     steps: list[Step] = []
-    for winner, baseline in winners(found):
+    for winner, baseline in winners(outcome):
         if not _still_possible(record, winner):
             continue
         block += 1
@@ -51,46 +51,42 @@ def _confirmation(record: SweepRecord, found: Results) -> SweepExtended:
     return SweepExtended(at=time.time(), purpose=Purpose.CONFIRM, steps=tuple(steps))
 
 
-def _search(record: SweepRecord, goal: Saturation, known: Runs) -> SweepExtended | None:
+def _search(record: SweepRecord, goal: Saturation, runs: Runs) -> SweepExtended | None:
     """The next depths of each set-up's search; None when all have come to an end."""
     repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
     wanted: list[SweepCell] = []
     for base in bases(record):
         if _still_possible(record, base):
-            points = depth_points(record, base, goal, known)
+            points = depth_points(record, base, goal, runs)
             there = {point.depth: point.cell for point in points}
             for depth in next_runs(points, goal, repeats, random):
                 wanted.append(there.get(depth) or depth_cell(base, depth))
-    return _extended(record, Purpose.SATURATE, wanted)
+    return _extend(record, Purpose.SATURATE, wanted)
 
 
-def _curve(record: SweepRecord, ladder: RateSeries, known: Runs) -> SweepExtended | None:
+def _curve(record: SweepRecord, ladder: RateSeries, runs: Runs) -> SweepExtended | None:
     """The next rates of each set-up's curve; None when all are complete."""
     repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
     wanted: list[SweepCell] = []
-    for saturation_result in search(record, known):
-        if (
-            saturation_result.plateau is not None
-            and saturation_result.best is not None
-            and _still_possible(record, saturation_result.cell)
-        ):
-            percents = next_percents(rate_points(record, saturation_result.cell, known), ladder, repeats, random)
-            wanted += [rate_cell(saturation_result, percent) for percent in percents]
-    return _extended(record, Purpose.LOAD, wanted)
+    for saturation in search(record, runs):
+        if saturation.plateau is not None and saturation.best is not None and _still_possible(record, saturation.cell):
+            percents = next_percents(rate_points(record, saturation.cell, runs), ladder, repeats, random)
+            wanted += [rate_cell(saturation, percent) for percent in percents]
+    return _extend(record, Purpose.LOAD, wanted)
 
 
-def _extended(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) -> SweepExtended | None:
+def _extend(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) -> SweepExtended | None:
     """A run of each of these cells, in this order; those that the record does not have yet come with them."""
     if not wanted:
         return None
-    number, block = _last(record)
+    number, block = _last_number_and_block(record)
     rounds = Counter(step.cell for step in record.steps if step.purpose in (Purpose.SCREEN, purpose))
     steps: list[Step] = []
     for cell in wanted:
         number, rounds[cell.id] = number + 1, rounds[cell.id] + 1
         steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=rounds[cell.id], block=block + 1))
-    known = {cell.id for cell in record.cells}
-    fresh = {cell.id: cell for cell in wanted if cell.id not in known}
+    ids = {cell.id for cell in record.cells}
+    fresh = {cell.id: cell for cell in wanted if cell.id not in ids}
     return SweepExtended(at=time.time(), purpose=purpose, steps=tuple(steps), cells=tuple(fresh.values()))
 
 
@@ -104,6 +100,6 @@ def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
     return set(cell.needs) == {feature for cell in record.design.cells for feature in cell.needs}
 
 
-def _last(record: SweepRecord) -> tuple[int, int]:
+def _last_number_and_block(record: SweepRecord) -> tuple[int, int]:
     """Highest number and highest block so far."""
     return max(step.number for step in record.steps), max(step.block for step in record.steps)

@@ -39,7 +39,7 @@ class NotPreparedError(RaidbenchError):
     """Nothing may be measured on the array."""
 
 
-async def prepare(
+async def prepare_array(
     bench: Workbench, match: ArrayMatch, array: SweepArray, stop: asyncio.Event, *, assume_clean: bool
 ) -> None:
     """Return when it may be measured, or somebody stops the sweep.
@@ -73,7 +73,7 @@ async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Ev
 
     Raises NotPreparedError for one that is not whole, and that nothing is rebuilding.
     """
-    said = 0.0
+    last_note = 0.0
     idle = 0
     while not stop.is_set():
         await bench.hardware.probe()
@@ -87,8 +87,8 @@ async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Ev
         idle = 0 if busy else idle + 1
         if idle >= _LOOKS:
             raise NotPreparedError(f"{broken[0].target} is {broken[0].state.value}, and nothing rebuilds it.")
-        if busy and time.monotonic() - said > TELL_EVERY:
-            said = time.monotonic()
+        if busy and time.monotonic() - last_note > TELL_EVERY:
+            last_note = time.monotonic()
             part, task = busy[0]
             far = "" if task.progress is None else f", {task.progress:.0%}"
             state = "" if part.state is State.OPTIMAL else f" ({part.state.value})"
@@ -98,7 +98,7 @@ async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Ev
                 await stop.wait()
 
 
-async def under_way(bench: Workbench, match: ArrayMatch) -> str:
+async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:
     """What an array does of its own now, or what is wrong with it, a sentence; "" for nothing."""
     await bench.hardware.probe()
     for part in _parts(bench, match):

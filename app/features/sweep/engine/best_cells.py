@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.analysis.caveats import apply_caveats
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.reasons import PlannedCount, Reason
-from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, correct_for_multiplicity, judge
+from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult, correct_for_multiplicity
 from app.core.session.sweep_record import SweepRecord
-from app.core.session.sweep_steps import Purpose, Rank, SweepCell
-from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, threshold_of, values_by_turn
-from app.features.sweep.engine.verdicts import pairs_needed, shares
+from app.core.session.sweep_steps import Purpose, SweepCell
+from app.features.sweep.engine.cells import CellResult, Runs, Turn, runs_of_cell, values_by_turn
+from app.features.sweep.engine.verdicts import alpha_budget, judge_in_pairs, pairs_needed
 from backends.values import dataclass
 
 # -- what is best of a sweep, together with whatever cannot be told from it -------------------------------------------
 
 
-def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> tuple[str, ...]:
+def leaders(record: SweepRecord, ranked: Sequence[CellResult], runs: Runs) -> tuple[str, ...]:
     """Ids of the best of some cells and of those that are not shown to be behind any of them, best first.
 
     `ranked`: measured cells of one workload, best first. Behind is what its verdict against a baseline says, or what
@@ -28,46 +28,33 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> t
         return ()
     best, *others = ranked
     share = 2 / len(ranked)
-    direct = [_in_turn(record, best, other, known, LEVEL * share / max(1, len(others))) for other in others]
+    direct = [_judge_in_turn(record, best, other, runs, LEVEL * share / max(1, len(others))) for other in others]
     # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
     held = correct_for_multiplicity(direct, share=share)
     tied = (
         cell_result.cell.id
         for cell_result, judgement in zip(others, held, strict=True)
-        if not (_behind(cell_result, ranked) or (judgement is not None and judgement.verdict in WORSE))
+        if not (_is_behind(cell_result, ranked) or (judgement is not None and judgement.verdict in WORSE))
     )
     return (best.cell.id, *tied)
 
 
-def _in_turn(
-    record: SweepRecord, best: CellResult, cell_result: CellResult, known: Runs, strictest: float
+def _judge_in_turn(
+    record: SweepRecord, best: CellResult, cell_result: CellResult, runs: Runs, strictest: float
 ) -> VerdictResult | None:
     """Return the verdict on a cell against the best.
 
     None where they were not measured in the same rounds, and where a device with two speeds would go the same way in so
     few of them.
     """
-    a, b = (values_by_turn(record, each.cell.id, known, Purpose.SCREEN) for each in (best, cell_result))
-    both = [turn for turn in a if turn in b]
-    if best.cell.block != cell_result.cell.block or len(both) < 2:
+    a, b = (values_by_turn(record, result.cell.id, runs, Purpose.SCREEN) for result in (best, cell_result))
+    if best.cell.block != cell_result.cell.block or len(a.keys() & b.keys()) < pairs_needed(strictest):
         return None
-    if len(both) < pairs_needed(strictest):
-        return None
-    higher = record.design.rank is not Rank.P99
-    verdict_result = judge(
-        [a[turn] for turn in both],
-        [b[turn] for turn in both],
-        interleaved=True,
-        higher_is_better=higher,
-        threshold=threshold_of(record),
-        strictest=strictest,
-    )
-    return apply_caveats(
-        verdict_result, (run for each in (best, cell_result) for run in runs_of_cell(record, known, each.cell.id))
-    )
+    own = (run for result in (best, cell_result) for run in runs_of_cell(record, runs, result.cell.id))
+    return apply_caveats(judge_in_pairs(record, a, b, strictest=strictest, sees_slow_runs=True), own)
 
 
-def _behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
+def _is_behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
     """Whether it is shown to be worse than its baseline, than what has it for one, or than what shares it."""
     if cell_result.judgement is not None and cell_result.judgement.verdict in WORSE:
         return True
@@ -80,13 +67,13 @@ def _behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
         or (
             cell_result.cell.against is not None
             and other.cell.against == cell_result.cell.against
-            and _apart(other, cell_result, cells)
+            and _is_apart(other, cell_result, cells)
         )
         for other in cells
     )
 
 
-def _apart(ahead: CellResult, cell_result: CellResult, ranked: Sequence[CellResult]) -> bool:
+def _is_apart(ahead: CellResult, cell_result: CellResult, ranked: Sequence[CellResult]) -> bool:
     """Whether what is ranked before it was judged as it was, by an interval that has nothing in common with its own.
 
     Of cells that were measured in the same rounds those are compared, which says more.
@@ -116,25 +103,29 @@ class ConfirmedWinner:
     """Complete pairs so far."""
 
 
-def confirmations(record: SweepRecord, known: Runs, shown: Collection[str] = ()) -> tuple[ConfirmedWinner, ...]:
+def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) -> tuple[ConfirmedWinner, ...]:
     """Judged by their fresh pairs, once these are complete.
 
     `shown`: ids of cells that the matrix has shown to differ. What confirms one of them says nothing that was not said,
     and takes nothing from the share of false verdicts; the others have theirs together (Holm).
     """
-    winners = tuple(_winners(record, known))
-    open_ones = [winner for winner in winners if winner.winner.id not in shown]
-    level = shares(record.design).confirmation
-    rest = [_fresh(record, winner, known, level=level, strictest=level / len(open_ones)) for winner in open_ones]
-    held_together = correct_for_multiplicity(rest)
-    held = {winner.winner.id: judgement for winner, judgement in zip(open_ones, held_together, strict=True)}
-    return _with(
-        winners,
-        [held[winner.winner.id] if winner.winner.id in held else _fresh(record, winner, known) for winner in winners],
+    winners = tuple(_winners(record, runs))
+    unshown = [winner for winner in winners if winner.winner.id not in shown]
+    level = alpha_budget(record.design).confirmation
+    judged = [
+        _judge_fresh_pairs(record, winner, runs, level=level, strictest=level / len(unshown)) for winner in unshown
+    ]
+    held = dict(zip((winner.winner.id for winner in unshown), correct_for_multiplicity(judged), strict=True))
+    return tuple(
+        replace(
+            winner,
+            judgement=held[winner.winner.id] if winner.winner.id in held else _judge_fresh_pairs(record, winner, runs),
+        )
+        for winner in winners
     )
 
 
-def _winners(record: SweepRecord, known: Runs) -> Iterator[ConfirmedWinner]:
+def _winners(record: SweepRecord, runs: Runs) -> Iterator[ConfirmedWinner]:
     """What was measured again, without its verdict."""
     cells = {cell.id: cell for cell in record.cells}
     blocks: dict[int, list[str]] = {}
@@ -146,38 +137,29 @@ def _winners(record: SweepRecord, known: Runs) -> Iterator[ConfirmedWinner]:
     for members in blocks.values():
         winner = next((cells[member] for member in members if cells[member].against in members), None)
         if winner is not None and winner.against is not None:
-            pairs = len(_pairs(record, winner, known)[0])
-            yield ConfirmedWinner(winner=winner, baseline=cells[winner.against], judgement=None, pairs=pairs)
+            a, b = _fresh_runs(record, winner, runs)
+            yield ConfirmedWinner(
+                winner=winner, baseline=cells[winner.against], judgement=None, pairs=len(a.keys() & b.keys())
+            )
 
 
-def _pairs(record: SweepRecord, winner: SweepCell, known: Runs) -> tuple[list[float], list[float]]:
-    """The fresh runs of the baseline and of the winner, pair by pair."""
-    a, b = (values_by_turn(record, cell, known, Purpose.CONFIRM) for cell in (winner.against or "", winner.id))
-    both = [turn for turn in a if turn in b]
-    return [a[turn] for turn in both], [b[turn] for turn in both]
+def _fresh_runs(record: SweepRecord, winner: SweepCell, runs: Runs) -> Iterator[Mapping[Turn, float]]:
+    """Yield what the fresh runs of the baseline measured, then what those of the winner did, each by turn."""
+    return (values_by_turn(record, cell, runs, Purpose.CONFIRM) for cell in (winner.against or "", winner.id))
 
 
-def _fresh(
+def _judge_fresh_pairs(
     record: SweepRecord,
     winner: ConfirmedWinner,
-    known: Runs,
+    runs_by_id: Runs,
     *,
     level: float = LEVEL,
     strictest: float | None = None,
 ) -> VerdictResult | None:
-    a, b = _pairs(record, winner.winner, known)
-    if len(a) < 2:
+    a, b = _fresh_runs(record, winner.winner, runs_by_id)
+    if len(a.keys() & b.keys()) < 2:
         return None
-    judgement = judge(
-        a,
-        b,
-        interleaved=True,
-        higher_is_better=record.design.rank is not Rank.P99,
-        threshold=threshold_of(record),
-        level=level,
-        strictest=strictest,
-        sees_slow_runs=False,
-    )
+    judgement = judge_in_pairs(record, a, b, level=level, strictest=strictest)
     if any(
         step.purpose is Purpose.CONFIRM and step.cell in (winner.winner.id, winner.baseline.id) for step in record.todo
     ):
@@ -188,11 +170,5 @@ def _fresh(
             wanted=PlannedCount(number=record.design.pairs),
             further_pairs=None,
         )
-    runs = (runs_of_cell(record, known, cell.id, confirming=True) for cell in (winner.baseline, winner.winner))
-    return apply_caveats(judgement, (run for each in runs for run in each))
-
-
-def _with(
-    winners: Sequence[ConfirmedWinner], judgements: Sequence[VerdictResult | None]
-) -> tuple[ConfirmedWinner, ...]:
-    return tuple(replace(winner, judgement=judgement) for winner, judgement in zip(winners, judgements, strict=True))
+    runs = (runs_of_cell(record, runs_by_id, cell.id, confirming=True) for cell in (winner.baseline, winner.winner))
+    return apply_caveats(judgement, (run for records in runs for run in records))

@@ -20,7 +20,7 @@ EARLIER = {
 """What some of them were called before, to what they are called now."""
 
 
-def shipped() -> dict[str, Path]:
+def plan_files() -> dict[str, Path]:
     """The plans that come with raidbench by name."""
     matches: dict[str, Path] = {}
     for folder in FOLDERS:

@@ -31,7 +31,7 @@ class FeatureMissingError(RaidbenchError):
     """The rest of the sweep needs a feature that is not active, and a restart that is nobody's to make but yours."""
 
 
-async def activate(bench: Workbench, feature: NeededFeature) -> None:
+async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
     """Give a simulated controller its key and restart its host. Raises FeatureMissingError on any other."""
     if bench.restarts is None or feature.key is None:
         raise FeatureMissingError(
@@ -48,7 +48,7 @@ async def activate(bench: Workbench, feature: NeededFeature) -> None:
         raise FeatureMissingError(f"{feature.name} is not active on {feature.target} even after a restart.")
 
 
-async def forget(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
+async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
     """Take back from a simulated controller what the sweep activated; sentences about what is left."""
     left: list[str] = []
     for feature in record.design.features:
@@ -126,21 +126,20 @@ async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: a
     """
     await _set_missing(bench, wanted, stop)
     await _set_missing(bench, wanted, stop)
-    if not stop.is_set() and (why := await differing(bench, wanted)):
+    if not stop.is_set() and (why := await mismatch_text(bench, wanted)):
         raise SettingNotAppliedError(f"{why} after it was set.")
     readings = await _readings(bench, wanted)
-    return tuple(
-        filter(None, (_otherwise(assignment, readings[assignment.target][assignment.key]) for assignment in wanted))
-    )
+    texts = (_not_in_force_text(assignment, readings[assignment.target][assignment.key]) for assignment in wanted)
+    return tuple(filter(None, texts))
 
 
-async def differing(bench: Workbench, wanted: Sequence[Assignment]) -> str:
+async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
     """Return what does not read as a step wants it, a sentence without its end; "" where all does.
 
     A value may read otherwise than it was written (-1 for a default): its plan says so.
     """
     readings = await _readings(bench, wanted)
-    matches = []
+    texts = []
     for assignment in wanted:
         now = readings[assignment.target][assignment.key].now
         if now == assignment.value:
@@ -149,25 +148,21 @@ async def differing(bench: Workbench, wanted: Sequence[Assignment]) -> str:
             change = await bench.hardware.plan(assignment.target, assignment.key, assignment.value)
             if change.before == change.after:
                 continue
-        matches.append(f"{assignment.key} of {assignment.target} is {now or 'not readable'}, not {assignment.value}")
-    return ", ".join(matches)
+        texts.append(f"{assignment.key} of {assignment.target} is {now or 'not readable'}, not {assignment.value}")
+    return ", ".join(texts)
 
 
 async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> None:
     readings = await _readings(bench, wanted)
-    missing = [
-        other_assignment
-        for other_assignment in wanted
-        if readings[other_assignment.target][other_assignment.key].now != other_assignment.value
-    ]
-    for assignment in await _in_order(bench, sorted(missing, key=lambda each: not each.slow)):
+    missing = [setting for setting in wanted if readings[setting.target][setting.key].now != setting.value]
+    for assignment in await _in_order(bench, sorted(missing, key=lambda setting: not setting.slow)):
         change = await bench.hardware.plan(assignment.target, assignment.key, assignment.value)
         if change.before == change.after:
             continue
         ended = await bench.changes.apply(change)
         if ended.result != "verified":
             raise SettingNotAppliedError(
-                f"{change.label} of {assignment.target} was not set to {assignment.value}: {_why(ended)}."
+                f"{change.label} of {assignment.target} was not set to {assignment.value}: {_failure_text(ended)}."
             )
         if assignment.slow:
             await bench.hardware.probe()  # another disk under the old name
@@ -188,7 +183,7 @@ async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assi
     return ordered
 
 
-def _otherwise(assignment: Assignment, reading: Reading) -> str:
+def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
     """A sentence when another value is in force than the one that is set, "" when it is the same."""
     if not reading.overruled or reading.effective == assignment.value:
         return ""
@@ -206,11 +201,11 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
     while waiting:
         for original in waiting:
             left.pop(original, None)
-            mine = [change for change in _in_force(bench, record) if _is_of(change, original)]
+            mine = _changes_in_force(bench, record, original)
             if not mine:
                 continue
             try:
-                if await _put_back(bench, original, mine) and original.slow:
+                if await _restore(bench, original, mine) and original.slow:
                     await bench.hardware.probe()
                     await wait_for_tasks(bench, str(original.target), asyncio.Event())
             except RaidbenchError as error:
@@ -243,13 +238,13 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":
-                raise SettingNotAppliedError(_why(ended))
+                raise SettingNotAppliedError(_failure_text(ended))
         except RaidbenchError as error:
             left.append(f"{key} of {target} is not {before} again: {error.message}")
     return left
 
 
-async def settle(bench: Workbench) -> None:
+async def end_interrupted_changes(bench: Workbench) -> None:
     """Give changes that a crash cut short their end in session and journal, by what is there now.
 
     Raises RaidbenchError when what was to be created again is missing and cannot be made, or somebody is still at it.
@@ -262,9 +257,9 @@ async def settle(bench: Workbench) -> None:
                 bench.emit(ended)
                 bench.changes.journal.write_outcome(ended.id, folder, ended.result)
     for intent in bench.changes.journal.unresolved():
-        known = bench.session.change(intent.id) if intent.session == str(folder) else None
-        if known is not None and known.end is not None:
-            bench.changes.journal.write_outcome(intent.id, folder, known.end.result)
+        change = bench.session.change(intent.id) if intent.session == str(folder) else None
+        if change is not None and change.end is not None:
+            bench.changes.journal.write_outcome(intent.id, folder, change.end.result)
 
 
 async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
@@ -287,16 +282,16 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
     return ChangeEnded(at=time.time(), id=record.id, result=result, now=None, message=message)
 
 
-def _in_force(bench: Workbench, record: SweepRecord) -> list[ChangeRecord]:
-    """Changes of the sweep that were not taken back, newest first."""
-    return [change for change in bench.changes.undoable() if change.id in record.changes]
+def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignment) -> list[ChangeRecord]:
+    """Return the changes of a setting by the sweep that were not undone, newest first."""
+    return [
+        made
+        for made in bench.changes.undoable()
+        if made.id in record.changes and (made.change.target, made.change.key) == (original.target, original.key)
+    ]
 
 
-def _is_of(record: ChangeRecord, assignment: Assignment) -> bool:
-    return (record.change.target, record.change.key) == (assignment.target, assignment.key)
-
-
-async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
+async def _restore(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
     """Back to the value before; whether that took a change. Raises RaidbenchError."""
     reading = await _read(bench, original)
     changed = False
@@ -313,14 +308,14 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
             change = await bench.hardware.plan(original.target, original.key, original.value)
             ended = await bench.changes.apply(change, undoes=mine[0].id)
         if ended.result != "verified":
-            raise SettingNotAppliedError(_why(ended))
+            raise SettingNotAppliedError(_failure_text(ended))
         changed, rest = True, rest[1:]
     for earlier in rest:
-        _taken_back(bench, earlier, original.value)
+        _note_restored(bench, earlier, original.value)
     return changed
 
 
-def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:
+def _note_restored(bench: Workbench, change: ChangeRecord, now: str) -> None:
     """An earlier change of the same setting has nothing left to be taken back."""
     message = "the value before the sweep is back"
     bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=now, message=message))
@@ -333,14 +328,14 @@ async def _read(bench: Workbench, assignment: Assignment) -> Reading:
 
 async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Target, Mapping[str, Reading]]:
     """Every target read once. Raises DeviceGoneError when one lacks a setting that it had."""
-    matches: dict[Target, Mapping[str, Reading]] = {}
+    readings: dict[Target, Mapping[str, Reading]] = {}
     for assignment in wanted:
-        if assignment.target not in matches:
-            matches[assignment.target] = await bench.hardware.read(assignment.target)
-        if assignment.key not in matches[assignment.target]:
+        if assignment.target not in readings:
+            readings[assignment.target] = await bench.hardware.read(assignment.target)
+        if assignment.key not in readings[assignment.target]:
             raise DeviceGoneError(f"{assignment.target} has no setting {assignment.key} any more.")
-    return matches
+    return readings
 
 
-def _why(ended: ChangeEnded) -> str:
+def _failure_text(ended: ChangeEnded) -> str:
     return (ended.message or f"it reads {ended.now}").rstrip(".")

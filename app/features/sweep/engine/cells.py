@@ -61,8 +61,8 @@ class LatencyFigure(StrEnum):
 
 def latency(scores: Sequence[RunScore], figure: LatencyFigure) -> LogMeanInterval | None:
     """The figure over the runs; None without a run, and where one of them has too few I/Os for it."""
-    known = [value for score in scores if (value := getattr(score, figure)) is not None and value > 0]
-    return log_mean_interval(known) if known and len(known) == len(scores) else None
+    values = [value for score in scores if (value := getattr(score, figure)) is not None and value > 0]
+    return log_mean_interval(values) if values and len(values) == len(scores) else None
 
 
 def score(run: RunRecord | None) -> RunScore | None:
@@ -74,27 +74,24 @@ def score(run: RunRecord | None) -> RunScore | None:
 
 def score_of(figures: RunResult) -> RunScore | None:
     """The figures in both directions together; None when nothing was measured."""
-    both = [direction_stats for direction_stats in figures.transfers if direction_stats.total_ios]
+    both = [stats for stats in figures.transfers if stats.total_ios]
     if not both:
         return None
     return RunScore(
-        iops=sum(direction_stats.iops for direction_stats in both),
-        bytes_per_second=sum(direction_stats.bytes_per_second for direction_stats in both),
-        p99_ns=_slower(
-            direction_stats.latency_ns.p99 if direction_stats.total_ios >= ENOUGH_FOR_P99 else None
-            for direction_stats in both
-        ),
+        iops=sum(stats.iops for stats in both),
+        bytes_per_second=sum(stats.bytes_per_second for stats in both),
+        p99_ns=_slower(stats.latency_ns.p99 if stats.total_ios >= ENOUGH_FOR_P99 else None for stats in both),
         mean_ns=_mean(both),
-        p50_ns=_slower(direction_stats.latency_ns.p50 for direction_stats in both),
-        p99_9_ns=_slower(direction_stats.latency_ns.p99_9 for direction_stats in both),
-        ios=sum(direction_stats.total_ios for direction_stats in both),
+        p50_ns=_slower(stats.latency_ns.p50 for stats in both),
+        p99_9_ns=_slower(stats.latency_ns.p99_9 for stats in both),
+        ios=sum(stats.total_ios for stats in both),
     )
 
 
 def _slower(percentiles: Iterable[int | None]) -> int | None:
     """The largest; None where a direction has none."""
-    known = list(percentiles)
-    return None if None in known else max(number for number in known if number is not None)
+    values = list(percentiles)
+    return None if None in values else max(number for number in values if number is not None)
 
 
 def _mean(both: list[DirectionStats]) -> float | None:
@@ -118,27 +115,27 @@ def threshold_of(record: SweepRecord) -> float:
     return record.design.threshold_percent or THRESHOLD_PERCENT
 
 
-def scored_runs(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> list[tuple[Turn, RunScore]]:
+def scored_runs(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) -> list[tuple[Turn, RunScore]]:
     """Scores of a cell's runs by (block of the order, round)."""
     pairs = []
     for step, run in record.runs_of(cell, *purposes):
-        reached = score(known.get(run))
+        reached = score(runs.get(run))
         if reached is not None:
             pairs.append(((step.block, step.round), reached))
     return pairs
 
 
-def values_by_turn(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> dict[Turn, float]:
+def values_by_turn(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) -> dict[Turn, float]:
     """What the sweep ranks by, of each run."""
     rank = record.design.rank
-    scored = scored_runs(record, cell, known, *purposes)
-    return {place: value for place, score in scored if (value := score.by(rank)) is not None and value > 0}
+    scored = scored_runs(record, cell, runs, *purposes)
+    return {turn: value for turn, score in scored if (value := score.by(rank)) is not None and value > 0}
 
 
-def runs_of_cell(record: SweepRecord, known: Runs, cell: str, *, confirming: bool = False) -> tuple[RunRecord, ...]:
+def runs_of_cell(record: SweepRecord, runs: Runs, cell: str, *, confirming: bool = False) -> tuple[RunRecord, ...]:
     """The completed runs of a cell that its judgement rests on."""
     purposes = (Purpose.CONFIRM,) if confirming else (Purpose.SCREEN, Purpose.BASELINE)
-    return tuple(known[run] for _, run in record.runs_of(cell, *purposes) if run in known)
+    return tuple(runs[run] for _, run in record.runs_of(cell, *purposes) if run in runs)
 
 
 # -- what is known of one cell of a sweep -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from app.core.benchmark.idle_wait import mean_pause
 from app.core.fio.job import Job
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import MADE, Assignment, Design, Purpose, Step, SweepCell
-from app.features.sweep.engine.order import makings, measured_seconds
+from app.features.sweep.engine.order import arrays_in_order, measured_seconds
 from app.features.sweep.engine.saturation import LEAST_RUNS, bases, family
 from backends.values import dataclass
 
@@ -39,9 +39,9 @@ class SwitchCount:
 
 def seconds_of(design: Design) -> float:
     """Estimated length of all steps of the design, and of putting everything back."""
-    known = {cell.id: cell for cell in design.cells}
+    cells = {cell.id: cell for cell in design.cells}
     later = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
-    return _seconds(design.steps, known, design, design.originals) + later
+    return _seconds(design.steps, cells, design, design.originals) + later
 
 
 def writing_seconds(design: Design, where: str) -> float:
@@ -72,13 +72,13 @@ def _rates(design: Design) -> int:
 
 def seconds_left(record: SweepRecord, now: float) -> float:
     """Estimated time to the end: planned, corrected by how long the steps so far really took."""
-    known = {cell.id: cell for cell in record.cells}
+    cells = {cell.id: cell for cell in record.cells}
     todo = record.todo
-    planned = _seconds(todo, known, record.design, record.design.originals)
+    planned = _seconds(todo, cells, record.design, record.design.originals)
     over = [step for step in record.steps if record.final_end(step) is not None]
     pace = 1.0
     if over and record.seconds > 0:
-        pace = record.seconds / max(1.0, sum(_run(known[step.cell], record.design.rest) for step in over))
+        pace = record.seconds / max(1.0, sum(_run(cells[step.cell], record.design.rest) for step in over))
     passed = 0.0 if record.current is None else max(0.0, now - record.current.since)
     return max(0.0, (planned + _curve_left(record)) * pace - passed)
 
@@ -93,12 +93,12 @@ def _curve_left(record: SweepRecord) -> float:
 
 def switches(design: Design) -> tuple[SwitchCount, ...]:
     """How often every touched setting changes, slow ones first."""
-    known = {cell.id: cell for cell in design.cells}
+    cells = {cell.id: cell for cell in design.cells}
     counts: dict[tuple[str, str], int] = {}
-    for before, after in _walk(design.steps, known, design.originals):
+    for before, after in _walk(design.steps, cells, design.originals):
         for assignment, other in zip(before, after, strict=True):
-            place = (str(assignment.target), assignment.key)
-            counts[place] = counts.get(place, 0) + (assignment.value != other.value)
+            key = (str(assignment.target), assignment.key)
+            counts[key] = counts.get(key, 0) + (assignment.value != other.value)
     return tuple(
         SwitchCount(setting=original, times=counts.get((str(original.target), original.key), 0))
         for original in design.originals
@@ -106,12 +106,12 @@ def switches(design: Design) -> tuple[SwitchCount, ...]:
 
 
 def _walk(
-    steps: Iterable[Step], known: Mapping[str, SweepCell], start: tuple[Assignment, ...]
+    steps: Iterable[Step], cells: Mapping[str, SweepCell], start: tuple[Assignment, ...]
 ) -> Iterable[tuple[tuple[Assignment, ...], tuple[Assignment, ...]]]:
     """Settings before and after each change of cell, and back at the end."""
     present = start
     for step in steps:
-        wanted = tuple(assignment for assignment in known[step.cell].settings if assignment.target.backend != MADE)
+        wanted = tuple(assignment for assignment in cells[step.cell].settings if assignment.target.backend != MADE)
         yield present, wanted
         present = wanted
     yield present, start
@@ -123,17 +123,17 @@ def _run(cell: SweepCell, rest: int) -> float:
 
 
 def _seconds(
-    steps: Iterable[Step], known: Mapping[str, SweepCell], design: Design, start: tuple[Assignment, ...]
+    steps: Iterable[Step], cells: Mapping[str, SweepCell], design: Design, start: tuple[Assignment, ...]
 ) -> float:
     listed = tuple(steps)
-    total = sum(_run(known[step.cell], design.rest) for step in listed)
-    for before, after in _walk(listed, known, start):
+    total = sum(_run(cells[step.cell], design.rest) for step in listed)
+    for before, after in _walk(listed, cells, start):
         for assignment, other in zip(before, after, strict=True):
             if assignment.value != other.value:
                 total += SLOW_SECONDS if assignment.slow else CHANGE_SECONDS
     if design.making is not None:
-        made = map(design.making.array, makings(listed, known, design.making))
+        made = map(design.making.array, arrays_in_order(listed, cells, design.making))
         total += sum(array.making_seconds + array.preparing_seconds + DELETE_SECONDS for array in made)
-    restarts = {known[step.cell].needs for step in listed if step.purpose is Purpose.SCREEN}
+    restarts = {cells[step.cell].needs for step in listed if step.purpose is Purpose.SCREEN}
     missing = [feature for feature in design.features if not feature.active]
     return total + RESTART_SECONDS * sum(any(feature.name in needs for needs in restarts) for feature in missing)

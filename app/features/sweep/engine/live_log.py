@@ -44,7 +44,7 @@ class LiveWriter:
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
 
-    def heard(self, _session: Session, event: AnyEvent) -> None:
+    def handle_event(self, _session: Session, event: AnyEvent) -> None:
         """One event."""
         with contextlib.suppress(OSError):
             if isinstance(event, RunStarted):
@@ -106,9 +106,9 @@ QUIET = 2.0
 class Follower:
     """Reads what was added to the log of a sweep. Not for two threads at once."""
 
-    def __init__(self, folder: Path, heard: Listener | None = None) -> None:
-        """`heard`: is told every event, with the session after it."""
-        self.heard = heard
+    def __init__(self, folder: Path, listener: Listener | None = None) -> None:
+        """`listener`: is told every event, with the session after it."""
+        self.listener = listener
         """Who is told; may be exchanged between two looks."""
         self.folder = folder
         """The session's folder."""
@@ -164,5 +164,5 @@ class Follower:
 
     def _take(self, event: AnyEvent) -> None:
         self.session = fold(self.session, event)
-        if self.heard is not None:
-            self.heard(self.session, event)
+        if self.listener is not None:
+            self.listener(self.session, event)

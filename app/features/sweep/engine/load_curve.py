@@ -19,7 +19,7 @@ from app.core.fio.sizes import parse_size
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, RateSeries, SweepCell
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, Runs, RunScore, latency, scored_runs
-from app.features.sweep.engine.order import mirrored
+from app.features.sweep.engine.order import mirrored_rounds
 from app.features.sweep.engine.saturation import SaturationResult, search
 from backends.errors import InvalidValueError
 from backends.values import dataclass
@@ -93,30 +93,28 @@ class LoadCurve:
     def latencies(self, figure: LatencyFigure) -> list[tuple[float, LogMeanInterval]]:
         """Return the I/Os per second that were reached with their latency, ascending."""
         pairs = [
-            (reached.mean, seen)
+            (reached.mean, mean)
             for point in self.points
-            if (reached := point.reached) is not None and (seen := point.latency(figure)) is not None
+            if (reached := point.reached) is not None and (mean := point.latency(figure)) is not None
         ]
-        return sorted(pairs, key=lambda each: each[0])
+        return sorted(pairs, key=lambda pair: pair[0])
 
 
-def load_curves(record: SweepRecord, known: Runs) -> tuple[LoadCurve, ...]:
+def load_curves(record: SweepRecord, runs: Runs) -> tuple[LoadCurve, ...]:
     """The curve of each cell whose saturation is known, where that was asked for."""
     if record.design.curve is None:
         return ()
-    matches = []
-    for saturation_result in search(record, known):
-        points = rate_points(record, saturation_result.cell, known)
+    found_curves = []
+    for saturation in search(record, runs):
+        points = rate_points(record, saturation.cell, runs)
         if points:
-            matches.append(
-                LoadCurve(
-                    cell=saturation_result.cell, saturation=saturation_result, points=points, knee=curve_knee(points)
-                )
+            found_curves.append(
+                LoadCurve(cell=saturation.cell, saturation=saturation, points=points, knee=curve_knee(points))
             )
-    return tuple(matches)
+    return tuple(found_curves)
 
 
-def rate_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[RatePoint, ...]:
+def rate_points(record: SweepRecord, base: SweepCell, runs: Runs) -> tuple[RatePoint, ...]:
     """The rates that were asked of this cell's workload, ascending."""
     over = [step for step in record.steps if record.final_end(step) is not None]
     points = []
@@ -124,7 +122,7 @@ def rate_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[Rate
         name, mark, percent = cell.id.partition(MARK)
         tried = sum(step.cell == cell.id for step in over)
         if name == base.id and mark and tried:
-            scores = tuple(score for _, score in scored_runs(record, cell.id, known, Purpose.LOAD))
+            scores = tuple(score for _, score in scored_runs(record, cell.id, runs, Purpose.LOAD))
             asked = float(cell.job["rate_iops"]) * int(cell.job["numjobs"])
             points.append(RatePoint(percent=int(percent), asked=asked, cell=cell, tried=tried, scores=scores))
     return tuple(sorted(points, key=lambda point: point.percent))
@@ -137,7 +135,7 @@ def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int,
     """
     if not points:
         rungs = list(ladder.percents)
-        rounds = mirrored(lambda: random.sample(rungs, len(rungs)), repeats)
+        rounds = mirrored_rounds(lambda: random.sample(rungs, len(rungs)), repeats)
         return tuple(percent for row in rounds for percent in row)
     top = points[-1]
     if top.carried and top.percent < FARTHEST:
@@ -145,14 +143,14 @@ def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int,
     return ()
 
 
-def rate_cell(saturation_result: SaturationResult, percent: int) -> SweepCell:
+def rate_cell(saturation: SaturationResult, percent: int) -> SweepCell:
     """The cell that asks for so many percent of the saturation. The search must have found one."""
-    assert saturation_result.plateau is not None
-    assert saturation_result.best is not None
-    base = saturation_result.cell
+    assert saturation.plateau is not None
+    assert saturation.best is not None
+    base = saturation.cell
     texts = {**base.job, **OPEN}
-    texts["rate_iops"] = str(max(1, round(saturation_result.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
-    depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * saturation_result.best.depth))
+    texts["rate_iops"] = str(max(1, round(saturation.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
+    depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * saturation.best.depth))
     while depth > 1 and "iodepth" in field_problems(
         {**texts, "iodepth": str(depth)}
     ):  # more memory than a job may have
@@ -203,12 +201,12 @@ def curves(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
     return lines
 
 
-def along(
+def values_along(
     field: str, line: Iterable[CellResult], read: Callable[[CellResult], Measured]
 ) -> list[tuple[float, Measured]]:
     """Return what was measured in each cell of a line with its number in that field of the job, ascending."""
     return sorted(
-        ((number_of(cell_result.cell.job[field]), read(cell_result)) for cell_result in line), key=lambda each: each[0]
+        ((number_of(cell_result.cell.job[field]), read(cell_result)) for cell_result in line), key=lambda pair: pair[0]
     )
 
 
@@ -220,8 +218,8 @@ def curve_place(cells: Sequence[CellResult], cell_result: CellResult) -> str:
 
 def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
     """What the name of a cell's workload has beside these fields of its job, as recorded or as people read it."""
-    told = {key: cell.job[key] for key in fields if key in cell.job}
-    own = {text for key, value in told.items() for text in (f"{key}={value}", field_text(key, value))}
+    named = {key: cell.job[key] for key in fields if key in cell.job}
+    own = {text for key, value in named.items() for text in (f"{key}={value}", field_text(key, value))}
     return tuple(part for part in cell.column.split(", ") if part not in own)
 
 

@@ -28,7 +28,7 @@ def arrange(
 ) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
     """The cells with the number of their block, and the steps."""
     random = Random(seed)
-    blocks = _ordered(cells, tuple(original for original in originals if original.slow), random)
+    blocks = _order_blocks(cells, tuple(original for original in originals if original.slow), random)
     numbers = {block: number for number, block in enumerate(blocks)}
     placed = tuple(replace(cell, block=numbers[_block(cell)]) for cell in cells)
     steps: list[Step] = []
@@ -43,7 +43,7 @@ def arrange(
         number += 1
         last = at + 1 == len(blocks) or blocks[at + 1][0] != stage
         if last and at > begun:
-            again = _compared(placed, begun, at)
+            again = _baseline_cells(placed, begun, at)
             steps += _rounds(again, Purpose.BASELINE, repeats, number, random, len(steps))
             number += 1
     return placed, tuple(steps)
@@ -59,7 +59,7 @@ def pending_state_of(step: Step, cell: SweepCell, making: SweepArrays) -> Standi
     return step.purpose.value, step.block, turn, cell.array
 
 
-def makings(steps: Sequence[Step], cells: Mapping[str, SweepCell], making: SweepArrays) -> list[str]:
+def arrays_in_order(steps: Sequence[Step], cells: Mapping[str, SweepCell], making: SweepArrays) -> list[str]:
     """Ids of the arrays that are made for steps in their order, each as often as it is made."""
     standing = [pending_state_of(step, cells[step.cell], making) for step in steps]
     return [own[3] for before, own in zip((None, *standing), standing, strict=False) if own != before and own[3]]
@@ -81,7 +81,7 @@ def arrange_arrays(
         for turn in range(1, repeats + 1):
             random.shuffle(arrays)
             for array in arrays:
-                for cell in _drawn([cell for cell in placed if cell.array == array], random):
+                for cell in _shuffle([cell for cell in placed if cell.array == array], random):
                     number = len(steps) + 1
                     steps.append(Step(number=number, cell=cell.id, purpose=Purpose.SCREEN, round=turn, block=0))
         return placed, tuple(steps)
@@ -92,12 +92,12 @@ def arrange_arrays(
     for array, number in numbers.items():
         inside = [cell for cell in placed if cell.array == array]
         steps += _rounds(inside, Purpose.SCREEN, repeats, number, random, len(steps))
-    again = _compared(placed, 0, len(arrays) - 1)
+    again = _baseline_cells(placed, 0, len(arrays) - 1)
     steps += _rounds(again, Purpose.BASELINE, repeats, len(arrays), random, len(steps))
     return placed, tuple(steps)
 
 
-def mirrored(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()) -> Iterator[list[_T]]:
+def mirrored_rounds(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()) -> Iterator[list[_T]]:
     """Rounds of which every second is the one before backwards: a drift falls on all alike, where nothing is judged.
 
     `begun` is the first of them where that is done already; it is not returned.
@@ -122,11 +122,11 @@ def _block(cell: SweepCell) -> _Block:
     return cell.needs, tuple(setting for setting in cell.settings if setting.slow)
 
 
-def _ordered(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
+def _order_blocks(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
     """What needs no feature first; of each stage what others are compared with, then the rest as drawn."""
-    known = {cell.id: cell for cell in cells}
-    blocks = list(dict.fromkeys(_block(cell) for cell in known.values()))
-    compared = [_block(known[cell.against]) for cell in known.values() if cell.against is not None]
+    by_id = {cell.id: cell for cell in cells}
+    blocks = list(dict.fromkeys(_block(cell) for cell in by_id.values()))
+    compared = [_block(by_id[cell.against]) for cell in by_id.values() if cell.against is not None]
     random.shuffle(blocks)
     return sorted(
         blocks,
@@ -134,7 +134,7 @@ def _ordered(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random
     )
 
 
-def _compared(cells: Sequence[SweepCell], first: int, last: int) -> list[SweepCell]:
+def _baseline_cells(cells: Sequence[SweepCell], first: int, last: int) -> list[SweepCell]:
     """Cells of the first block that cells of other blocks up to the last are compared with."""
     wanted = {cell.against for cell in cells if first < cell.block <= last}
     return [cell for cell in cells if cell.id in wanted and cell.block == first]
@@ -146,13 +146,13 @@ def _rounds(
     """All set-ups as drawn, and all workloads of each as drawn, anew in each round."""
     steps: list[Step] = []
     for turn in range(1, repeats + 1):
-        for cell in _drawn(cells, random):
+        for cell in _shuffle(cells, random):
             number = before + len(steps) + 1
             steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=turn, block=block))
     return steps
 
 
-def _drawn(cells: Sequence[SweepCell], random: Random) -> list[SweepCell]:
+def _shuffle(cells: Sequence[SweepCell], random: Random) -> list[SweepCell]:
     rows = list(dict.fromkeys(cell.row for cell in cells))
     random.shuffle(rows)
     visited: list[SweepCell] = []

@@ -16,7 +16,7 @@ from app.features.sweep.engine.load_curve import OPEN
 from app.features.sweep.engine.order import arrange, arrange_arrays
 from app.features.sweep.engine.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from app.features.sweep.engine.raid_levels import array_text, shapes
-from app.features.sweep.engine.targets import SettingOwner, TargetFacts, legal
+from app.features.sweep.engine.targets import SettingOwner, TargetFacts, legal_value
 from backends.errors import InvalidValueError
 from backends.model import Target
 from backends.settings import Effect, Reading, Setting
@@ -25,7 +25,7 @@ from backends.values import dataclass
 MOST_CELLS = 2000
 """A plan of more has lost its way."""
 
-Wish = tuple[str, str, str]
+PlannedSetting = tuple[str, str, str]
 """(role, key, value) as the plan has it."""
 
 
@@ -41,7 +41,7 @@ class _Row:
     setup: SetUp
     values: tuple[str, ...]
     """Of the axes over settings."""
-    wishes: tuple[Wish, ...]
+    planned: tuple[PlannedSetting, ...]
     array: SweepArray | None = None
     """What the sweep makes for it."""
 
@@ -57,21 +57,21 @@ class _Column:
     job: Job
 
 
-def expand(plan: SweepPlan, known: TargetFacts, seed: int) -> Design:
+def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
     """All cells, in which order they are measured, and what is left out and why.
 
     Raises PlanError when nothing is left to be measured.
     """
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
-    rows, columns = _of_arrays(_rows(plan, axes, known), known), _columns(plan)
+    rows, columns = _on_every_array(_rows(plan, axes, facts), facts), _columns(plan)
     if len(rows) * len(columns) > MOST_CELLS:
         raise PlanError(f"The plan has {len(rows) * len(columns)} combinations; {MOST_CELLS} is the limit.")
     cells: dict[tuple[_Key, str], SweepCell] = {}
-    skipped = _refused(_rows(plan, axes, known), columns, known)
+    skipped = _refused_cells(_rows(plan, axes, facts), columns, facts)
     for row in rows:
         for column in columns:
             try:
-                cell = _cell(f"k{len(cells) + 1}", plan, row, column, known)
+                cell = _cell(f"k{len(cells) + 1}", plan, row, column, facts)
             except _LeftOutError as reason:
                 skipped.append(SkippedCell(row=row.label, column=column.label, reason=str(reason)))
             else:
@@ -81,12 +81,12 @@ def expand(plan: SweepPlan, known: TargetFacts, seed: int) -> Design:
             "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(cell.reason for cell in skipped))
         )
     compared = [
-        replace(cell, against=_against(cell, _compared(plan, axes, known, key[0]), key[1], cells))
+        replace(cell, against=_baseline_id(cell, _compared_row(plan, axes, facts, key[0]), key[1], cells))
         for key, cell in cells.items()
     ]
-    originals = _originals(compared, known)
-    whole = _completed(compared, originals)
-    making = None if known.arrays is None else known.arrays.making
+    originals = _original_values(compared, facts)
+    whole = _with_all_settings(compared, originals)
+    making = None if facts.arrays is None else facts.arrays.making
     if making is None:
         arranged, steps = arrange(whole, originals, repeats=plan.repeats, seed=seed)
     else:
@@ -99,12 +99,12 @@ def expand(plan: SweepPlan, known: TargetFacts, seed: int) -> Design:
         pairs=0 if making is not None and making.once else plan.pairs,
         rest=plan.rest,
         rank=plan.rank,
-        targets=dict(known.addresses),
+        targets=dict(facts.addresses),
         cells=arranged,
         steps=steps,
         skipped=tuple(skipped),
         originals=originals,
-        features=tuple(feature for name, feature in known.features.items() if any(name in c.needs for c in arranged)),
+        features=tuple(feature for name, feature in facts.features.items() if any(name in c.needs for c in arranged)),
         saturation=plan.saturation,
         threshold_percent=plan.threshold,
         curve=plan.curve,
@@ -116,7 +116,7 @@ def expand(plan: SweepPlan, known: TargetFacts, seed: int) -> Design:
     return replace(design, seconds=seconds_of(design))
 
 
-def labels(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def row_and_column_names(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the rows and columns of the plan's result are called, whatever the machine. Raises PlanError."""
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
     rows = _rows(plan, axes, TargetFacts(addresses={}, devices={}, holders={}))
@@ -124,7 +124,7 @@ def labels(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if plan.levels is None:
         return tuple(row.label for row in rows), columns
     made = [array_text(shape) for shape in shapes(plan.levels)]
-    return tuple(_on_array(row, array) for array in made for row in rows), columns
+    return tuple(_array_row_text(row, array) for array in made for row in rows), columns
 
 
 _Key = tuple[str, tuple[str, ...], str]
@@ -135,49 +135,49 @@ def _key(row: _Row) -> _Key:
     return row.setup.name, row.values, "" if row.array is None else row.array.id
 
 
-def _of_arrays(rows: Sequence[_Row], known: TargetFacts) -> list[_Row]:
+def _on_every_array(rows: Sequence[_Row], facts: TargetFacts) -> list[_Row]:
     """Every row on each of the arrays that are made, if any are."""
-    if known.arrays is None:
+    if facts.arrays is None:
         return [*rows]
     return [
-        replace(row, array=array, label=_on_array(row, array_text(array)))
-        for array in known.arrays.making.arrays
+        replace(row, array=array, label=_array_row_text(row, array_text(array)))
+        for array in facts.arrays.making.arrays
         for row in rows
     ]
 
 
-def _on_array(row: _Row, array: str) -> str:
+def _array_row_text(row: _Row, array: str) -> str:
     return array if not (row.setup.name or row.values) else f"{array}, {row.label}"
 
 
-def _refused(rows: Sequence[_Row], columns: Sequence[_Column], known: TargetFacts) -> list[SkippedCell]:
+def _refused_cells(rows: Sequence[_Row], columns: Sequence[_Column], facts: TargetFacts) -> list[SkippedCell]:
     """What would be measured on arrays that cannot be made."""
     return [
-        SkippedCell(row=_on_array(row, array_text(array.shape)), column=column.label, reason=array.reason)
-        for array in (known.arrays.refused if known.arrays is not None else ())
+        SkippedCell(row=_array_row_text(row, array_text(array.shape)), column=column.label, reason=array.reason)
+        for array in (facts.arrays.refused if facts.arrays is not None else ())
         for row in rows
         for column in columns
     ]
 
 
-def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], known: TargetFacts) -> list[_Row]:
+def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts) -> list[_Row]:
     rows = []
     for setup in plan.setups or (SetUp(name=""),):
         for values in product(*(axis.values for axis in axes)):
-            wishes = (
+            planned = (
                 *setup.settings,
                 *((axis.target, axis.setting, value) for axis, value in zip(axes, values, strict=True)),
             )
             lines = [f"{axis.setting}={value}" for axis, value in zip(axes, values, strict=True)]
             label = ", ".join(filter(None, (setup.name, *lines))) or "as it is"
-            named = tuple((role, _named(key, known), value) for role, key, value in wishes)
-            rows.append(_Row(label=label, setup=setup, values=values, wishes=named))
+            named = tuple((role, _with_node_names(key, facts), value) for role, key, value in planned)
+            rows.append(_Row(label=label, setup=setup, values=values, planned=named))
     return rows
 
 
-def _named(key: str, known: TargetFacts) -> str:
+def _with_node_names(key: str, facts: TargetFacts) -> str:
     """`write_mostly.{slow}` with the kernel's name of that role's device."""
-    for role, device in known.devices.items():
+    for role, device in facts.devices.items():
         key = key.replace(f"{{{role}}}", device.rpartition("/")[2])
     return key
 
@@ -225,56 +225,56 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
     )
 
 
-def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: TargetFacts) -> SweepCell:
+def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, facts: TargetFacts) -> SweepCell:
     rule = next((rule for rule in plan.skips if _matches(rule, row, column)), None)
     if rule is not None:
         raise _LeftOutError(rule.reason)
     if row.array is not None:
-        return _cell_on_array(cell_id, row, row.array, column, known)
+        return _cell_on_array(cell_id, row, row.array, column, facts)
     role = row.setup.measure or plan.measure
-    if role not in known.addresses:
+    if role not in facts.addresses:
         raise _LeftOutError(f"Nothing was named for {role}: start it with --target {role}=ADDRESS.")
-    if role not in known.devices:
-        raise _LeftOutError(f"{known.addresses[role]} has no block device to measure.")
-    _features(row.setup, known)
+    if role not in facts.devices:
+        raise _LeftOutError(f"{facts.addresses[role]} has no block device to measure.")
+    _require_features(row.setup, facts)
     return SweepCell(
         id=cell_id,
         row=row.label,
         column=column.label,
-        where=known.addresses[role],
-        settings=tuple(_assignment(wish, known) for wish in row.wishes),
+        where=facts.addresses[role],
+        settings=tuple(_assignment(setting, facts) for setting in row.planned),
         job={key: text for key, text in column.job.texts().items() if text},
         profile=column.profile,
         needs=row.setup.needs,
     )
 
 
-def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, known: TargetFacts) -> SweepCell:
+def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, facts: TargetFacts) -> SweepCell:
     """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
-    assert known.arrays is not None
+    assert facts.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
-    single, arrays = array.is_single_drive, known.arrays.making.arrays
-    sizes = [planned.size_bytes for planned in arrays if planned.is_single_drive is single]
+    single, arrays = array.is_single_drive, facts.arrays.making.arrays
+    sizes = [made.size_bytes for made in arrays if made.is_single_drive is single]
     if "size" not in job and None not in sizes and (least := min(size or 0 for size in sizes) >> 20):
         job["size"] = f"{least}M"
     return SweepCell(
         id=cell_id,
         row=row.label,
         column=column.label,
-        where=f"{known.arrays.role}:{array.id}",
-        settings=tuple(_made_assignment(wish, known) for wish in row.wishes),
+        where=f"{facts.arrays.role}:{array.id}",
+        settings=tuple(_made_assignment(setting, facts) for setting in row.planned),
         job=job,
         profile=column.profile,
         array=array.id,
     )
 
 
-def _made_assignment(wish: Wish, known: TargetFacts) -> Assignment:
+def _made_assignment(setting: PlannedSetting, facts: TargetFacts) -> Assignment:
     """A setting of an array that is not there yet is legal or not once it is; of anything else as ever."""
-    role, key, value = wish
-    if known.arrays is not None and role == known.arrays.role:
+    role, key, value = setting
+    if facts.arrays is not None and role == facts.arrays.role:
         return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)
-    assignment = _assignment(wish, known)
+    assignment = _assignment(setting, facts)
     if assignment.slow:
         raise _LeftOutError(
             f"{key} of {assignment.target} cannot be flipped in place, and no sweep over levels changes it."
@@ -288,82 +288,81 @@ def _matches(rule: SkipRule, row: _Row, column: _Column) -> bool:
         (not rule.setups or row.setup.name in rule.setups)
         and (not rule.levels or (row.array is not None and row.array.level in rule.levels))
         and (not rule.workloads or column.workload in rule.workloads)
-        and all(wish in row.wishes for wish in rule.settings)
+        and all(setting in row.planned for setting in rule.settings)
         and all(text in (texts.get(key), column.texts.get(key)) for key, text in rule.job.items())
     )
 
 
-def _features(setup: SetUp, known: TargetFacts) -> None:
+def _require_features(setup: SetUp, facts: TargetFacts) -> None:
     for name in (*setup.needs, *setup.lacks):
-        feature = known.features.get(name)
+        feature = facts.features.get(name)
         if feature is None:
             raise _LeftOutError(f"The controller with {name} was not named.")
         if name in setup.lacks and feature.active:
-            again = " `--demo-reset` begins with the rack as new." if known.can_restart else ""
+            again = " `--demo-reset` begins with the rack as new." if facts.can_restart else ""
             raise _LeftOutError(f"{name} is active on {feature.target}, and cannot be switched off.{again}")
 
 
-def _assignment(wish: Wish, known: TargetFacts) -> Assignment:
-    role, key, value = wish
-    if role not in known.addresses:
+def _assignment(planned: PlannedSetting, facts: TargetFacts) -> Assignment:
+    role, key, value = planned
+    if role not in facts.addresses:
         raise _LeftOutError(f"Nothing was named for {role}: start it with --target {role}=ADDRESS.")
-    holder = known.holder(role, key)
+    holder = facts.holder(role, key)
     if holder is None:
-        raise _LeftOutError(f"{known.addresses[role]} has no setting {key}.")
+        raise _LeftOutError(f"{facts.addresses[role]} has no setting {key}.")
     reading, setting = holder.readings[key], holder.settings.get(key)
     if setting is None:
         raise _LeftOutError(f"{holder.target} does not declare its setting {key}.")
     return Assignment(
-        target=holder.target, key=key, value=_checked(setting, reading, value, holder), slow=_is_slow(setting)
+        target=holder.target,
+        key=key,
+        value=_require_settable(setting, reading, value, holder),
+        slow=setting.effect is not Effect.AT_ONCE,
     )
 
 
-def _is_slow(setting: Setting) -> bool:
-    return setting.effect is not Effect.AT_ONCE
-
-
-def _checked(setting: Setting, reading: Reading, value: str, holder: SettingOwner) -> str:
+def _require_settable(setting: Setting, reading: Reading, value: str, holder: SettingOwner) -> str:
     """The value in the backend's words; sizes may be written `64k`."""
-    what = f"{setting.label} of {holder.target}"
+    subject = f"{setting.label} of {holder.target}"
     if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
-        raise _LeftOutError(f"{what} takes effect after a restart only, so no sweep can change it.")
+        raise _LeftOutError(f"{subject} takes effect after a restart only, so no sweep can change it.")
     try:
-        wanted = legal(setting, reading, value)
+        wanted = legal_value(setting, reading, value)
     except InvalidValueError as error:
-        raise _LeftOutError(f"{what}: {error.message} {error.hint}") from None
+        raise _LeftOutError(f"{subject}: {error.message} {error.hint}") from None
     if reading.now is None:
-        raise _LeftOutError(f"{what} cannot be read, so it could not be put back.")
+        raise _LeftOutError(f"{subject} cannot be read, so it could not be put back.")
     if wanted != reading.now and reading.choices and all(choice.value != reading.now for choice in reading.choices):
-        raise _LeftOutError(f"{what} is {reading.raw or reading.now}, which could not be put back.")
+        raise _LeftOutError(f"{subject} is {reading.raw or reading.now}, which could not be put back.")
     if wanted != reading.now and reading.availability.why_not is not None:
-        raise _LeftOutError(f"{what} cannot be changed: {reading.availability.why_not}.")
+        raise _LeftOutError(f"{subject} cannot be changed: {reading.availability.why_not}.")
     return wanted
 
 
-def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], known: TargetFacts, key: _Key) -> _Key:
+def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
     """The row that a row is compared with: the set-up named, and of every axis what is set now, else its first."""
     setups = {setup.name: setup for setup in plan.setups}
     setup = setups.get(key[0])
     name = (setup.against if setup is not None else None) or (plan.setups[0].name if plan.setups else "")
-    return name, tuple(_present(axis, known) for axis in axes), key[2]
+    return name, tuple(_present_value(axis, facts) for axis in axes), key[2]
 
 
-def _compared(plan: SweepPlan, axes: Sequence[SettingAxis], known: TargetFacts, key: _Key) -> _Key:
+def _compared_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
     """The row that a row is compared with: on the same array, and the first such row of an array with the first array.
 
     Settings are flipped while their array stands, arrays are made in turn: each difference is judged by its own orders.
     """
-    own = _baseline(plan, axes, known, key)
-    if known.arrays is None or own != key:
+    own = _baseline(plan, axes, facts, key)
+    if facts.arrays is None or own != key:
         return own
-    return (*own[:2], known.arrays.making.arrays[0].id)
+    return (*own[:2], facts.arrays.making.arrays[0].id)
 
 
-def _present(axis: SettingAxis, known: TargetFacts) -> str:
-    holder = known.holder(axis.target, _named(axis.setting, known))
+def _present_value(axis: SettingAxis, facts: TargetFacts) -> str:
+    key = _with_node_names(axis.setting, facts)
+    holder = facts.holder(axis.target, key)
     if holder is None:
         return axis.values[0]
-    key = _named(axis.setting, known)
     now = holder.readings[key].now
     for value in axis.values:
         if value == now or _size(value) == now:
@@ -378,12 +377,12 @@ def _size(value: str) -> str | None:
         return None
 
 
-def _against(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key, str], SweepCell]) -> str | None:
+def _baseline_id(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key, str], SweepCell]) -> str | None:
     baseline = cells.get((row, column))
     return None if baseline is None or baseline.id == cell.id else baseline.id
 
 
-def _originals(cells: Iterable[SweepCell], known: TargetFacts) -> tuple[Assignment, ...]:
+def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[Assignment, ...]:
     """What every touched setting is now, slow ones first."""
     touched = {
         (setting.target, setting.key): setting
@@ -393,15 +392,15 @@ def _originals(cells: Iterable[SweepCell], known: TargetFacts) -> tuple[Assignme
     }
     now = {
         (holder.target, key): reading.now
-        for holders in known.holders.values()
+        for holders in facts.holders.values()
         for holder in holders
         for key, reading in holder.readings.items()
     }
-    assignments = [replace(assignment, value=now[place] or "") for place, assignment in touched.items()]
+    assignments = [replace(assignment, value=now[pair] or "") for pair, assignment in touched.items()]
     return tuple(sorted(assignments, key=lambda assignment: not assignment.slow))
 
 
-def _completed(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:
+def _with_all_settings(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:
     """Cells that name every touched setting: what a set-up does not mention is as it was before."""
     whole = []
     for cell in cells:

@@ -10,7 +10,7 @@ from typing import Any
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.session.sweep_steps import Rank, RateSeries, Saturation
 from app.core.toml_table import TomlTable, read_toml, text_or_empty, whole_number
-from app.features.sweep.engine.builtin_plans import EARLIER, shipped
+from app.features.sweep.engine.builtin_plans import EARLIER, plan_files
 from app.features.sweep.engine.plan import (
     FeaturePlan,
     JobAxis,
@@ -65,7 +65,9 @@ def parse_plan(data: bytes, shown: str) -> SweepPlan:
     return _Plan(read_toml(data, shown, "a plan", PlanError)).read()
 
 
-def _held(fields: Mapping[str, str], workloads: Sequence[Workload], axes: Sequence[SettingAxis | JobAxis]) -> bool:
+def _has_fixed_rate(
+    fields: Mapping[str, str], workloads: Sequence[Workload], axes: Sequence[SettingAxis | JobAxis]
+) -> bool:
     """Whether every combination comes at a fixed rate: then latency is what the device decides."""
     everywhere = fields.keys() | {axis.job for axis in axes if isinstance(axis, JobAxis)}
     return (
@@ -95,7 +97,7 @@ class _Plan:
         measure.require_keys("target", "repeats", "pairs", "rest", "rank", "threshold", "seed")
         features = {name: self._feature(name) for name in top.table("feature").given}
         setups = tuple(self._setup(row, features) for row in top.tables("setup"))
-        self._known_setups(setups)
+        self._require_setups(setups)
         workloads = tuple(self._workload(row) for row in top.tables("workload"))
         if len({workload.name for workload in workloads}) < len(workloads):
             raise top.error("workload", "every workload needs a name of its own.")
@@ -103,7 +105,10 @@ class _Plan:
         whole_job.require_keys(*JOB_KEYS)
         profile, fields = job(whole_job)
         axes = tuple(self._axis(row) for row in top.tables("axis") if not is_level_axis(row))
-        known = {"setup": [setup.name for setup in setups], "workload": [workload.name for workload in workloads]}
+        names_by_kind = {
+            "setup": [setup.name for setup in setups],
+            "workload": [workload.name for workload in workloads],
+        }
         plan = SweepPlan(
             title=top.get("title", text_or_empty, ""),
             about=top.get("about", text_or_empty, ""),
@@ -113,7 +118,7 @@ class _Plan:
             repeats=measure.get("repeats", whole_number(1, 100), 3),
             pairs=measure.get("pairs", whole_number(0, 100), 6),
             rest=measure.get("rest", seconds, 5),
-            rank=measure.get("rank", rank, Rank.P99 if _held(fields, workloads, axes) else Rank.IOPS),
+            rank=measure.get("rank", rank, Rank.P99 if _has_fixed_rate(fields, workloads, axes) else Rank.IOPS),
             threshold=measure.get("threshold", share, THRESHOLD_PERCENT),
             seed=measure.get("seed", whole_number(0, 2**31), None),
             profile=profile,
@@ -122,7 +127,7 @@ class _Plan:
             workloads=workloads,
             axes=axes,
             levels=read_levels(self._over_arrays),
-            skips=tuple(self._skip(row, known) for row in top.tables("skip")),
+            skips=tuple(self._skip(row, names_by_kind) for row in top.tables("skip")),
             features=features,
             saturation=self._saturation(top.table("saturation")),
             curve=self._curve(top.table("curve")),
@@ -132,7 +137,7 @@ class _Plan:
 
     def _role(self, row: TomlTable, key: str, value: Any) -> str:
         role = row.parse(key, text_or_empty, value)
-        return _known(row, key, role, self._targets, f"{key} names no target of [targets]:")
+        return _require_known(row, key, role, self._targets, f"{key} names no target of [targets]:")
 
     def _measured(self, measure: TomlTable) -> str:
         if "target" in measure.given:
@@ -143,13 +148,13 @@ class _Plan:
 
     def _settings(self, row: TomlTable) -> tuple[tuple[str, str, str], ...]:
         """Tables named after roles: `array = { read_ahead = "none" }`."""
-        matches = []
+        settings = []
         for role in self._targets:
             given = row.given.get(role, {})
             if not isinstance(given, dict):
                 raise row.error(role, f"{role} wants settings: {{ read_ahead = ... }}.")
-            matches += [(role, key, row.parse(role, as_text, value)) for key, value in given.items()]
-        return tuple(matches)
+            settings += [(role, key, row.parse(role, as_text, value)) for key, value in given.items()]
+        return tuple(settings)
 
     def _setup(self, row: TomlTable, features: Iterable[str]) -> SetUp:
         row.require_keys("name", "measure", "against", "needs", "lacks", *self._targets)
@@ -175,19 +180,21 @@ class _Plan:
             raise row.error("name", "every workload needs a name of its own.")
         return Workload(name=name, profile=profile, job=fields)
 
-    def _known_setups(self, setups: tuple[SetUp, ...]) -> None:
-        known = [setup.name for setup in setups]
+    def _require_setups(self, setups: tuple[SetUp, ...]) -> None:
+        setup_names = [setup.name for setup in setups]
         for row, up in zip(self._top.tables("setup"), setups, strict=True):
-            if not up.name or known.count(up.name) > 1:
+            if not up.name or setup_names.count(up.name) > 1:
                 raise row.error("name", "every set-up needs a name of its own.")
             if up.against is not None:
-                _known(row, "against", up.against, known, "against names no set-up:")
+                _require_known(row, "against", up.against, setup_names, "against names no set-up:")
 
     def _axis(self, row: TomlTable) -> SettingAxis | JobAxis:
         row.require_keys("target", "setting", "job", "values")
         given = row.parse("values", values, row.given.get("values"))
         if "job" in row.given and "setting" not in row.given and "target" not in row.given:
-            name = _known(row, "job", row.parse("job", text_or_empty, row.given["job"]), JOB_KEYS, "there is no field")
+            name = _require_known(
+                row, "job", row.parse("job", text_or_empty, row.given["job"]), JOB_KEYS, "there is no field"
+            )
             for value in given:
                 check_job(row, name, value, "values")
             return JobAxis(job=name, values=given)
@@ -200,17 +207,17 @@ class _Plan:
             values=given,
         )
 
-    def _skip(self, row: TomlTable, known: dict[str, list[str]]) -> SkipRule:
+    def _skip(self, row: TomlTable, names_by_kind: dict[str, list[str]]) -> SkipRule:
         row.require_keys(
             "reason", "setup", "workload", "job", *(("level",) if self._over_arrays else ()), *self._targets
         )
         reason = row.get("reason", text_or_empty, "")
         if not reason:
             raise row.error("reason", "say why it is left out: reason = ...")
-        named = {key: row.get(key, names, _NONE) for key in known}
+        named = {key: row.get(key, names, _NONE) for key in names_by_kind}
         for key, given in named.items():
             for name in given:
-                _known(row, key, name, known[key], f"there is no {key}")
+                _require_known(row, key, name, names_by_kind[key], f"there is no {key}")
         fields = row.given.get("job", {})
         if not isinstance(fields, dict) or not all(key in JOB_KEYS for key in fields):
             raise row.error("job", 'job wants fields: { rw = "randwrite" }.')
@@ -252,13 +259,13 @@ class _Plan:
         return RateSeries(percents=row.get("percents", percents, RateSeries().percents))
 
 
-def _known(row: TomlTable, key: str, name: str, known: Iterable[str], otherwise: str) -> str:
+def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], problem: str) -> str:
     """The name, if there is something called that."""
-    if name not in known:
+    if name not in choices:
         raise row.error(
             key,
-            f"{otherwise} {clean(name, 60)!r}.",
-            suggested(name, known, f"There are: {', '.join(known) or 'none yet'}."),
+            f"{problem} {clean(name, 60)!r}.",
+            suggested(name, choices, f"There are: {', '.join(choices) or 'none yet'}."),
         )
     return name
 
@@ -273,12 +280,12 @@ def load_plan(name: str) -> SweepPlan:
     """The plan of that name, or in that file. Raises NotFoundError, PlanError."""
     shown = clean(name, 200)
     called = name.removesuffix(".toml")
-    named = None if "/" in name else shipped().get(EARLIER.get(called, called))
+    named = None if "/" in name else plan_files().get(EARLIER.get(called, called))
     file = Path(name) if named is None or Path(name).is_file() else named
     try:
         data = read_input(file, LARGEST)
     except FileNotFoundError:
-        hint = suggested(name, shipped(), f"Name a file, or one of: {', '.join(shipped())}.")
+        hint = suggested(name, plan_files(), f"Name a file, or one of: {', '.join(plan_files())}.")
         raise NotFoundError(f"There is no plan {shown}.", hint=hint) from None
     except OSError as error:
         raise PlanError(f"The plan {shown} cannot be read: {error.strerror}.") from error

@@ -74,34 +74,34 @@ def rank(value: Any) -> Rank:
 
 def levels(value: Any) -> tuple[Level, ...]:
     """Return levels that can be made, each once, and `jbod` for one drive alone."""
-    known = {level.value: level for level in (*LEVELS, Level.JBOD)}
-    matches = values(value)
-    for name in matches:
-        if name not in known:
-            raise ValueError(f"can be {', '.join(known)}")
-    return tuple(known[name] for name in matches)
+    by_name = {level.value: level for level in (*LEVELS, Level.JBOD)}
+    level_names = values(value)
+    for name in level_names:
+        if name not in by_name:
+            raise ValueError(f"can be {', '.join(by_name)}")
+    return tuple(by_name[name] for name in level_names)
 
 
 def strips(value: Any) -> tuple[int, ...]:
     """One strip, or several, in bytes."""
-    matches = values(value if isinstance(value, list) else [value])
-    return tuple(parse_size(text) for text in matches)
+    texts = values(value if isinstance(value, list) else [value])
+    return tuple(parse_size(text) for text in texts)
 
 
 def layouts(value: Any) -> tuple[str, ...]:
     """Return one layout of RAID 10, or several."""
-    matches = tuple(layout_of(name) for name in names(value))
-    if not matches or len(set(matches)) != len(matches):
+    parsed = tuple(layout_of(name) for name in names(value))
+    if not parsed or len(set(parsed)) != len(parsed):
         raise ValueError("wants different layouts: n2, f2, o2")
-    return matches
+    return parsed
 
 
 def spans(value: Any) -> tuple[int, ...]:
     """One number of spans, or several; () for `every`."""
     if value == EVERY:
         return ()
-    matches = value if isinstance(value, list) else [value]
-    numbers = tuple(whole_number(2, 128)(item) for item in matches)
+    items = value if isinstance(value, list) else [value]
+    numbers = tuple(whole_number(2, 128)(item) for item in items)
     if not numbers or len(set(numbers)) != len(numbers):
         raise ValueError(f'wants different numbers of spans, or "{EVERY}"')
     return numbers

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from app.core.session.results import DirectionStats
 from app.core.session.state import RunRecord
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows
@@ -32,23 +31,25 @@ def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable)
             raise shape.error("", "there are no figures for a table: [[published]].")
         return plan
     from app.features.sweep.engine.plan_expansion import (
-        labels,  # which knows the makers of arrays: most plans have no such table
+        row_and_column_names,  # which knows the makers of arrays: most plans have no such table
     )
 
-    lines, columns = labels(plan)
-    matches: dict[tuple[str, str, PublishedKind], PublishedFigure] = {}
+    lines, columns = row_and_column_names(plan)
+    figures: dict[tuple[str, str, PublishedKind], PublishedFigure] = {}
     source = ""
     for row in rows:
         row.require_keys("source", "row", *PublishedKind)
         source = row.get("source", text, source)
         if not source:
             raise row.error("source", "say whose figures these are: source = ...")
-        name = row.parse("row", partial(_known, lines), row.given.get("row", lines[0] if len(lines) == 1 else None))
+        name = row.parse(
+            "row", partial(_require_name, lines), row.given.get("row", lines[0] if len(lines) == 1 else None)
+        )
         for figure in _figures(row, name, source, columns):
-            if matches.setdefault((figure.row, figure.column, figure.kind), figure) is not figure:
+            if figures.setdefault((figure.row, figure.column, figure.kind), figure) is not figure:
                 raise row.error(figure.kind, f"{clean(name, 80)}, {clean(figure.column, 80)} has a figure already.")
     kind, named = _shape(shape, lines, columns)
-    return replace(plan, published=tuple(map(named, matches.values())), published_rows=kind)
+    return replace(plan, published=tuple(map(named, figures.values())), published_rows=kind)
 
 
 _Named = Callable[[PublishedFigure], PublishedFigure]
@@ -66,7 +67,7 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
     called: dict[str, str] = {}
     labels: dict[str, dict[str, str]] = {}
     for key, value in given.given.items():
-        given.parse(key, partial(_known, (*rows, *columns)), key)
+        given.parse(key, partial(_require_name, (*rows, *columns)), key)
         if heads:
             own = given.table(key)
             own.require_keys(*heads)
@@ -77,8 +78,8 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
     def name(figure: PublishedFigure) -> PublishedFigure:
         own = labels.get(figure.row, {}) | labels.get(figure.column, {})
         if missing := [head for head in heads if head not in own]:
-            place = f"{clean(figure.row, 80)}, {clean(figure.column, 80)}"
-            raise shape.error("names", f"{place} has no {', '.join(missing)}.")
+            subject = f"{clean(figure.row, 80)}, {clean(figure.column, 80)}"
+            raise shape.error("names", f"{subject} has no {', '.join(missing)}.")
         return replace(
             figure,
             row_name=called.get(figure.row, ""),
@@ -106,7 +107,7 @@ def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> 
         if not isinstance(table, dict) or not table:
             raise row.error(kind, f'{kind} wants figures by workload: {{ "{columns[0]}" = ... }}.')
         for column, value in table.items():
-            row.parse(kind, partial(_known, columns), column)
+            row.parse(kind, partial(_require_name, columns), column)
             read: Callable[[Any], float] = latency if kind is PublishedKind.LATENCY else _positive
             figure = row.parse(kind, read, value)
             yield PublishedFigure(
@@ -114,13 +115,13 @@ def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> 
             )
 
 
-def _known(names: Sequence[str], value: Any) -> str:
+def _require_name(names: Sequence[str], value: Any) -> str:
     """One of the names that the result has."""
-    found = text(value)
-    if found not in names:
-        hint = suggested(found, names, f"They are: {'; '.join(names)}.")
-        raise ValueError(f"is nothing that the result of this plan has: {clean(found, 80)!r}. {hint.rstrip('.')}")
-    return found
+    name = text(value)
+    if name not in names:
+        hint = suggested(name, names, f"They are: {'; '.join(names)}.")
+        raise ValueError(f"is nothing that the result of this plan has: {clean(name, 80)!r}. {hint.rstrip('.')}")
+    return name
 
 
 def _positive(value: Any) -> float:
@@ -150,7 +151,7 @@ class PublishedComparison:
         return None if self.measured is None else (self.measured / self.figure.value - 1) * 100
 
 
-def beside_published(record: SweepRecord, cells: Sequence[CellResult], known: Runs) -> tuple[PublishedComparison, ...]:
+def compare_published(record: SweepRecord, cells: Sequence[CellResult], runs: Runs) -> tuple[PublishedComparison, ...]:
     """Every published figure of the plan, in its order."""
     places: Mapping[tuple[str, str], CellResult] = {(cell.cell.row, cell.cell.column): cell for cell in cells}
     comparisons = []
@@ -159,7 +160,7 @@ def beside_published(record: SweepRecord, cells: Sequence[CellResult], known: Ru
         if cell_result is None:
             comparisons.append(PublishedComparison(figure=figure))
             continue
-        measured = _measured(figure.kind, cell_result, runs_of_cell(record, known, cell_result.cell.id))
+        measured = _measured(figure.kind, cell_result, runs_of_cell(record, runs, cell_result.cell.id))
         comparisons.append(PublishedComparison(figure=figure, cell=cell_result.cell.id, measured=measured))
     return tuple(comparisons)
 
@@ -171,14 +172,11 @@ def _measured(kind: PublishedKind, cell_result: CellResult, runs: Sequence[RunRe
         case PublishedKind.LATENCY:
             return cell_result.mean_ns
         case PublishedKind.MBPS:
-            return _mean([each.bytes_per_second / 1e6 for each in cell_result.scores])
+            return _mean([item.bytes_per_second / 1e6 for item in cell_result.scores])
         case PublishedKind.READ_IOPS | PublishedKind.WRITE_IOPS:
-            well = [run.figures for run in runs if score(run) is not None]
-            return _mean([_of(each.read if kind is PublishedKind.READ_IOPS else each.write) for each in well])
-
-
-def _of(direction: DirectionStats | None) -> float:
-    return 0.0 if direction is None else direction.iops
+            name = "read" if kind is PublishedKind.READ_IOPS else "write"
+            sides = [run.figures.side(name) for run in runs if score(run) is not None]
+            return _mean([0.0 if side is None else side.iops for side in sides])
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -107,14 +107,14 @@ def _members_of(row: TomlTable, listed: Sequence[Level]) -> dict[Level, int]:
 
 
 def axis_of(
-    words: str,
+    level_text: str,
     *,
     drives: str | None,
     members: int,
     pool: str,
     strip: str | None,
     assume_clean: bool,
-    spans_words: str | None = None,
+    spans_text: str | None = None,
     layout: str | None = None,
     birth: Mapping[str, str] | None = None,
 ) -> LevelAxis:
@@ -125,7 +125,7 @@ def axis_of(
     listed = {
         name: [word.strip() for word in text.split(",") if word.strip()]
         for name, text in (
-            ("--level", words),
+            ("--level", level_text),
             ("--drives", drives or ""),
             ("--strip", strip or ""),
             ("--layout", layout or ""),
@@ -136,7 +136,7 @@ def axis_of(
         axis = LevelAxis(
             role=ROLE,
             levels=named,
-            spans=_spans_of(named, spans_words),
+            spans=_spans_of(named, spans_text),
             layouts=layouts(listed["--layout"]) if listed["--layout"] else (),
             policies=birth or {},
             strips=strips(listed["--strip"]) if listed["--strip"] else (),
@@ -154,15 +154,15 @@ def axis_of(
     return axis
 
 
-def _spans_of(named: Sequence[Level], words: str | None) -> dict[Level, tuple[int, ...]]:
+def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[int, ...]]:
     """Spans of all levels that have some. Raises PlanError."""
     having = [level for level in named if level in SPANNED]
-    if words is None:
+    if given is None:
         return {}
     if not having:
         raise PlanError(f"--spans belongs to {', '.join(SPANNED)}.")
     try:
-        numbers = spans(words if words == EVERY else [int(word) for word in words.split(",")])
+        numbers = spans(given if given == EVERY else [int(word) for word in given.split(",")])
     except ValueError:
         raise PlanError(f"--spans wants different whole numbers with commas, or {EVERY}.") from None
     return dict.fromkeys(having, numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -87,7 +87,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     """
     inventory = bench.session.inventory
     candidates, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
-    drives = choose(candidates, axis.drives) if axis.drives else of_pool(candidates, axis.pool, axis.members)
+    drives = choose(candidates, axis.drives) if axis.drives else choose_from_pool(candidates, axis.pool, axis.members)
     controller = controller_of(drives)
     if drives[0].shared:
         raise PlanError(
@@ -108,24 +108,16 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
                 reason = f"The drives hang from {controller}, so the kernel has none of them alone."
                 refused.append(RefusedArray(shape=shape, reason=reason))
             else:
-                arrays.append(_alone(f"a{len(arrays) + 1}", drives[0]))
+                arrays.append(_single_drive(f"a{len(arrays) + 1}", drives[0]))
             continue
         members = axis.members_of.get(level)
-        wish = ArrayRequest(
-            level=level,
-            drives=drives[:members],
-            strip_bytes=shape.strip_bytes,
-            spans=shape.spans,
-            layout=shape.layout,
-            name=new_array_name(),
-            policies=dict(axis.policies),
-        )
+        request = array_request(shape, drives[:members], axis.policies)
         try:
-            plan = await plan_array(bench.hardware.machine, wish, assume_clean=axis.assume_clean)
+            plan = await plan_array(bench.hardware.machine, request, assume_clean=axis.assume_clean)
         except (InvalidValueError, ToolFailedError) as error:
             refused.append(RefusedArray(shape=shape, reason=f"{error.message} {error.hint}".strip()))
             continue
-        if members is not None and len(wish.drives) < members:
+        if members is not None and len(request.drives) < members:
             raise PlanError(f"{level.value} is to be made of {members} drives, and {len(drives)} are named.")
         array = _array(f"a{len(arrays) + 1}", plan, shape, assume_clean=axis.assume_clean)
         arrays.append(replace(array, members=members))
@@ -168,6 +160,21 @@ def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
                 yield ArrayShape(level=level, strip_bytes=strip, spans=spans, layout=layout)
 
 
+def array_request(
+    shape: ArrayShape | SweepArray, drives: tuple[Candidate, ...], policies: Mapping[str, str]
+) -> ArrayRequest:
+    """Return what the maker of an array is asked for, under a new name."""
+    return ArrayRequest(
+        level=shape.level,
+        drives=drives,
+        strip_bytes=shape.strip_bytes,
+        spans=shape.spans,
+        layout=shape.layout,
+        name=new_array_name(),
+        policies=dict(policies),
+    )
+
+
 def array_text(shape: ArrayShape | SweepArray) -> str:
     """`raid50, 3 spans, strip 64 KiB`: what a set-up on it is called."""
     if shape.level is Level.JBOD:
@@ -179,7 +186,7 @@ def array_text(shape: ArrayShape | SweepArray) -> str:
     )
 
 
-def _alone(array_id: str, drive: Candidate) -> SweepArray:
+def _single_drive(array_id: str, drive: Candidate) -> SweepArray:
     return SweepArray(
         id=array_id,
         level=Level.JBOD,
@@ -201,8 +208,8 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
     elif assume_clean:
         rate = _WRITES.get(plan.wish.drives[0].media, _WRITES[Media.HDD]) * max(1, plan.data_drives or 1)
         seconds = (plan.size_bytes or member) / rate + (member / SYNC_RATE if parity else 0.0)
-        what = "parity" if parity else "copies" if level is not Level.RAID0 else "all of it"
-        prepared = f"assume-clean, {what} written by a pass in full stripes"
+        written = "parity" if parity else "copies" if level is not Level.RAID0 else "all of it"
+        prepared = f"assume-clean, {written} written by a pass in full stripes"
         prepared += ", then checked: mismatch_cnt has to be 0" if parity else ""
     elif level is Level.RAID0:
         prepared = "measured as made"
@@ -227,7 +234,7 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
 # -- drives by their words --------------------------------------------------------------------------------------------
 
 
-def of_pool(candidates: Sequence[Candidate], pool: str, members: int) -> tuple[Candidate, ...]:
+def choose_from_pool(candidates: Sequence[Candidate], pool: str, members: int) -> tuple[Candidate, ...]:
     """So many free drives of a pool, alike: blank ones first, in the order of the machine. Raises PlanError."""
     match = _POOL.fullmatch(pool.strip())
     kinds = {media.value: media for media in (Media.HDD, Media.SSD, Media.NVME)}

@@ -22,9 +22,9 @@ from app.features.sweep.engine.cells import (
     threshold_of,
 )
 from app.features.sweep.engine.load_curve import LoadCurve, curves, load_curves, numeric_field
-from app.features.sweep.engine.published_results import PublishedComparison, beside_published
+from app.features.sweep.engine.published_results import PublishedComparison, compare_published
 from app.features.sweep.engine.saturation import SaturationResult, search
-from app.features.sweep.engine.verdicts import judged
+from app.features.sweep.engine.verdicts import judge_cells
 from backends.values import dataclass
 
 WORTH = 0.5
@@ -100,83 +100,83 @@ class Results:
 
 def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
     """What the runs of the session say, as far as the sweep has come."""
-    known = {run.id: run for run in runs}
+    runs_by_id = {run.id: run for run in runs}
     rank = record.design.rank
-    cells = tuple(_result(record, cell, known) for cell in record.design.cells)
-    verdicts = judged(record, known)
-    held = tuple(_weighed(record, replace(result, judgement=verdicts.get(result.cell.id)), known) for result in cells)
-    shown = [
-        cell_result.cell.id
-        for cell_result in held
-        if cell_result.judgement is not None and cell_result.judgement.differs
-    ]
-    found = Results(
+    cells = tuple(_result(record, cell, runs_by_id) for cell in record.design.cells)
+    verdicts = judge_cells(record, runs_by_id)
+    held = tuple(
+        _with_caveats(record, replace(result, judgement=verdicts.get(result.cell.id)), runs_by_id) for result in cells
+    )
+    shown = [result.cell.id for result in held if result.judgement is not None and result.judgement.differs]
+    outcome = Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
         cells=held,
         rank=rank,
         threshold=threshold_of(record),
         fronts=tuple(front for same in _by_workload(held) if len(front := pareto(same)) > 1),
-        confirmations=confirmations(record, known, shown),
-        saturated=search(record, known),
-        load_curves=load_curves(record, known),
-        published=beside_published(record, held, known),
+        confirmations=confirmations(record, runs_by_id, shown),
+        saturated=search(record, runs_by_id),
+        load_curves=load_curves(record, runs_by_id),
+        published=compare_published(record, held, runs_by_id),
         published_rows=record.design.published_rows,
     )
-    return replace(found, leaders=tuple(leaders(record, line, known) for line in found.lines.values() if len(line) > 1))
+    return replace(
+        outcome, leaders=tuple(leaders(record, line, runs_by_id) for line in outcome.lines.values() if len(line) > 1)
+    )
 
 
 def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
     """Cells whose jobs ask for the same, however much of it: of different ones neither is better."""
-    matches: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
+    by_work: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
     for result in cells:
         work = tuple(sorted((key, text) for key, text in result.cell.job.items() if key not in LOAD))
-        matches.setdefault(work, []).append(result)
-    return matches.values()
+        by_work.setdefault(work, []).append(result)
+    return by_work.values()
 
 
 def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
     """Ids of the cells that no other beats in IOPS without a higher 99th percentile; ascending latency."""
     measured = [cell for cell in cells if cell.iops is not None and cell.p99_ns is not None]
     front: list[CellResult] = []
-    for cell_result in sorted(measured, key=lambda each: (each.p99_ns or 0.0, -(each.iops or 0.0))):
+    for cell_result in sorted(measured, key=lambda result: (result.p99_ns or 0.0, -(result.iops or 0.0))):
         if not front or (cell_result.iops or 0.0) > (front[-1].iops or 0.0):
             front.append(cell_result)
-    return tuple(other_cell_result.cell.id for other_cell_result in front)
+    return tuple(result.cell.id for result in front)
 
 
-def winners(found: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:
+def winners(outcome: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:
     """(winner, baseline) of each column and baseline that something in its block seems to beat.
 
     Of blocks other than the baseline's there are none: they cannot be measured in turn.
     """
-    known = {result.cell.id: result.cell for result in found.cells}
+    cells = {result.cell.id: result.cell for result in outcome.cells}
     pairs: dict[str, tuple[SweepCell, SweepCell]] = {}
-    for column in found.columns:
-        for cell_result in found.ranking(column):
+    for column in outcome.columns:
+        for cell_result in outcome.ranking(column):
             baseline = cell_result.cell.against
-            if baseline is None or baseline in pairs or known[baseline].block != cell_result.cell.block:
+            if baseline is None or baseline in pairs or cells[baseline].block != cell_result.cell.block:
                 continue
             judgement = cell_result.judgement
             if (
                 judgement is not None
                 and judgement.verdict is not Verdict.NO_DIFFERENCE
-                and _seems_better(found, cell_result)
+                and _seems_better(outcome, cell_result)
             ):
-                pairs[baseline] = (cell_result.cell, known[baseline])
+                pairs[baseline] = (cell_result.cell, cells[baseline])
     return tuple(pairs.values())
 
 
-def _seems_better(found: Results, cell_result: CellResult) -> bool:
+def _seems_better(outcome: Results, cell_result: CellResult) -> bool:
     interval = cell_result.judgement.interval if cell_result.judgement is not None else None
     if interval is None:
         return False
-    least = WORTH * found.threshold
-    return interval.percent <= -least if found.rank is Rank.P99 else interval.percent >= least
+    least = WORTH * outcome.threshold
+    return interval.percent <= -least if outcome.rank is Rank.P99 else interval.percent >= least
 
 
-def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
-    scores = tuple(score for _, score in scored_runs(record, cell.id, known, Purpose.SCREEN, Purpose.BASELINE))
+def _result(record: SweepRecord, cell: SweepCell, runs: Runs) -> CellResult:
+    scores = tuple(score for _, score in scored_runs(record, cell.id, runs, Purpose.SCREEN, Purpose.BASELINE))
     numbers = {step.number for step in record.steps if step.cell == cell.id}
     ends = [end for end in record.ended if end.step in numbers and end.reason]
     over = {end.step for end in ends if end.result is StepResult.FAILED and end.is_final}
@@ -191,7 +191,7 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
     means = [score.mean_ns for score in scores if score.mean_ns]
     return CellResult(
         cell=cell,
-        reads_by=_reads_by(runs_of_cell(record, known, cell.id)),
+        reads_by=_reads_by(runs_of_cell(record, runs, cell.id)),
         scores=scores,
         figure=mean_interval(values) if values else None,
         iops=sum(score.iops for score in scores) / len(scores) if scores else None,
@@ -204,18 +204,18 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
 
 def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
     """The mean share of each member directly below, of those runs that counted them."""
-    matches: dict[str, list[float]] = {}
+    shares: dict[str, list[float]] = {}
     for run in runs:
         for member in run.figures.members:
             if member.depth == 0 and member.share_of_reads is not None:
-                matches.setdefault(member.device, []).append(member.share_of_reads)
-    return tuple((name, sum(each) / len(each)) for name, each in matches.items()) if len(matches) > 1 else ()
+                shares.setdefault(member.device, []).append(member.share_of_reads)
+    return tuple((name, sum(values) / len(values)) for name, values in shares.items()) if len(shares) > 1 else ()
 
 
-def _weighed(record: SweepRecord, cell_result: CellResult, known: Runs) -> CellResult:
+def _with_caveats(record: SweepRecord, cell_result: CellResult, runs: Runs) -> CellResult:
     """With what its runs and those of its baseline allow to say."""
-    own = runs_of_cell(record, known, cell_result.cell.id)
+    own = runs_of_cell(record, runs, cell_result.cell.id)
     judgement = cell_result.judgement
     if judgement is not None and cell_result.cell.against is not None:
-        judgement = apply_caveats(judgement, (*runs_of_cell(record, known, cell_result.cell.against), *own))
+        judgement = apply_caveats(judgement, (*runs_of_cell(record, runs, cell_result.cell.against), *own))
     return replace(cell_result, judgement=judgement, weakened=weakening_caveats(own))

@@ -46,15 +46,15 @@ class RiskAssessment:
     """How far earlier runs of each workload lay apart on its target; those of which too few are known are left out."""
 
 
-async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAssessment:
+async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> RiskAssessment:
     """Judge every device that loses its data; changes nothing. Raises what preparing a run raises."""
-    risk, sentences = _risk_of_values(design, known)
+    risk, sentences = _risk_of_values(design, facts)
     refused: list[str] = []
     hint = ""
     destroys: list[OverwrittenDevice] = []
     plates: list[DeviceLabel] = []
     wear: list[str] = []
-    for device, name, job in _losing(design, known):
+    for device, name, job in _overwritten_devices(design, facts):
         ready = await bench.jobs.prepare(BenchmarkRequest(where=device, name=name, job=job))
         if ready.refused:
             refused += ready.refused
@@ -68,8 +68,8 @@ async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAs
             )
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
-        plates.append(_plate(design.making))
-        if (unable := await _why_not(bench, known)) is not None:
+        plates.append(_drives_label(design.making))
+        if (unable := await _array_error(bench, facts)) is not None:
             refused.append(unable.message)
             hint = hint or unable.hint
     if destroys or refused or design.making is not None:
@@ -84,32 +84,32 @@ async def survey(bench: Workbench, design: Design, known: TargetFacts) -> RiskAs
         risk=risk,
         refused=tuple(dict.fromkeys(refused)),
         hint=hint,
-        risks=(*sentences, *(known.arrays.warnings if known.arrays is not None else ())),
+        risks=(*sentences, *(facts.arrays.warnings if facts.arrays is not None else ())),
         wear=tuple(wear),
         plates=tuple({plate.word: plate for plate in reversed(plates)}.values())[::-1],
-        noise=dict(_noise(bench, design, known)),
+        noise=dict(_noise(bench, design, facts)),
     )
 
 
-def _plate(making: SweepArrays) -> DeviceLabel:
+def _drives_label(making: SweepArrays) -> DeviceLabel:
     """How the question names the drives: their word means all that the sweep makes and deletes of exactly these."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
     text = f"made of {clean(drives, 2000)}: what lies on them is lost"
     return DeviceLabel(name="Every array of the sweep", words=text, word=making.word)
 
 
-async def _why_not(bench: Workbench, known: TargetFacts) -> RaidbenchError | None:
+async def _array_error(bench: Workbench, facts: TargetFacts) -> RaidbenchError | None:
     """Why nothing can be made here, whatever is typed."""
     try:
-        if known.arrays is not None:
-            await bench.arrays.require_array_support(known.arrays.controller)
+        if facts.arrays is not None:
+            await bench.arrays.require_array_support(facts.arrays.controller)
     except RaidbenchError as error:
         return error
     return None
 
 
-def _noise(bench: Workbench, design: Design, known: TargetFacts) -> Iterator[tuple[str, RunNoise]]:
-    nodes = {known.addresses[role]: device for role, device in known.devices.items() if role in known.addresses}
+def _noise(bench: Workbench, design: Design, facts: TargetFacts) -> Iterator[tuple[str, RunNoise]]:
+    nodes = {facts.addresses[role]: device for role, device in facts.devices.items() if role in facts.addresses}
     columns = {cell.column: cell for cell in reversed(design.cells)}
     runs = load_past_runs(bench.paths).runs if columns else ()
     for column, cell in reversed(columns.items()):
@@ -131,36 +131,36 @@ def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
         f"Written to {called}: {amount}",
         *endurance_texts(session.inventory, ready.only.disk or ready.only.device),
     )
-    return tuple(f"{each}." for each in parts)
+    return tuple(f"{part}." for part in parts)
 
 
-def _losing(design: Design, known: TargetFacts) -> list[tuple[str, str, Job]]:
+def _overwritten_devices(design: Design, facts: TargetFacts) -> list[tuple[str, str, Job]]:
     """(device, address, a job that writes) of everything whose data go; scratch files lose nothing."""
-    nodes = {known.addresses[role]: device for role, device in known.devices.items() if device.startswith("/dev/")}
-    matches: dict[str, tuple[str, str, Job]] = {}
+    nodes = {facts.addresses[role]: device for role, device in facts.devices.items() if device.startswith("/dev/")}
+    losing: dict[str, tuple[str, str, Job]] = {}
     for cell in design.cells:
         job = Job.from_fields(cell.job)
         if job.writes and cell.where in nodes:
-            matches.setdefault(cell.where, (nodes[cell.where], cell.where, job))
+            losing.setdefault(cell.where, (nodes[cell.where], cell.where, job))
     writing = Job.from_fields({"rw": "randwrite"})
     for original in design.originals:
         address = str(original.target)
-        if original.slow and _destroys(original, known) and address in nodes:
-            matches.setdefault(address, (nodes[address], address, writing))
-    return list(matches.values())
+        if original.slow and _destroys_data(original, facts) and address in nodes:
+            losing.setdefault(address, (nodes[address], address, writing))
+    return list(losing.values())
 
 
-def _holders(known: TargetFacts) -> dict[str, SettingOwner]:
-    return {str(holder.target): holder for holders in known.holders.values() for holder in holders}
+def _holders_by_target(facts: TargetFacts) -> dict[str, SettingOwner]:
+    return {str(holder.target): holder for holders in facts.holders.values() for holder in holders}
 
 
-def _destroys(assignment: Assignment, known: TargetFacts) -> bool:
-    return _holders(known)[str(assignment.target)].settings[assignment.key].risk is Risk.DESTROYS_DATA
+def _destroys_data(assignment: Assignment, facts: TargetFacts) -> bool:
+    return _holders_by_target(facts)[str(assignment.target)].settings[assignment.key].risk is Risk.DESTROYS_DATA
 
 
-def _risk_of_values(design: Design, known: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
+def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
     """The worst of all values that the sweep sets."""
-    holders = _holders(known)
+    holders = _holders_by_target(facts)
     before = {(original.target, original.key): original.value for original in design.originals}
     grave, sentences = Risk.NONE, dict[str, None]()
     for assignment in dict.fromkeys(setting for cell in design.cells for setting in cell.settings):
@@ -168,10 +168,8 @@ def _risk_of_values(design: Design, known: TargetFacts) -> tuple[Risk, tuple[str
             continue
         if before[assignment.target, assignment.key] == assignment.value:
             continue
-        setting, reading = (
-            holders[str(assignment.target)].settings[assignment.key],
-            holders[str(assignment.target)].readings[assignment.key],
-        )
+        holder = holders[str(assignment.target)]
+        setting, reading = holder.settings[assignment.key], holder.readings[assignment.key]
         risk = next((choice.risk for choice in reading.choices if choice.value == assignment.value), setting.risk)
         if risk is not Risk.NONE and setting.risk_text:
             sentences[f"{assignment.key}={assignment.value}: {setting.risk_text}"] = None

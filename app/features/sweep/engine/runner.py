@@ -32,16 +32,16 @@ from app.core.session.sweep_record import (
 )
 from app.core.session.sweep_steps import Design, Step, StepResult, SweepCell, SweepResult
 from app.core.workbench import Workbench
-from app.features.sweep.engine.adaptive_steps import further
+from app.features.sweep.engine.adaptive_steps import next_steps
 from app.features.sweep.engine.array_lifecycle import ArrayLifecycle, ArrayRefusedError
 from app.features.sweep.engine.cell_settings import (
     FeatureMissingError,
-    activate,
+    activate_feature,
     apply_settings,
-    differing,
-    forget,
+    deactivate_features,
+    end_interrupted_changes,
+    mismatch_text,
     restore,
-    settle,
 )
 from app.features.sweep.engine.live_log import LiveWriter
 from app.features.sweep.engine.order import pause_before
@@ -100,23 +100,23 @@ class SweepRunner:
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
         if self._makes_arrays and (left := await self._arrays.delete_created_arrays()):  # the next step makes its own
             raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")
-        await settle(self._bench)
+        await end_interrupted_changes(self._bench)
 
-    async def go(self) -> SweepRecord:
+    async def run_all(self) -> SweepRecord:
         """All steps that are left, then everything back as it was; returns the record with its end.
 
         Raises what is not of raidbench's making, after putting everything back.
         """
         watching = asyncio.create_task(self._watch(), name="stop requests")
-        forget = self._bench.subscribe(LiveWriter(self._bench.require_recording()).heard)
+        forget = self._bench.subscribe(LiveWriter(self._bench.require_recording()).handle_event)
         result, reason = SweepResult.FAILED, "raidbench was interrupted."
         try:
-            with self._alone():
+            with self._exclusive_use():
                 result, reason = await self._steps()
         except FeatureMissingError as error:
-            result, reason = SweepResult.WAITING, _words(error)
+            result, reason = SweepResult.WAITING, _error_text(error)
         except RaidbenchError as error:
-            reason = _words(error)
+            reason = _error_text(error)
         except asyncio.CancelledError:
             result, reason = SweepResult.STOPPED, "It was cancelled."
             raise
@@ -129,14 +129,14 @@ class SweepRunner:
             await shield_to_completion(asyncio.create_task(self._end(result, reason), name="putting back"))
         return self.record
 
-    async def give_up(self) -> SweepRecord:
+    async def restore_and_stop(self) -> SweepRecord:
         """Put back what another process left, without going on. Raises what `resume` raises."""
         await self.resume()
         await self._end(SweepResult.STOPPED, "The settings were put back after it had been cut short.")
         return self.record
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusive_use(self) -> Iterator[None]:
         """No other sweep touches what this one measures or sets. Raises RefusedError naming the other."""
         design = self.record.design
         touched = {cell.where for cell in design.cells if cell.array is None}
@@ -162,7 +162,7 @@ class SweepRunner:
             left += await self._arrays.delete_created_arrays()
         if self._scratch is not None:
             await self._bench.jobs.forget_scratch(self._scratch)
-        left += await forget(self._bench, self.record)
+        left += await deactivate_features(self._bench, self.record)
         if left and result is SweepResult.FINISHED:
             result = SweepResult.FAILED
         try:
@@ -177,12 +177,12 @@ class SweepRunner:
         while not self._stopping.is_set():
             todo = self.record.todo
             if not todo:
-                more = further(self.record, self._bench.session.runs)
+                more = next_steps(self.record, self._bench.session.runs)
                 if more is None:
                     return SweepResult.FINISHED, ""
                 self._bench.emit(more)
                 continue
-            if not await self._stands(todo[0]):
+            if not await self._ensure_array(todo[0]):
                 continue
             ended = await self._step(todo[0])
             if ended.result is StepResult.STOPPED:
@@ -201,7 +201,7 @@ class SweepRunner:
     def _makes_arrays(self) -> bool:
         return self.record.design.making is not None
 
-    async def _stands(self, step: Step) -> bool:
+    async def _ensure_array(self, step: Step) -> bool:
         """Whether the array of a step stands, if it needs one; one that its maker refuses is written down as such.
 
         Raises what ends the sweep.
@@ -212,24 +212,24 @@ class SweepRunner:
         try:
             await self._arrays.apply_settings(step, cell)
         except ArrayRefusedError as refused:
-            self._bench.emit(SweepArrayRefused(at=time.time(), array=cell.array, reason=_words(refused)))
+            self._bench.emit(SweepArrayRefused(at=time.time(), array=cell.array, reason=_error_text(refused)))
             return False
         return not self._stopping.is_set()
 
     async def _step(self, step: Step) -> SweepStepEnded:
         """One step to its end in the log. Raises what ends the sweep: a device that is gone, no room for the log."""
-        whole = self._whole_already(step)
-        if whole is not None and await self._changed(self.record.cell(step.cell)):
+        whole = self._end_of_complete_run(step)
+        if whole is not None and await self._changed_settings_text(self.record.cell(step.cell)):
             whole = None  # what it was at the end of that run, nobody knows any more
         if whole is None:
             self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
-            whole = await self._measured(step)
+            whole = await self._measure_step(step)
             if self._stopping.is_set() or self.record.was_tried(step):
                 whole = replace(whole, again=False)
         self._bench.emit(whole)
         return whole
 
-    def _whole_already(self, step: Step) -> SweepStepEnded | None:
+    def _end_of_complete_run(self, step: Step) -> SweepStepEnded | None:
         """The end of a step whose run was complete when a crash kept its end from the log."""
         current = self.record.current
         if current is None or current.step.number != step.number or current.run is None:
@@ -239,44 +239,44 @@ class SweepRunner:
             return None
         return SweepStepEnded(at=time.time(), step=step.number, result=StepResult.DONE, run=run.id)
 
-    async def _measured(self, step: Step) -> SweepStepEnded:
+    async def _measure_step(self, step: Step) -> SweepStepEnded:
         cell = self.record.cell(step.cell)
         try:
             if cell.array is not None:
-                cell = self._arrays.on_it(cell)
+                cell = self._arrays.resolve_cell(cell)
             otherwise = await self._prepare_machine(cell)
-            ready = await self._ready(cell)
+            ready = await self._make_run_plan(cell)
             await self._rest(step, cell)
             if self._stopping.is_set():
-                return _ended(step, StepResult.STOPPED, reason=_ASKED)
-            if why := await differing(self._bench, cell.settings):
-                return _ended(step, StepResult.FAILED, reason=f"{why}: it was changed before the run.", again=True)
+                return _step_end(step, StepResult.STOPPED, reason=_ASKED)
+            if why := await mismatch_text(self._bench, cell.settings):
+                return _step_end(step, StepResult.FAILED, reason=f"{why}: it was changed before the run.", again=True)
             run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready, cell))
         except (DeviceGoneError, StorageError, FeatureMissingError):
             raise
         except RaidbenchError as error:
-            return _ended(step, StepResult.FAILED, reason=_words(error))
+            return _step_end(step, StepResult.FAILED, reason=_error_text(error))
         match run.figures.status:
-            case RunStatus.OK if cell.array is not None and (why := await self._arrays.disturbed()):
-                return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=True)
-            case RunStatus.OK if why := await self._changed(cell):
-                return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=True)
+            case RunStatus.OK if cell.array is not None and (why := await self._arrays.disturbance()):
+                return _step_end(step, StepResult.FAILED, run=run.id, reason=why, again=True)
+            case RunStatus.OK if why := await self._changed_settings_text(cell):
+                return _step_end(step, StepResult.FAILED, run=run.id, reason=why, again=True)
             case RunStatus.OK:
-                return _ended(step, StepResult.DONE, run=run.id, reason=otherwise)
+                return _step_end(step, StepResult.DONE, run=run.id, reason=otherwise)
             case RunStatus.STOPPED:
                 by_itself = "" if self._stopping.is_set() else run.figures.reason
                 self.stop()
-                return _ended(step, StepResult.STOPPED, run=run.id, reason=by_itself or _ASKED)
+                return _step_end(step, StepResult.STOPPED, run=run.id, reason=by_itself or _ASKED)
             case RunStatus.FAILED:
                 why = run.figures.reason or ""
-                return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=not is_lasting(why))
+                return _step_end(step, StepResult.FAILED, run=run.id, reason=why, again=not is_lasting(why))
 
-    async def _changed(self, cell: SweepCell) -> str:
+    async def _changed_settings_text(self, cell: SweepCell) -> str:
         """Return which settings of a cell have another value at the end of its run, a sentence; "" for none."""
         try:
-            why = await differing(self._bench, cell.settings)
+            why = await mismatch_text(self._bench, cell.settings)
         except RaidbenchError as error:
-            return f"Its settings could not be read at the end of the run: {_words(error)}"
+            return f"Its settings could not be read at the end of the run: {_error_text(error)}"
         return f"{why}: it was changed during the run, so this is no measurement of the cell." if why else ""
 
     async def _prepare_machine(self, cell: SweepCell) -> str:
@@ -289,10 +289,10 @@ class SweepRunner:
                 left = await restore(self._bench, self.record)
                 if left:
                     raise RaidbenchError(" ".join(left))
-                await activate(self._bench, feature)
+                await activate_feature(self._bench, feature)
         return " ".join(await apply_settings(self._bench, cell.settings, self._stopping))
 
-    async def _ready(self, cell: SweepCell) -> RunPlan:
+    async def _make_run_plan(self, cell: SweepCell) -> RunPlan:
         where, name = cell.where, cell.where
         device = self._bench.session.inventory.find(cell.where)
         if device is not None:
@@ -346,17 +346,17 @@ class SweepRunner:
 _ASKED = "It was asked to stop."
 
 
-def _ended(
+def _step_end(
     step: Step, result: StepResult, *, run: str | None = None, reason: str = "", again: bool = False
 ) -> SweepStepEnded:
     return SweepStepEnded(at=time.time(), step=step.number, result=result, run=run, reason=reason, again=again)
 
 
-def _words(error: RaidbenchError) -> str:
+def _error_text(error: RaidbenchError) -> str:
     return " ".join(filter(None, (error.message, error.hint)))
 
 
-async def give_up(bench: Workbench) -> tuple[str, ...]:
+async def restore_and_stop(bench: Workbench) -> tuple[str, ...]:
     """Put the settings of the open session's sweep back; return sentences about what could not be."""
-    record = await SweepRunner(bench).give_up()
+    record = await SweepRunner(bench).restore_and_stop()
     return () if record.end is None else record.end.left

@@ -16,7 +16,7 @@ from app.core.analysis.stats import LogMeanInterval, MeanInterval, mean_interval
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Saturation, SweepCell
 from app.features.sweep.engine.cells import LatencyFigure, Runs, RunScore, latency, scored_runs
-from app.features.sweep.engine.order import mirrored
+from app.features.sweep.engine.order import mirrored_rounds
 from backends.values import dataclass
 
 NEAR = 1.12
@@ -74,18 +74,18 @@ class SaturationResult:
 
 def plateau(points: Sequence[DepthPoint], goal: Saturation) -> MeanInterval | None:
     """I/Os per second of all runs on the plateau: their mean is not the luckiest of them."""
-    reached = _reached(points, goal)
+    reached = _goal_test(points, goal)
     runs = [score.iops for point in points if reached(point) for score in point.scores]
     return mean_interval(runs) if runs and goal.p99_ns is None else None
 
 
 def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
     """The most I/Os within the limit; without a limit the least depth that is on the plateau."""
-    reached = _reached(points, goal)
+    reached = _goal_test(points, goal)
     kept = [point for point in points if point.scores and reached(point)]
     if goal.p99_ns is not None:
         return max(kept, key=_mean, default=None)
-    return min(kept, key=lambda one: one.depth, default=None)
+    return min(kept, key=lambda point: point.depth, default=None)
 
 
 def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, random: Random) -> tuple[int, ...]:
@@ -93,15 +93,15 @@ def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, rand
 
     The first round goes up by itself; the others follow when it knows where to stop.
     """
-    further = _doubled(points, goal)
+    further = _next_deeper(points, goal)
     if further is not None:
         return (further,) * (repeats if points and all(point.tried >= repeats for point in points) else 1)
     missing = {point.depth: repeats - point.tried for point in points if point.tried < repeats}
     if missing:
         depths = list(missing)
-        rounds = mirrored(lambda: random.sample(depths, len(depths)), 1 + max(missing.values()), begun=depths)
+        rounds = mirrored_rounds(lambda: random.sample(depths, len(depths)), 1 + max(missing.values()), begun=depths)
         return tuple(depth for turn, row in enumerate(rounds) for depth in row if turn < missing[depth])
-    middle = _halved(points, goal)
+    middle = _depth_between(points, goal)
     return () if middle is None else (middle,) * repeats
 
 
@@ -109,7 +109,7 @@ def _mean(point: DepthPoint) -> float:
     return point.iops.mean if point.iops is not None else 0.0
 
 
-def _reached(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
+def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
     """Whether a depth keeps the limit, or is on the plateau."""
     limit = goal.p99_ns
     if limit is not None:
@@ -118,14 +118,14 @@ def _reached(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthP
     return lambda point: bool(point.scores) and _mean(point) >= least
 
 
-def _doubled(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
+def _next_deeper(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
     """The next depth upwards; None when the goal lies between those that were tried, or nothing can reach it."""
     if not points:
         return goal.lowest
     top = points[-1]
     if top.depth >= goal.highest or not top.scores:
         return None
-    reached = _reached(points, goal)
+    reached = _goal_test(points, goal)
     if goal.p99_ns is not None and not reached(top):
         return None
     if goal.p99_ns is None and _is_flat([_mean(point) for point in points], goal.within):
@@ -139,9 +139,9 @@ def _is_flat(means: Sequence[float], within: float) -> bool:
     return last[0] > 0 and all(means[at] <= max(means[:at]) * (1 + within / 100) for at in last)
 
 
-def _halved(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
+def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
     """The depth between the two around the goal, or below all of them; None when they are near enough."""
-    reached = _reached(points, goal)
+    reached = _goal_test(points, goal)
     least = points[0]
     missed = not any(map(reached, points)) if goal.p99_ns is not None else reached(least)
     if missed and least.depth > goal.lowest:
@@ -158,7 +158,7 @@ def _halved(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
     return middle if low < middle < high else None
 
 
-def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, known: Runs) -> tuple[DepthPoint, ...]:
+def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, runs: Runs) -> tuple[DepthPoint, ...]:
     """Depths at which this cell's workload was run, ascending: those of its search, and of the matrix within it."""
     points: dict[int, DepthPoint] = {}
     alike = {cell.id for cell in record.design.cells if family(cell) == family(base)}
@@ -168,7 +168,7 @@ def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, known: 
         if cell.id.partition(MARK)[0] not in alike:
             continue
         tried = sum(step.cell == cell.id and step.purpose in purposes for step in over)
-        scores = tuple(score for _, score in scored_runs(record, cell.id, known, *purposes))
+        scores = tuple(score for _, score in scored_runs(record, cell.id, runs, *purposes))
         depth = int(cell.job["iodepth"])
         if tried and goal.lowest <= depth <= goal.highest:
             points[depth] = DepthPoint(depth=depth, cell=cell, tried=tried, scores=scores)
@@ -188,24 +188,22 @@ def family(cell: SweepCell) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
     """One cell of every set-up and of every workload that differs by more than its queue depth."""
-    matches: dict[object, SweepCell] = {}
+    by_family: dict[object, SweepCell] = {}
     for cell in record.design.cells:
-        matches.setdefault(family(cell), cell)
-    return tuple(matches.values())
+        by_family.setdefault(family(cell), cell)
+    return tuple(by_family.values())
 
 
-def search(record: SweepRecord, known: Runs) -> tuple[SaturationResult, ...]:
+def search(record: SweepRecord, runs: Runs) -> tuple[SaturationResult, ...]:
     """How far the load of each cell can be raised, where that was asked for."""
     goal = record.design.saturation
     if goal is None:
         return ()
-    saturation_results = []
+    searches = []
     for base in bases(record):
-        points = depth_points(record, base, goal, known)
+        points = depth_points(record, base, goal, runs)
         if points:
             complete = not next_runs(points, goal, max(LEAST_RUNS, record.design.repeats), Random(0))
             top, least = plateau(points, goal), best(points, goal)
-            saturation_results.append(
-                SaturationResult(cell=base, points=points, plateau=top, best=least, complete=complete)
-            )
-    return tuple(saturation_results)
+            searches.append(SaturationResult(cell=base, points=points, plateau=top, best=least, complete=complete))
+    return tuple(searches)

@@ -54,7 +54,7 @@ class TargetFacts:
         return next((owner for owner in self.holders.get(role, ()) if key in owner.readings), None)
 
 
-def legal(setting: Setting, reading: Reading, value: str) -> str:
+def legal_value(setting: Setting, reading: Reading, value: str) -> str:
     """The value in the backend's words; sizes may be written `64k`. Raises InvalidValueError naming the legal ones."""
     try:
         return check_value(setting, reading, value)
@@ -76,7 +76,7 @@ def addresses_of(plan: SweepPlan, named: Mapping[str, str]) -> dict[str, str]:
     return {role: named.get(role, address) for role, address in plan.targets.items() if named.get(role, address)}
 
 
-async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
+async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
     """Find every target of the plan and read its settings; changes nothing.
 
     What the plan itself names and this machine does not have is as if nobody had named it, unless it has none of that.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, log
+from typing import TypeVar
 
 from app.core.analysis.pair_design import FEWEST_PAIRS, LEVEL
 from app.core.analysis.permutation_test import (
@@ -44,6 +45,8 @@ three rounds of one set-up and another show a difference."""
 PERMUTED_FROM = 4
 """Set-ups of the same rounds: of three rounds of two or three so few orders can be drawn that they show nothing."""
 
+_Turn = TypeVar("_Turn")
+
 Group = tuple[SweepCell, ...]
 """What all others are compared with, then those, all of one block."""
 
@@ -72,17 +75,17 @@ class UnderpoweredSetups:
 
 def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
     """Cells of one block with the cell that they are compared with."""
-    known = {cell.id: cell for cell in cells}
-    matches: dict[tuple[str, bool], Group] = {}
+    by_id = {cell.id: cell for cell in cells}
+    by_baseline: dict[tuple[str, bool], Group] = {}
     for cell in cells:
-        baseline = None if cell.against is None else known[cell.against]
+        baseline = None if cell.against is None else by_id[cell.against]
         if baseline is not None and baseline.block == cell.block:
             kind = baseline.id, baseline.array == cell.array  # arrays are drawn in turn, and settings within each
-            matches[kind] = (*matches.get(kind, (baseline,)), cell)
-    return tuple(matches.values())
+            by_baseline[kind] = (*by_baseline.get(kind, (baseline,)), cell)
+    return tuple(by_baseline.values())
 
 
-def shares(design: Design) -> AlphaBudget:
+def alpha_budget(design: Design) -> AlphaBudget:
     """The share of each part: all of it to the confirmation where the matrix is blind, and the other way round."""
     inside = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
@@ -90,17 +93,17 @@ def shares(design: Design) -> AlphaBudget:
         return AlphaBudget(each=LEVEL / max(1, count), confirmation=0.0)
     each = SCREENING / count
     others = count - sum(len(group) - 1 for group in inside)
-    if not others and all(_enough(len(group), inside, each) > design.repeats for group in inside):
+    if not others and all(_least_rounds(len(group), inside, each) > design.repeats for group in inside):
         return AlphaBudget(each=0.0, confirmation=LEVEL)
     return AlphaBudget(each=each, confirmation=LEVEL - SCREENING)
 
 
-def blind(design: Design) -> tuple[UnderpoweredSetups, ...]:
+def underpowered_setups(design: Design) -> tuple[UnderpoweredSetups, ...]:
     """Set-ups that the matrix of this plan cannot tell apart, the most rounds first."""
     inside = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
-    each = (SCREENING if design.pairs else LEVEL) / max(1, count)
-    pairs = {(len(group), _enough(len(group), inside, each)) for group in inside}
+    cell_level = (SCREENING if design.pairs else LEVEL) / max(1, count)
+    pairs = {(len(group), _least_rounds(len(group), inside, cell_level)) for group in inside}
     return tuple(
         UnderpoweredSetups(setups=setups, rounds=design.repeats, enough=enough)
         for setups, enough in sorted(pairs, key=lambda pair: -pair[1])
@@ -108,11 +111,11 @@ def blind(design: Design) -> tuple[UnderpoweredSetups, ...]:
     )
 
 
-def _enough(setups: int, inside: Sequence[Group], each: float) -> int:
+def _least_rounds(setups: int, inside: Sequence[Group], cell_level: float) -> int:
     """The fewest rounds that can show something of so many set-ups."""
     if setups >= PERMUTED_FROM:
-        return rounds_needed(setups, each * _contrasts(inside))
-    return pairs_needed(each)
+        return rounds_needed(setups, cell_level * _contrasts(inside))
+    return pairs_needed(cell_level)
 
 
 def pairs_needed(level: float) -> int:
@@ -128,68 +131,73 @@ def _contrasts(inside: Sequence[Group]) -> int:
     return sum(len(group) - 1 for group in inside if len(group) >= PERMUTED_FROM)
 
 
-def judged(record: SweepRecord, known: Runs) -> dict[str, VerdictResult]:
+def judge_cells(record: SweepRecord, runs: Runs) -> dict[str, VerdictResult]:
     """The verdicts on cells, by id; none on a baseline, and none where nothing was measured yet."""
-    values = {cell.id: _by_round(record, cell.id, known, Purpose.SCREEN) for cell in record.design.cells}
-    each = shares(record.design).each
+    values = {cell.id: _by_round(record, cell.id, runs, Purpose.SCREEN) for cell in record.design.cells}
+    cell_level = alpha_budget(record.design).each
     inside = groups(record.design.cells)
-    matches = _by_orders(record, inside, values, each) | _as_pairs(record, inside, values, each)
+    verdicts = _judge_by_orders(record, inside, values, cell_level) | _judge_as_pairs(
+        record, inside, values, cell_level
+    )
     for group in inside:
         for cell in group[1:]:
-            if cell.id not in matches and (verdict_result := _so_far(record, group, cell, values)) is not None:
-                matches[cell.id] = verdict_result
-    return matches | _between(record, known, values, each)
+            interim = None if cell.id in verdicts else _interim_verdict(record, group, cell, values)
+            if interim is not None:
+                verdicts[cell.id] = interim
+    return verdicts | _judge_between_blocks(record, runs, values, cell_level)
 
 
 Values = Mapping[str, Mapping[int, float]]
 """What was measured of each cell, by round."""
 
 
-def _by_round(record: SweepRecord, cell: str, known: Runs, purpose: Purpose) -> dict[int, float]:
-    return {turn: value for (_, turn), value in values_by_turn(record, cell, known, purpose).items()}
+def _by_round(record: SweepRecord, cell: str, runs: Runs, purpose: Purpose) -> dict[int, float]:
+    return {turn: value for (_, turn), value in values_by_turn(record, cell, runs, purpose).items()}
 
 
-def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, each: float) -> dict[str, VerdictResult]:
+def _judge_by_orders(
+    record: SweepRecord, inside: Sequence[Group], values: Values, cell_level: float
+) -> dict[str, VerdictResult]:
     """Of all groups of four and more set-ups whose rounds are complete and can show something."""
-    level = each * _contrasts(inside)
-    whole = [_whole(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
-    there = [group for group in whole if _shows(record, group, level)]
+    level = cell_level * _contrasts(inside)
+    whole = [_complete_cells(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
+    there = [group for group in whole if _can_show(record, group, level)]
     if not there:
         return {}
-    scatter = row_scatter([_rounds(record, group, values) for group in there])
-    wider = {row for row, one in scatter.items() if one.p < WIDER}
-    far_wider = {row for row, one in scatter.items() if one.p < FAR_WIDER}
-    judged_as = [_without(record, group, far_wider, level) for group in there]
+    scatter = row_scatter([_round_results(record, group, values) for group in there])
+    wider = {row for row, scattered in scatter.items() if scattered.p < WIDER}
+    far_wider = {row for row, scattered in scatter.items() if scattered.p < FAR_WIDER}
+    judged_as = [_without_setups(record, group, far_wider, level) for group in there]
     intervals = permutation_intervals(
-        tuple(_rounds(record, group, values) for group in judged_as),
+        tuple(_round_results(record, group, values) for group in judged_as),
         seed=f"{record.design.seed} orders",
         level=level,
         draws=max(DRAWS, int(3 / level)),
     )
-    matches = {
-        cell.id: judge_interval(interval, higher_is_better=_higher(record), threshold=threshold_of(record))
-        for group, seen in zip(judged_as, intervals, strict=True)
-        for cell, interval in zip(group[1:], seen, strict=True)
+    verdicts = {
+        cell.id: judge_interval(interval, higher_is_better=_higher_is_better(record), threshold=threshold_of(record))
+        for group, found_intervals in zip(judged_as, intervals, strict=True)
+        for cell, interval in zip(group[1:], found_intervals, strict=True)
     }
     for group in there:
         for cell in group[1:]:
             if reason := _scatter_reason(group[0], cell, wider):
-                judgement = matches.get(cell.id) or _in_pairs(record, values[group[0].id], values[cell.id])
-                matches[cell.id] = replace(
+                judgement = verdicts.get(cell.id) or judge_in_pairs(record, values[group[0].id], values[cell.id])
+                verdicts[cell.id] = replace(
                     judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None, interleaved=True
                 )
-    return matches
+    return verdicts
 
 
-def _shows(record: SweepRecord, group: Group, level: float) -> bool:
+def _can_show(record: SweepRecord, group: Group, level: float) -> bool:
     """Whether the rounds of so many set-ups can show something."""
     return bool(level) and len(group) >= PERMUTED_FROM and can_show(len(group), record.design.repeats, level)
 
 
-def _without(record: SweepRecord, group: Group, rows: Collection[str], level: float) -> Group:
+def _without_setups(record: SweepRecord, group: Group, rows: Collection[str], level: float) -> Group:
     """Return a group without set-ups, the baseline aside; with them where too few would be left."""
     fewer = (group[0], *(cell for cell in group[1:] if cell.row not in rows))
-    return fewer if _shows(record, fewer, level) else group
+    return fewer if _can_show(record, fewer, level) else group
 
 
 def _scatter_reason(baseline: SweepCell, cell: SweepCell, wider: Collection[str]) -> Reason | None:
@@ -199,101 +207,99 @@ def _scatter_reason(baseline: SweepCell, cell: SweepCell, wider: Collection[str]
     return Reason.WIDER_SCATTER if cell.row in wider else None
 
 
-def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each: float) -> dict[str, VerdictResult]:
+def _judge_as_pairs(
+    record: SweepRecord, inside: Sequence[Group], values: Values, cell_level: float
+) -> dict[str, VerdictResult]:
     """Of two or three set-ups: their rounds are pairs."""
     small = [group for group in inside if len(group) < PERMUTED_FROM]
     cells = {cell.id: group[0].id for group in small for cell in group[1:]}
-    if not each or not small or record.design.repeats < _enough(2, inside, each):
+    if not cell_level or not small or record.design.repeats < _least_rounds(2, inside, cell_level):
         return {}
-    level = each * len(cells)
-    whole = {cell for group in small for member in _whole(record, group, values)[1:] for cell in [member.id]}
-    matches = {
-        cell: _in_pairs(record, values[baseline], values[cell], level=level, strictest=each)
-        for cell, baseline in cells.items()
-        if cell in whole
-    }
-    return {
-        cell: verdict_result
-        for cell, verdict_result in zip(matches, correct_for_multiplicity([*matches.values()]), strict=True)
-        if verdict_result is not None
-    }
+    level = cell_level * len(cells)
+    whole = {member.id for group in small for member in _complete_cells(record, group, values)[1:]}
+    return _corrected(
+        {
+            cell: judge_in_pairs(record, values[baseline], values[cell], level=level, strictest=cell_level)
+            for cell, baseline in cells.items()
+            if cell in whole
+        }
+    )
 
 
-def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> dict[str, VerdictResult]:
+def _judge_between_blocks(
+    record: SweepRecord, runs: Runs, values: Values, cell_level: float
+) -> dict[str, VerdictResult]:
     """Of cells in another block than what they are compared with, which is measured once more after them."""
     cells = {cell.id: cell for cell in record.design.cells}
     others = [cell for cell in cells.values() if cell.against is not None and cells[cell.against].block != cell.block]
-    matches: dict[str, VerdictResult] = {}
+    verdicts: dict[str, VerdictResult] = {}
     for cell in others:
         before, b = values[cell.against or ""], values[cell.id]
-        again = _by_round(record, cell.against or "", known, Purpose.BASELINE)
+        again = _by_round(record, cell.against or "", runs, Purpose.BASELINE)
         if before and b:
-            matches[cell.id] = judge_between(
+            verdicts[cell.id] = judge_between(
                 [*before.values()],
                 [*b.values()],
                 [*again.values()],
-                higher_is_better=_higher(record),
+                higher_is_better=_higher_is_better(record),
                 threshold=threshold_of(record),
-                level=min(BETWEEN_LEVEL, each * len(others)),
+                level=min(BETWEEN_LEVEL, cell_level * len(others)),
             )
             if cells[cell.against or ""].array != cell.array:
-                matches[cell.id] = replace(
-                    matches[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
+                verdicts[cell.id] = replace(
+                    verdicts[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
                 )
-    return {
-        cell: verdict_result
-        for cell, verdict_result in zip(matches, correct_for_multiplicity([*matches.values()]), strict=True)
-        if verdict_result is not None
-    }
+    return _corrected(verdicts)
 
 
-def _in_pairs(
+def _corrected(verdicts: Mapping[str, VerdictResult]) -> dict[str, VerdictResult]:
+    """Return the verdicts on cells, by id, corrected for how many there are."""
+    held = zip(verdicts, correct_for_multiplicity([*verdicts.values()]), strict=True)
+    return {cell: judgement for cell, judgement in held if judgement is not None}
+
+
+def judge_in_pairs(
     record: SweepRecord,
-    a: Mapping[int, float],
-    b: Mapping[int, float],
+    a: Mapping[_Turn, float],
+    b: Mapping[_Turn, float],
     *,
     level: float = LEVEL,
     strictest: float | None = None,
+    sees_slow_runs: bool = False,
 ) -> VerdictResult:
+    """Return the verdict on what was measured of a cell against its baseline in the same turns; see `judge`."""
     both = [turn for turn in a if turn in b]
     return judge(
         [a[turn] for turn in both],
         [b[turn] for turn in both],
         interleaved=True,
-        higher_is_better=_higher(record),
+        higher_is_better=_higher_is_better(record),
         threshold=threshold_of(record),
         level=level,
         strictest=strictest,
-        sees_slow_runs=False,
+        sees_slow_runs=sees_slow_runs,
     )
 
 
-def _so_far(record: SweepRecord, group: Group, cell: SweepCell, values: Values) -> VerdictResult | None:
+def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values: Values) -> VerdictResult | None:
     """The interval of the rounds that there are, and why it is no verdict; None before the first."""
     a, b = values[group[0].id], values[cell.id]
     if not set(a) & set(b):
         return None
-    verdict_result = _in_pairs(record, a, b)
+    judgement = judge_in_pairs(record, a, b)
     wanted = record.design.repeats
-    enough = next(
-        (
-            underpowered_setups.enough
-            for underpowered_setups in blind(record.design)
-            if underpowered_setups.setups == len(group)
-        ),
-        wanted,
-    )
-    if len(_whole(record, (group[0], cell), values)) < 2:
+    blind = {setups.setups: setups.enough for setups in underpowered_setups(record.design)}
+    if len(_complete_cells(record, (group[0], cell), values)) < 2:
         reason = _missing_reason(record, group[0], cell, values)
-    elif verdict_result.verdict is Verdict.NO_DIFFERENCE and len(a) >= FEWEST_PAIRS:
-        return verdict_result
+    elif judgement.verdict is Verdict.NO_DIFFERENCE and len(a) >= FEWEST_PAIRS:
+        return judgement
     else:
         reason = Reason.FEW_ROUNDS
     return replace(
-        verdict_result,
+        judgement,
         verdict=Verdict.NOT_DECIDED,
         reason=reason,
-        wanted=PlannedCount(number=wanted, setups=len(group), enough=enough),
+        wanted=PlannedCount(number=wanted, setups=len(group), enough=blind.get(len(group), wanted)),
         further_pairs=None,
     )
 
@@ -307,14 +313,14 @@ def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, v
     return Reason.BEFORE_ROUNDS
 
 
-def _whole(record: SweepRecord, group: Group, values: Values) -> Group:
+def _complete_cells(record: SweepRecord, group: Group, values: Values) -> Group:
     """Those of a group that were measured in every round, what they are compared with among them; else none."""
     wanted = range(1, record.design.repeats + 1)
     there = tuple(cell for cell in group if all(turn in values[cell.id] for turn in wanted))
     return there if len(there) > 1 and there[0] == group[0] else ()
 
 
-def _rounds(record: SweepRecord, whole: Group, values: Values) -> RoundResults:
+def _round_results(record: SweepRecord, whole: Group, values: Values) -> RoundResults:
     labels = {cell.id: label for label, cell in enumerate(whole)}
     order: dict[int, list[str]] = {}
     for step in record.design.steps:
@@ -327,5 +333,5 @@ def _rounds(record: SweepRecord, whole: Group, values: Values) -> RoundResults:
     )
 
 
-def _higher(record: SweepRecord) -> bool:
+def _higher_is_better(record: SweepRecord) -> bool:
     return record.design.rank is not Rank.P99

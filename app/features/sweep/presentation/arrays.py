@@ -9,7 +9,7 @@ from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.table import FactLine, Facts, Tone
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, SweepArray
-from app.features.sweep.engine.order import makings
+from app.features.sweep.engine.order import arrays_in_order
 from app.features.sweep.engine.raid_levels import array_text
 from backends.sizes import size_words
 from backends.text import clean
@@ -21,15 +21,15 @@ ONCE = (
 )
 
 
-def called(array: SweepArray) -> str:
+def array_name(array: SweepArray) -> str:
     """`raid50, 3 spans, strip 64 KiB`."""
     return array_text(array)
 
 
-def array_called(record: SweepRecord, array_id: str) -> str:
+def array_name_of(record: SweepRecord, array_id: str) -> str:
     """The same by its id; the id of one that the design does not have."""
-    known = () if record.design.making is None else record.design.making.arrays
-    return next((called(array) for array in known if array.id == array_id), array_id)
+    arrays = () if record.design.making is None else record.design.making.arrays
+    return next((array_name(array) for array in arrays if array.id == array_id), array_id)
 
 
 def array_plan_facts(design: Design) -> tuple[Facts, ...]:
@@ -56,16 +56,16 @@ def _drives(design: Design) -> Iterator[FactLine]:
 def _arrays(design: Design) -> Iterator[FactLine]:
     making = design.making
     assert making is not None
-    times = Counter(makings(design.steps, {cell.id: cell for cell in design.cells}, making))
+    times = Counter(arrays_in_order(design.steps, {cell.id: cell for cell in design.cells}, making))
     for array in making.arrays:
         seconds = units.duration(array.making_seconds + array.preparing_seconds)
         size = size_words(array.size_bytes)
         often = units.plural(times[array.id], "time")
         part = "" if array.members is None else f" of {units.plural(array.members, 'drive')}"
         if array.is_single_drive:
-            yield FactLine(called(array), f"{size}, {often}; {array.prepared}")
+            yield FactLine(array_name(array), f"{size}, {often}; {array.prepared}")
             continue
-        yield FactLine(called(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
+        yield FactLine(array_name(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
         yield from (FactLine("", f"  {line}") for line in array.steps)
     yield FactLine("", "Names and UUIDs are others each time.", Tone.DIM)
     if making.policies:
@@ -89,7 +89,7 @@ def array_result_facts(record: SweepRecord) -> Facts:
         refused = record.refused.get(array.id)
         text = array.prepared if refused is None else f"left out, its maker refused it: {refused}"
         part = "" if array.members is None else f"the first {units.plural(array.members, 'drive')}; "
-        facts.append(FactLine(called(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
+        facts.append(FactLine(array_name(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
     if making.once:
         facts.append(FactLine("", ONCE))
     return Facts(heading="Arrays", facts=tuple(facts))
@@ -100,7 +100,7 @@ def making_json(design: Design) -> Json | None:
     making = design.making
     if making is None:
         return None
-    times = Counter(makings(design.steps, {cell.id: cell for cell in design.cells}, making))
+    times = Counter(arrays_in_order(design.steps, {cell.id: cell for cell in design.cells}, making))
     return {
         **pick(making, "word", "assume_clean", "once"),
         "policies": dict(making.policies),

@@ -23,7 +23,7 @@ from app.features.sweep.presentation.sweep import (
     cell_name,
     cell_notes,
     figure_text,
-    verdict_words,
+    judgement_text,
 )
 from widgets.text_utils import units
 
@@ -45,9 +45,9 @@ def finding_facts(record: SweepRecord, results: Results) -> tuple[Facts, ...]:
     groups = (
         Facts(
             heading="Measured again",
-            facts=tuple(FactLine("", *_confirmed(confirmation)) for confirmation in results.confirmations),
+            facts=tuple(FactLine("", *_confirmation_line(confirmation)) for confirmation in results.confirmations),
         ),
-        *(_front(results, front) for front in results.fronts),
+        *(_pareto_facts(results, front) for front in results.fronts),
         Facts(heading="Reads by member", facts=tuple(_members(results))),
         *_curves(record, results),
         *_searches(record, results),
@@ -55,7 +55,7 @@ def finding_facts(record: SweepRecord, results: Results) -> tuple[Facts, ...]:
         Facts(heading="Failed", facts=tuple(_failures(record, results))),
         Facts(heading="Notes", facts=_sentences(_notes(results))),
         Facts(heading="Compared", facts=_sentences(_baselines(results))),
-        left_out(record.design),
+        left_out_facts(record.design),
     )
     return tuple(group for group in groups if group.facts)
 
@@ -64,28 +64,28 @@ def _sentences(texts: Iterable[str]) -> tuple[FactLine, ...]:
     return tuple(FactLine("", text) for text in dict.fromkeys(texts))
 
 
-def _confirmed(winner: ConfirmedWinner) -> tuple[str, Tone]:
-    what = f"{winner.winner.row} against {winner.baseline.row}, {winner.winner.column}"
+def _confirmation_line(winner: ConfirmedWinner) -> tuple[str, Tone]:
+    subject = f"{winner.winner.row} against {winner.baseline.row}, {winner.winner.column}"
     if winner.judgement is None:
-        return f"{what}: {units.plural(winner.pairs, 'pair')} so far", Tone.PLAIN
+        return f"{subject}: {units.plural(winner.pairs, 'pair')} so far", Tone.PLAIN
     text = reason_text(winner.judgement)
     reason = f" ({text})" if text else ""
-    shown = f"{verdict_words(winner.judgement)} in {units.plural(winner.pairs, 'fresh pair')}{reason}"
-    return f"{what}: {shown}", verdict_tone(winner.judgement)
+    shown = f"{judgement_text(winner.judgement)} in {units.plural(winner.pairs, 'fresh pair')}{reason}"
+    return f"{subject}: {shown}", verdict_tone(winner.judgement)
 
 
-def _front(results: Results, front: Sequence[str]) -> Facts:
+def _pareto_facts(results: Results, front: Sequence[str]) -> Facts:
     """Cells of one workload that are ahead of all others in one of both figures, by their means."""
-    known = {result.cell.id: result for result in results.cells}
+    by_id = {result.cell.id: result for result in results.cells}
     facts = (
         FactLine(
             "",
-            f"{cell_name(results, known[name].cell)}: {units.iops(known[name].iops)} IOPS,"
-            f" p99 {units.latency(known[name].p99_ns)}",
+            f"{cell_name(results, by_id[name].cell)}: {units.iops(by_id[name].iops)} IOPS,"
+            f" p99 {units.latency(by_id[name].p99_ns)}",
         )
         for name in front
     )
-    work = ", ".join(column_without(known[front[0]].cell, LOAD))
+    work = ", ".join(column_without(by_id[front[0]].cell, LOAD))
     return Facts(heading=f"{FRONT_HEADING}{f': {work}' if work else ''}", facts=tuple(facts))
 
 
@@ -100,10 +100,7 @@ def _members(results: Results) -> Iterator[FactLine]:
 def _searches(record: SweepRecord, results: Results) -> Iterator[Facts]:
     goal = record.design.saturation
     if goal is not None:
-        yield from (
-            search_facts(saturation_result, goal, cell_name(results, saturation_result.cell))
-            for saturation_result in results.saturated
-        )
+        yield from (search_facts(search, goal, cell_name(results, search.cell)) for search in results.saturated)
 
 
 def _curves(record: SweepRecord, results: Results) -> Iterator[Facts]:
@@ -136,11 +133,11 @@ def _baselines(results: Results) -> Iterator[str]:
         yield from (f"With {baseline}: {'; '.join(others)}" for baseline, others in against.items())
 
 
-def left_out(design: Design) -> Facts:
+def left_out_facts(design: Design) -> Facts:
     """Combinations that are not measured, those of one set-up and one reason together."""
     reasons: dict[tuple[str, str], list[str]] = {}
-    for other_cell in design.skipped:
-        reasons.setdefault((other_cell.row, other_cell.reason), []).append(other_cell.column)
+    for skipped in design.skipped:
+        reasons.setdefault((skipped.row, skipped.reason), []).append(skipped.column)
     every = len({cell.column for cell in design.cells} | {cell.column for cell in design.skipped})
     facts = tuple(
         FactLine("", f"{row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {reason}", Tone.ATTENTION)
@@ -171,30 +168,24 @@ def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
     rows = {result.cell.id: result for result in results.cells}
     again = {confirmation.winner.id for confirmation in results.confirmations if confirmation.judgement is not None}
     for confirmation in results.confirmations:
-        if (
-            confirmation.judgement is not None
-            and confirmation.judgement.differs
-            and confirmation.judgement.interval is not None
-        ):
+        judgement = confirmation.judgement
+        if judgement is not None and judgement.differs and judgement.interval is not None:
             against = rows[confirmation.baseline.id].cell
-            text = (
-                f"{interval_text(confirmation.judgement.interval)} in {units.plural(confirmation.pairs, 'fresh pair')}"
-            )
-            yield (
-                abs(confirmation.judgement.interval.mean),
-                _effect(confirmation.winner, against, judgement_word(confirmation.judgement), text),
-            )
-    for each in results.cells:
-        seen = each.judgement
-        if each.cell.against is None or each.cell.id in again or seen is None or seen.interval is None:
+            text = f"{interval_text(judgement.interval)} in {units.plural(confirmation.pairs, 'fresh pair')}"
+            effect = _effect(confirmation.winner, against, judgement_word(judgement), text)
+            yield abs(judgement.interval.mean), effect
+    for cell_result in results.cells:
+        cell, judgement = cell_result.cell, cell_result.judgement
+        if cell.against is None or cell.id in again or judgement is None or judgement.interval is None:
             continue
-        if seen.differs:
-            base = rows[each.cell.against]
+        if judgement.differs:
+            base = rows[cell.against]
             title = RANK_TITLES[results.rank]
-            figures = f"{figure_text(each.value, results.rank)} against {figure_text(base.value, results.rank)} {title}"
-            mark = "" if seen.interleaved else NOT_IN_TURN
-            text = f"{figures}, {interval_text(seen.interval)}{mark}"
-            yield abs(seen.interval.mean), _effect(each.cell, base.cell, judgement_word(seen), text)
+            own, other = (figure_text(value, results.rank) for value in (cell_result.value, base.value))
+            figures = f"{own} against {other} {title}"
+            mark = "" if judgement.interleaved else NOT_IN_TURN
+            text = f"{figures}, {interval_text(judgement.interval)}{mark}"
+            yield abs(judgement.interval.mean), _effect(cell, base.cell, judgement_word(judgement), text)
 
 
 def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:
@@ -209,20 +200,17 @@ def standings(record: SweepRecord, results: Results) -> Iterator[str]:
         yield _standing(record, results, name, [cells[name] for name in line])
     for confirmed in results.confirmations:
         if confirmed.judgement is None or not confirmed.judgement.differs:
-            yield f"Measured again: {_confirmed(confirmed)[0]}."
+            yield f"Measured again: {_confirmation_line(confirmed)[0]}."
     goal = record.design.saturation
     if goal is not None:
-        yield from (
-            _of(results, saturation_result.cell) + search_text(saturation_result, goal)
-            for saturation_result in results.saturated
-        )
+        yield from (_cell_prefix(results, search.cell) + search_text(search, goal) for search in results.saturated)
     for curve in results.load_curves:
-        yield _of(results, curve.cell) + knee_text(curve, complete=record.end is not None)
+        yield _cell_prefix(results, curve.cell) + knee_text(curve, complete=record.end is not None)
     if record.end is not None:
-        yield from _prices(results)
+        yield from _price_lines(results)
 
 
-def _prices(results: Results) -> Iterator[str]:
+def _price_lines(results: Results) -> Iterator[str]:
     """What the most of a figure costs in latency against the least that was asked for, along a field of numbers."""
     field = None if results.load_curves or results.saturated else numeric_field(results.cells)
     if field is None or results.rank is Rank.P99:
@@ -248,7 +236,7 @@ def _prices(results: Results) -> Iterator[str]:
         )
 
 
-def _of(results: Results, cell: SweepCell) -> str:
+def _cell_prefix(results: Results, cell: SweepCell) -> str:
     """Whose a finding is, where there are several."""
     return f"{cell.row}: " if len(results.rows) > 1 else ""
 
@@ -261,19 +249,19 @@ def _standing(record: SweepRecord, results: Results, name: str, tied: list[CellR
     figure = f"{figure_text(best.value, results.rank)}"
     others = len(results.lines[name]) - len(tied)
     if len(tied) == 1:
-        return f"{where}{_named(results, best)} has {most}, {figure}; each of the others is shown to be behind it."
+        return f"{where}{_place_of(results, best)} has {most}, {figure}; each of the others is shown to be behind it."
     if not others:
         span = f"{figure_text(tied[-1].value, results.rank)} to {figure} {title}"
         return f"{where}nothing is shown to be better than anything else, {span}."
-    also = units.first_of([_named(results, cell_result) for cell_result in tied[1:]], _MOST_NAMES)
-    return f"{where}a tie for {most}: {_named(results, best)} with {figure}, which cannot be told from {also}."
+    also = units.first_of([_place_of(results, cell_result) for cell_result in tied[1:]], _MOST_NAMES)
+    return f"{where}a tie for {most}: {_place_of(results, best)} with {figure}, which cannot be told from {also}."
 
 
-def _named(results: Results, cell_result: CellResult) -> str:
+def _place_of(results: Results, cell_result: CellResult) -> str:
     return curve_place(results.cells, cell_result) if len(results.rows) == 1 else cell_result.cell.row
 
 
-def ending(record: SweepRecord) -> tuple[str, Tone]:
+def ending_text(record: SweepRecord) -> tuple[str, Tone]:
     """How a sweep that nobody runs stands, in a sentence or two, and how that is."""
     end = record.end
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"

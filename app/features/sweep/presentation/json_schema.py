@@ -12,7 +12,7 @@ from app.features.sweep.engine.cells import CellResult, LatencyFigure
 from app.features.sweep.engine.load_curve import LoadCurve
 from app.features.sweep.engine.results import Results
 from app.features.sweep.engine.saturation import DepthPoint
-from app.features.sweep.engine.verdicts import blind
+from app.features.sweep.engine.verdicts import underpowered_setups
 from app.features.sweep.presentation.arrays import making_json
 from app.features.sweep.presentation.published_results import published_json
 from app.features.sweep.presentation.sweep import cell_notes
@@ -24,7 +24,7 @@ def design_json(design: Design) -> Json:
         **pick(design, "title", "seed", "repeats", "pairs", "rank"),
         "threshold_percent": design.threshold_percent or THRESHOLD_PERCENT,
         "rule": design.rule,
-        "blind": [pick(underpowered_setups, "setups", "rounds", "enough") for underpowered_setups in blind(design)],
+        "blind": [pick(setups, "setups", "rounds", "enough") for setups in underpowered_setups(design)],
         "targets": dict(design.targets),
         "making": making_json(design),
         "seconds": design.seconds,
@@ -75,13 +75,13 @@ def sweep_json(record: SweepRecord, results: Results, *, session: str) -> Json:
         ],
         "saturation": [
             {
-                "row": saturation_result.cell.row,
-                "workload": saturation_result.cell.column,
-                "points": [_depth(point) for point in saturation_result.points],
-                "best": None if saturation_result.best is None else saturation_result.best.depth,
-                "iops": _spread(saturation_result.plateau),
+                "row": search.cell.row,
+                "workload": search.cell.column,
+                "points": [_depth(point) for point in search.points],
+                "best": None if search.best is None else search.best.depth,
+                "iops": _spread(search.plateau),
             }
-            for saturation_result in results.saturated
+            for search in results.saturated
         ],
         "curves": [_curve(curve) for curve in results.load_curves],
         "published": published_json(results),
@@ -131,12 +131,12 @@ def _curve(curve: LoadCurve) -> Json:
     }
 
 
-def _spread(seen: MeanInterval | None) -> Json | None:
-    return None if seen is None else pick(seen, "mean", "half", "n")
+def _spread(mean: MeanInterval | None) -> Json | None:
+    return None if mean is None else pick(mean, "mean", "half", "n")
 
 
-def _interval(seen: LogMeanInterval | None) -> Json | None:
-    return None if seen is None else pick(seen, "mean", "low", "high", "n")
+def _interval(mean: LogMeanInterval | None) -> Json | None:
+    return None if mean is None else pick(mean, "mean", "low", "high", "n")
 
 
 def _cell(cell: SweepCell) -> Json:

@@ -18,21 +18,21 @@ SATURATED = "saturated"
 """Of a rate that was not reached."""
 
 
-def spread_text(seen: MeanInterval | None) -> str:
+def spread_text(mean: MeanInterval | None) -> str:
     """`41.2k +- 1.2 %`, the number alone of a single run."""
-    if seen is None:
+    if mean is None:
         return units.NOTHING
-    share = "" if seen.half is None or not seen.mean else f" +- {seen.half / seen.mean * 100:.1f} %"
-    return f"{units.iops(seen.mean)}{share}"
+    share = "" if mean.half is None or not mean.mean else f" +- {mean.half / mean.mean * 100:.1f} %"
+    return f"{units.iops(mean.mean)}{share}"
 
 
-def latency_text(seen: LogMeanInterval | None) -> str:
+def latency_text(mean: LogMeanInterval | None) -> str:
     """`620 µs [590, 651 µs]`, the number alone of a single run."""
-    if seen is None:
+    if mean is None:
         return TOO_FEW
-    if seen.low is None or seen.high is None:
-        return units.latency(seen.mean)
-    return f"{units.latency(seen.mean)} [{units.latency(seen.low)}, {units.latency(seen.high)}]"
+    if mean.low is None or mean.high is None:
+        return units.latency(mean.mean)
+    return f"{units.latency(mean.mean)} [{units.latency(mean.low)}, {units.latency(mean.high)}]"
 
 
 def goal_text(goal: Saturation | None) -> str:
@@ -42,30 +42,30 @@ def goal_text(goal: Saturation | None) -> str:
     return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
 
 
-def search_facts(saturation_result: SaturationResult, goal: Saturation, of: str) -> Facts:
+def search_facts(search: SaturationResult, goal: Saturation, of: str) -> Facts:
     """The depths that were tried, and the one that was looked for; `of` names the workload."""
     tried = [
         FactLine(
             f"depth {point.depth}",
             f"{spread_text(point.iops)} IOPS, p99 {latency_text(point.p99_ns)}"
             f" ({units.plural(len(point.scores), 'run')})",
-            Tone.GOOD if point == saturation_result.best else Tone.PLAIN,
+            Tone.GOOD if point == search.best else Tone.PLAIN,
         )
-        for point in saturation_result.points
+        for point in search.points
     ]
     heading = f"Saturation of {of}" if goal.p99_ns is None else f"Most IOPS of {of} {goal_text(goal)}"
-    return Facts(heading=heading, facts=(*tried, FactLine("found", *_found(saturation_result, goal))))
+    return Facts(heading=heading, facts=(*tried, FactLine("found", *_result_text(search, goal))))
 
 
-def search_text(saturation_result: SaturationResult, goal: Saturation) -> str:
+def search_text(search: SaturationResult, goal: Saturation) -> str:
     """What the search found, in a sentence."""
-    return _found(saturation_result, goal)[0]
+    return _result_text(search, goal)[0]
 
 
-def _found(saturation_result: SaturationResult, goal: Saturation) -> tuple[str, Tone]:
-    best = saturation_result.best
-    if not saturation_result.complete:
-        most = max((point.iops.mean for point in saturation_result.points if point.iops is not None), default=None)
+def _result_text(search: SaturationResult, goal: Saturation) -> tuple[str, Tone]:
+    best = search.best
+    if not search.complete:
+        most = max((point.iops.mean for point in search.points if point.iops is not None), default=None)
         return f"The search is not complete; the most so far are {units.iops(most)} IOPS.", Tone.ATTENTION
     if best is None:
         return "No depth that was tried keeps the limit.", Tone.ATTENTION
@@ -73,10 +73,10 @@ def _found(saturation_result: SaturationResult, goal: Saturation) -> tuple[str, 
         text = f"Most IOPS {goal_text(goal)} at queue depth {best.depth}: {spread_text(best.iops)} IOPS"
         return f"{text}, p99 {latency_text(best.p99_ns)}.", Tone.GOOD
     least = f"Queue depth {best.depth} is the least within {goal.within:g} % of the most"
-    rising = best == saturation_result.points[-1] and best.depth >= goal.highest
+    rising = best == search.points[-1] and best.depth >= goal.highest
     more = " It may rise further: no greater depth was tried." if rising else ""
     return (
-        f"Saturated at {spread_text(saturation_result.plateau)} IOPS. {least}.{more}",
+        f"Saturated at {spread_text(search.plateau)} IOPS. {least}.{more}",
         Tone.ATTENTION if rising else Tone.GOOD,
     )
 
@@ -94,7 +94,7 @@ def curve_table(curve: LoadCurve) -> Table:
         ),
         Column(title="", key="word"),
     )
-    nearest = _nearest(curve)
+    nearest = _nearest_point(curve)
     return Table(columns=columns, rows=tuple(_row(point, knee=point is nearest) for point in curve.points))
 
 
@@ -109,35 +109,35 @@ def _row(point: RatePoint, *, knee: bool) -> Row:
             str(point.percent),
             str(len(point.scores)),
             units.iops(None if point.reached is None else point.reached.mean),
-            _middle(mean),
-            _half(mean),
-            _middle(p50),
-            _middle(p99),
-            _half(p99),
-            _middle(p99_9),
+            _mean_text(mean),
+            _half_interval_text(mean),
+            _mean_text(p50),
+            _mean_text(p99),
+            _half_interval_text(p99),
+            _mean_text(p99_9),
             Cell(word, tone),
         )
     )
 
 
-def _middle(seen: LogMeanInterval | None) -> str:
-    return units.NOTHING if seen is None else units.latency(seen.mean)
+def _mean_text(mean: LogMeanInterval | None) -> str:
+    return units.NOTHING if mean is None else units.latency(mean.mean)
 
 
-def _half(seen: LogMeanInterval | None) -> str:
+def _half_interval_text(mean: LogMeanInterval | None) -> str:
     """The farther end of the interval, in percent."""
-    if seen is None or seen.high is None:
+    if mean is None or mean.high is None:
         return units.NOTHING
-    return f"{(seen.high / seen.mean - 1) * 100:.0f} %"
+    return f"{(mean.high / mean.mean - 1) * 100:.0f} %"
 
 
-def _nearest(curve: LoadCurve) -> RatePoint | None:
+def _nearest_point(curve: LoadCurve) -> RatePoint | None:
     """The load next to the knee."""
     knee = curve.knee
     if knee is None:
         return None
     carried = [point for point in curve.points if point.carried and point.reached is not None]
-    return min(carried, key=lambda one: abs((one.reached.mean if one.reached else 0.0) - knee.rate), default=None)
+    return min(carried, key=lambda point: abs((point.reached.mean if point.reached else 0.0) - knee.rate), default=None)
 
 
 def knee_text(curve: LoadCurve, *, complete: bool = True) -> str:
@@ -165,7 +165,7 @@ def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
     """What a curve shows, and which of its rates were not carried."""
     missed = [point for point in curve.points if point.scores and not point.carried]
     lines = [FactLine("found", knee_text(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
-    lines += [FactLine(f"{units.iops(point.asked)} asked", _missed(point), Tone.ATTENTION) for point in missed]
+    lines += [FactLine(f"{units.iops(point.asked)} asked", _missed_text(point), Tone.ATTENTION) for point in missed]
     return Facts(heading=curve_heading(of), facts=tuple(lines))
 
 
@@ -174,6 +174,6 @@ def curve_heading(of: str) -> str:
     return f"Latency of {of} under load"
 
 
-def _missed(point: RatePoint) -> str:
+def _missed_text(point: RatePoint) -> str:
     missing = (1 - point.reached.mean / point.asked) * 100 if point.reached is not None else 100.0
     return f"{spread_text(point.reached)} IOPS reached, {missing:.0f} % missing: {SATURATED}"

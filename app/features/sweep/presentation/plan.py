@@ -13,9 +13,9 @@ from app.core.presentation.table import Column, FactLine, Facts, Row, Table, Ton
 from app.core.session.sweep_steps import Design, Purpose, Step, SweepCell
 from app.features.sweep.engine.estimate import later_runs, switches
 from app.features.sweep.engine.risk_assessment import RiskAssessment
-from app.features.sweep.engine.verdicts import UnderpoweredSetups, blind
+from app.features.sweep.engine.verdicts import UnderpoweredSetups, underpowered_setups
 from app.features.sweep.presentation.arrays import array_plan_facts
-from app.features.sweep.presentation.findings import left_out
+from app.features.sweep.presentation.findings import left_out_facts
 from backends.model import Target
 from widgets.text_utils import units
 
@@ -23,8 +23,8 @@ from widgets.text_utils import units
 def time_text(design: Design, speed: float | None) -> str:
     """`36 steps, about 47 min`; `speed` is that of a simulation."""
     later = later_runs(design)
-    what = "the saturation and the curve" if design.curve is not None else "the saturation"
-    more = f", then up to {later} more for {what}" if later else ""
+    searched = "the saturation and the curve" if design.curve is not None else "the saturation"
+    more = f", then up to {later} more for {searched}" if later else ""
     took = f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}"
     return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
 
@@ -37,12 +37,12 @@ def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Fa
         Facts(heading="Noise", facts=tuple(_noise(surveyed))),
         Facts(heading="REFUSED", facts=_sentences((*surveyed.refused, surveyed.hint), Tone.BAD)),
         *array_plan_facts(design),
-        Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_lost(design))),
+        Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_data_loss_lines(design))),
         Facts(heading="Wear", facts=_sentences(surveyed.wear, Tone.ATTENTION)),
         Facts(heading="Risks", facts=_sentences(surveyed.risks, Tone.ATTENTION)),
         Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
-        Facts(heading="Not active", facts=tuple(_not_active(design))),
-        left_out(design_with_labels(design)),
+        Facts(heading="Not active", facts=tuple(_inactive_lines(design))),
+        left_out_facts(design_with_labels(design)),
     )
     return tuple(group for group in groups if group.facts)
 
@@ -50,7 +50,7 @@ def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Fa
 def cells_table(design: Design) -> Table:
     """Which combinations are measured, how often; the longer side goes down."""
     design = design_with_labels(design)
-    rows, columns = _sides(design)
+    rows, columns = _axis_names(design)
     turned = len(columns) > len(rows)
     down, across = (columns, rows) if turned else (rows, columns)
     there = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
@@ -63,23 +63,22 @@ def cells_table(design: Design) -> Table:
     )
 
 
-def _sides(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _axis_names(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of all set-ups and of all workloads."""
-    rows, columns = (
-        dict.fromkeys(names) for names in zip(*((cell.row, cell.column) for cell in design.cells), strict=True)
-    )
+    rows = dict.fromkeys(cell.row for cell in design.cells)
+    columns = dict.fromkeys(cell.column for cell in design.cells)
     return tuple(rows), tuple(columns)
 
 
 def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
     """The steps block by block, as many as `most` of them."""
-    known = {cell.id: cell_with_labels(cell) for cell in design.cells}
+    cells = {cell.id: cell_with_labels(cell) for cell in design.cells}
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
         steps = list(grouped)
         many = sum(step.block == number for step in design.steps)
-        facts = tuple(FactLine(str(step.number), _step(step, known)) for step in steps)
-        groups.append(Facts(heading=f"Block {number + 1}: {_block(many, known[steps[0].cell])}", facts=facts))
+        facts = tuple(FactLine(str(step.number), _step(step, cells)) for step in steps)
+        groups.append(Facts(heading=f"Block {number + 1}: {_block(many, cells[steps[0].cell])}", facts=facts))
     left = len(design.steps) - len(design.steps[:most])
     if left:
         groups.append(Facts(facts=(FactLine("", f"... and {left} more", Tone.DIM),)))
@@ -88,7 +87,7 @@ def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
 
 def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     yield from (FactLine(role, address) for role, address in design.targets.items())
-    rows, columns = _sides(design)
+    rows, columns = _axis_names(design)
     sides = f"{units.plural(len(rows), 'set-up')}, {units.plural(len(columns), 'workload')}"
     yield FactLine("Cells", f"{len(design.cells)}: {sides}")
     anew = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
@@ -97,18 +96,18 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     own = design.threshold_percent or THRESHOLD_PERCENT
     within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"
     yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
-    if groups := blind(design):
-        yield FactLine("Verdicts", _blind(groups, design.pairs), Tone.ATTENTION)
+    if groups := underpowered_setups(design):
+        yield FactLine("Verdicts", _blind_text(groups, design.pairs), Tone.ATTENTION)
 
 
-def _blind(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
+def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
     """Which set-ups the matrix cannot tell apart whatever it measures, and what can."""
     sizes = [str(setups) for setups in sorted({group.setups for group in groups})]
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
     enough = max(group.enough for group in groups)
     runs = units.plural(groups[0].rounds, "run")
-    said = f"{runs} of each of {listed} set-ups show no difference: {enough} can (repeats = {enough})"
-    return f"{said}; what leads is judged by {pairs} fresh pairs" if pairs else said
+    text = f"{runs} of each of {listed} set-ups show no difference: {enough} can (repeats = {enough})"
+    return f"{text}; what leads is judged by {pairs} fresh pairs" if pairs else text
 
 
 def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
@@ -121,8 +120,8 @@ def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
             yield FactLine(workload_label(column), cells_noise_text(noise, design.repeats, design.pairs))
     left = len(columns) - len(surveyed.noise)
     if left:
-        what = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
-        yield FactLine("", f"{what}not known yet; `raidbench ab TARGET --null` measures how far runs lie apart")
+        subject = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
+        yield FactLine("", f"{subject}not known yet; `raidbench ab TARGET --null` measures how far runs lie apart")
 
 
 def _changes(design: Design) -> Iterator[FactLine]:
@@ -132,14 +131,14 @@ def _changes(design: Design) -> Iterator[FactLine]:
         yield FactLine(switch.setting.key, f"{times}; at the end {switch.setting.value} again")
 
 
-def _not_active(design: Design) -> Iterator[FactLine]:
+def _inactive_lines(design: Design) -> Iterator[FactLine]:
     for feature in design.features:
         if not feature.active:
             how = "the simulated host restarts for it" if feature.key else "it needs a key and a restart on the way"
             yield FactLine(feature.name, f"{feature.target}: {how}", Tone.ATTENTION)
 
 
-def _lost(design: Design) -> Iterator[FactLine]:
+def _data_loss_lines(design: Design) -> Iterator[FactLine]:
     by = _destroying(design)
     for destroy in design.destroys:
         yield FactLine(destroy.shown, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
@@ -152,23 +151,23 @@ def _sentences(texts: tuple[str, ...], tone: Tone) -> tuple[FactLine, ...]:
 
 def _destroying(design: Design) -> str:
     """Which steps destroy."""
-    known = {cell.id: cell for cell in design.cells}
+    cells = {cell.id: cell for cell in design.cells}
     before = {(original.target, original.key): original.value for original in design.originals}
-    steps = [step.number for step in design.steps if _destroys(known[step.cell], before)]
+    steps = [step.number for step in design.steps if _destroys_data(cells[step.cell], before)]
     if len(steps) == len(design.steps):
         return "by every step"
     shown = ", ".join(map(str, steps[:6])) + (", ..." if len(steps) > 6 else "")
     return f"by steps {shown}" if steps else "on the way"
 
 
-def _destroys(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool:
+def _destroys_data(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool:
     return Job.from_fields(cell.job).writes or any(
         setting.slow and before.get((setting.target, setting.key)) != setting.value for setting in cell.settings
     )
 
 
-def _step(step: Step, known: Mapping[str, SweepCell]) -> str:
-    cell = known[step.cell]
+def _step(step: Step, cells: Mapping[str, SweepCell]) -> str:
+    cell = cells[step.cell]
     again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
     return f"{cell.row}; {cell.column}{again}, round {step.round}"
 

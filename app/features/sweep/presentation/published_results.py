@@ -56,7 +56,7 @@ def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str
     """
     at = {_place(comparison.figure, shape): comparison for comparison in own}
     workloads = list(dict.fromkeys((*order, *(comparison.figure.column for comparison in own))))
-    together = sorted(at, key=lambda place: workloads.index(at[place].figure.column))
+    together = sorted(at, key=lambda key: workloads.index(at[key].figure.column))
     lines = tuple(dict.fromkeys(line for line, _ in (together if shape is PublishedRows.WORKLOADS else at)))
     columns = tuple(dict.fromkeys(column for _, column in together))
     heads = tuple(own[0].figure.labels) or ("Set-up", "Workload")
@@ -66,6 +66,10 @@ def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str
     for line in lines:
         present = [at.get((line, column)) for column in columns]
         empty = ("",) * (len(heads) - 1)
+        differences = (
+            "" if comparison is None else difference_text(comparison.figure.value, comparison.measured)
+            for comparison in present
+        )
         rows += (
             Row(
                 cells=(
@@ -76,8 +80,8 @@ def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str
                     ),
                 )
             ),
-            Row(cells=(_OURS, *empty, *map(_ours, present)), depth=1),
-            Row(cells=(_DIFFERENCE, *empty, *map(_difference, present)), depth=1),
+            Row(cells=(_OURS, *empty, *map(_our_figure_text, present)), depth=1),
+            Row(cells=(_DIFFERENCE, *empty, *differences), depth=1),
         )
     named = [Column(key=f"head{number}", title=head, shrinks=True) for number, head in enumerate(heads)]
     figures = [Column(key=str(number), title=title, align=Align.RIGHT) for number, title in enumerate(titles)]
@@ -86,7 +90,7 @@ def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str
 
 def _place(figure: PublishedFigure, shape: PublishedRows) -> _Place:
     setup, workload = figure.row_name or figure.row, figure.column_name or figure.column
-    kind = _kind(figure)
+    kind = " ".join(filter(None, (_TITLES[figure.kind], _unit(figure))))
     match shape:
         case PublishedRows.SETUPS:
             return ((setup,), (workload, kind))
@@ -104,27 +108,18 @@ def _titles(columns: Sequence[tuple[str, str]]) -> Iterator[str]:
         before = name
 
 
-def _kind(figure: PublishedFigure) -> str:
-    """Return what a figure is, with the unit of a latency."""
-    return " ".join(filter(None, (_TITLES[figure.kind], _unit(figure))))
-
-
 def _unit(figure: PublishedFigure) -> str:
     """Return the unit of a latency as its source prints it; "" for anything else, and where that is not known."""
     match = _TIME.fullmatch(figure.printed) if figure.kind is PublishedKind.LATENCY else None
     return "" if match is None else match[1].replace("us", "µs")
 
 
-def _ours(comparison: PublishedComparison | None) -> str:
+def _our_figure_text(comparison: PublishedComparison | None) -> str:
     if comparison is None:
         return ""
     if comparison.cell is None:
         return "left out"
     return units.NOTHING if comparison.measured is None else figure_text(comparison.figure, comparison.measured)
-
-
-def _difference(comparison: PublishedComparison | None) -> str:
-    return "" if comparison is None else difference_text(comparison.figure.value, comparison.measured)
 
 
 def figure_text(figure: PublishedFigure, value: float) -> str:

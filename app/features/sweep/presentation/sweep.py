@@ -25,7 +25,7 @@ NOT_IN_TURN = "*"
 """Marks a verdict on runs that could not be made in turn."""
 
 
-def alone(record: SweepRecord) -> bool:
+def is_single_cell(record: SweepRecord) -> bool:
     """Whether a sweep is a search or a curve of a single cell: then there is no matrix to look at."""
     return record.design.saturation is not None and len(record.design.cells) == 1
 
@@ -82,49 +82,45 @@ def legend(rank: Rank) -> str:
     return ", ".join(f"{sign.char} {text}" for sign, text in shown.items())
 
 
-def turned(results: Results) -> bool:
+def workloads_go_down(results: Results) -> bool:
     """Whether workloads go down and set-ups across: the longer side goes down."""
     return len(results.columns) > len(results.rows)
 
 
 def matrix(record: SweepRecord, results: Results) -> MatrixView:
     """A figure where there is one, else why there is none."""
-    down, across = (results.columns, results.rows) if turned(results) else (results.rows, results.columns)
+    down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     best: dict[str, float] = {}
     for cell_result in results.cells:
-        best[_scale_of(results, cell_result)] = max(
-            best.get(_scale_of(results, cell_result), 0.0), cell_result.value or 0.0
-        )
-    known, baselines, done = (
-        {(result.cell.row, result.cell.column): result for result in results.cells},
-        results.baselines,
-        _done(record),
-    )
+        scale = _scale_of(results, cell_result)
+        best[scale] = max(best.get(scale, 0.0), cell_result.value or 0.0)
+    by_place = {(result.cell.row, result.cell.column): result for result in results.cells}
+    baselines, done = results.baselines, _completed_runs(record)
     running = None if record.current is None else record.current.step.cell
     leading = frozenset(name for line in results.leaders for name in line)
 
     def place(side: str, head: str) -> MatrixPlace:
-        one = known.get(_setup_and_workload(results, side, head))
-        if one is None:
+        cell_result = by_place.get(_setup_and_workload(results, side, head))
+        if cell_result is None:
             return MatrixPlace(text=units.NOTHING, tone=Tone.DIM)
-        sign, tone = _sign(one, baselines)
-        if one.cell.id == running:
+        sign, tone = _sign(cell_result, baselines)
+        if cell_result.cell.id == running:
             sign, tone = BUSY.char, Tone.ACCENT
-        if one.value is not None:
-            most = best[_scale_of(results, one)]
+        if cell_result.value is not None:
+            most = best[_scale_of(results, cell_result)]
             return MatrixPlace(
-                text=figure_text(one.value, results.rank),
-                level=one.value / most if most else None,
+                text=figure_text(cell_result.value, results.rank),
+                level=cell_result.value / most if most else None,
                 sign=sign,
                 tone=tone,
-                leads=one.cell.id in leading,
-                running=one.cell.id == running,
+                leads=cell_result.cell.id in leading,
+                running=cell_result.cell.id == running,
             )
-        if one.failures:
+        if cell_result.failures:
             return MatrixPlace(text="failed", sign=FAILED.char, tone=Tone.BAD)
-        if one.cell.id == running:
+        if cell_result.cell.id == running:
             return MatrixPlace(text="now", sign=sign, tone=tone, running=True)
-        return MatrixPlace(text=f"{done[one.cell.id]}/{record.design.repeats}", sign=sign, tone=Tone.DIM)
+        return MatrixPlace(text=f"{done[cell_result.cell.id]}/{record.design.repeats}", sign=sign, tone=Tone.DIM)
 
     places = tuple(tuple(place(side, head) for head in across) for side in down)
     return MatrixView(corner=RANK_TITLES[results.rank], down=down, across=across, places=places)
@@ -141,7 +137,7 @@ def scale_text(results: Results) -> str:
     return f"{whole}; [ ] best, or not told from it"
 
 
-def _done(record: SweepRecord) -> Counter[str]:
+def _completed_runs(record: SweepRecord) -> Counter[str]:
     """Completed runs by cell."""
     cells = {step.number: step.cell for step in record.steps}
     return Counter(cells[end.step] for end in record.ended if end.run is not None and not end.again)
@@ -156,7 +152,7 @@ def matrix_table(record: SweepRecord, results: Results) -> Table | None:
     return Table(
         columns=(Column(title=shown.corner, shrinks=True), *heads),
         rows=tuple(
-            Row(cells=(name, *(place.text for place in places)))
+            Row(cells=(name, *(cell.text for cell in places)))
             for name, places in zip(shown.down, shown.places, strict=True)
         ),
     )
@@ -164,13 +160,13 @@ def matrix_table(record: SweepRecord, results: Results) -> Table | None:
 
 def names_at(results: Results, row: int, column: int) -> tuple[str, str]:
     """Set-up and workload of a place of the matrix; "" beyond its edges."""
-    down, across = (results.columns, results.rows) if turned(results) else (results.rows, results.columns)
+    down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     side, head = (names[at] if at < len(names) else "" for names, at in ((down, row), (across, column)))
     return _setup_and_workload(results, side, head)
 
 
 def _setup_and_workload(results: Results, side: str, head: str) -> tuple[str, str]:
-    return (head, side) if turned(results) else (side, head)
+    return (head, side) if workloads_go_down(results) else (side, head)
 
 
 def _sign(cell_result: CellResult, baselines: Container[str]) -> tuple[str, Tone]:
@@ -188,19 +184,16 @@ def cell_name(results: Results, cell: SweepCell) -> str:
 
 def cell_text(results: Results, record: SweepRecord, cell_result: CellResult) -> str:
     """A cell in two lines: what it is, what is known of it."""
-    head = (
-        cell_result.cell.row
-        if cell_result.cell.row == cell_result.cell.column
-        else f"{cell_result.cell.row}; {cell_result.cell.column}"
-    )
+    cell = cell_result.cell
+    head = cell.row if cell.row == cell.column else f"{cell.row}; {cell.column}"
     parts = [f"{len(cell_result.scores)} of {record.design.repeats} runs"]
     if cell_result.value is not None:
-        half = half_text(cell_result)
+        half = half_interval_text(cell_result)
         figure = f"{figure_text(cell_result.value, results.rank)} {RANK_TITLES[results.rank]}"
         parts.append(f"{figure} +- {half}" if half else figure)
         parts.append(f"p99 {_p99(cell_result)}")
     if cell_result.judgement is not None:
-        parts.append(verdict_words(cell_result.judgement))
+        parts.append(judgement_text(cell_result.judgement))
     return "\n".join([head, " · ".join([*parts, *cell_result.failures[:1], *cell_notes(cell_result)[:1]])])
 
 
@@ -222,15 +215,15 @@ def why_left_out(record: SweepRecord, setup: str, workload: str) -> str:
     return f"{setup}; {workload}\nleft out: {' '.join(reasons) or 'not in the plan'}"
 
 
-def half_text(cell_result: CellResult) -> str:
+def half_interval_text(cell_result: CellResult) -> str:
     """Half the interval of the mean in percent of it; "" when there is none."""
-    seen = cell_result.figure
-    if seen is None or seen.half is None or not seen.mean:
+    mean = cell_result.figure
+    if mean is None or mean.half is None or not mean.mean:
         return ""
-    return f"{seen.half / seen.mean * 100:.1f} %"
+    return f"{mean.half / mean.mean * 100:.1f} %"
 
 
-def verdict_words(judgement: VerdictResult) -> str:
+def judgement_text(judgement: VerdictResult) -> str:
     """The verdict and its interval; a mark where the runs could not be made in turn."""
     mark = "" if judgement.interleaved or judgement.interval is None else NOT_IN_TURN
     shown = "" if judgement.interval is None else interval_text(judgement.interval)
@@ -261,33 +254,29 @@ def ranking(results: Results, column: str) -> Table:
         Column(title="p99", key="p99", align=Align.RIGHT, priority=1),
         Column(title="Against its baseline", key="verdict"),
     )
-    baselines, tied = results.baselines, _tied(results)
+    baselines = results.baselines
+    tied = {name for line in results.leaders if len(line) > 1 for name in line}
     rows = tuple(
-        _ranked(results, "1=" if cell_result.cell.id in tied else str(place), cell_result, baselines)
-        for place, cell_result in enumerate(listed, 1)
+        _ranking_row(results, "1=" if cell_result.cell.id in tied else str(number), cell_result, baselines)
+        for number, cell_result in enumerate(listed, 1)
     )
     return Table(columns=columns, rows=rows)
 
 
-def _tied(results: Results) -> frozenset[str]:
-    """Cells that share the first place, by id."""
-    return frozenset(name for line in results.leaders if len(line) > 1 for name in line)
-
-
-def _ranked(results: Results, place: str, cell_result: CellResult, baselines: Container[str]) -> Row:
+def _ranking_row(results: Results, number: str, cell_result: CellResult, baselines: Container[str]) -> Row:
     text = "baseline" if cell_result.cell.id in baselines else ""
     return Row(
         key=cell_result.cell.id,
         cells=(
-            place,
+            number,
             cell_result.cell.column if len(results.rows) == 1 else cell_result.cell.row,
             str(len(cell_result.scores)),
             figure_text(cell_result.value, results.rank),
-            half_text(cell_result) or units.NOTHING,
+            half_interval_text(cell_result) or units.NOTHING,
             units.latency(cell_result.mean_ns),
             _p99(cell_result),
             Cell(
-                text if cell_result.judgement is None else verdict_words(cell_result.judgement),
+                text if cell_result.judgement is None else judgement_text(cell_result.judgement),
                 _sign(cell_result, baselines)[1],
             ),
         ),

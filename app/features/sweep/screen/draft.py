@@ -226,12 +226,12 @@ def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, .
         for name, label, help, values in _JOB_VALUES
     ]
     axes.append(_profiles(draft))
-    seen: set[str] = set()
+    keys: set[str] = set()
     for holder in holders:
         for key, setting in holder.settings.items():
             reading = holder.readings.get(key)
-            if reading is not None and key not in seen:
-                seen.add(key)
+            if reading is not None and key not in keys:
+                keys.add(key)
                 axes.append(_setting(setting, reading, f"Settings of {holder.target}"))
     axes += [
         DraftAxis(
@@ -323,12 +323,12 @@ def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) 
 def _profiles(draft: Draft) -> DraftAxis:
     values = tuple(
         DraftValue(
-            value=known.name,
-            label=known.name,
-            now=known.name == draft.profile,
-            risk=Risk.DESTROYS_DATA if known.job.writes else Risk.NONE,
+            value=workload.name,
+            label=workload.name,
+            now=workload.name == draft.profile,
+            risk=Risk.DESTROYS_DATA if workload.job.writes else Risk.NONE,
         )
-        for known in PROFILES.values()
+        for workload in PROFILES.values()
     )
     return DraftAxis(
         kind="job", name="profile", label="Workload", help="Whole workloads by name.", group="Job", values=values

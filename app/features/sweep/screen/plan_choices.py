@@ -12,19 +12,62 @@ from typing import TYPE_CHECKING, cast
 from textual.containers import Horizontal
 
 from app.core.fio.job import Job
-from app.core.fio.profiles import profile
+from app.core.fio.profiles import PROFILES, profile
+from app.features.sweep.engine.builtin_plans import plan_files
 from app.features.sweep.engine.plan import PlanError, SweepPlan
 from app.features.sweep.engine.plan_file import load_plan, parse_plan
-from app.features.sweep.screen import choices as sweep_choices
 from app.features.sweep.screen.draft import Draft, DraftAxis, plan_text
+from app.tui import target_choices
 from app.tui.bench.job_form import JobForm
 from backends.errors import RaidbenchError
+from backends.model import Inventory
 from backends.text import clean
-from widgets.choice_list import ChoiceDialog
+from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.field_dialog import TextDialog
 
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
+
+
+# -- what may be chosen, as rows of a dialog ---------------------------------------------------------------------------
+
+
+def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:
+    """A scratch file, whose value is "", then everything with a block device; controllers where a plan names them."""
+    choices = [ChoiceItem(value="", label="scratch file", help="Made for the runs and removed afterwards: safe.")]
+    choices += target_choices.target_items(inventory)
+    if controllers:
+        choices += [
+            ChoiceItem(
+                value=str(controller.target),
+                label=f"{controller.target} {controller.model or ''}".rstrip(),
+                help="A controller.",
+            )
+            for controller in inventory.controllers
+        ]
+    return tuple(choices)
+
+
+def plan_items() -> tuple[ChoiceItem, ...]:
+    """A file, whose value is "", then the plans that come with raidbench."""
+    choices = [ChoiceItem(value="", label="a file ...", help="A plan in TOML: docs/sweep.md describes it.")]
+    for name, file in plan_files().items():
+        plan = load_plan(str(file))
+        choices.append(ChoiceItem(value=name, label=f"{name}: {plan.title}", help=plan.about))
+    return tuple(choices)
+
+
+def workload_items() -> tuple[ChoiceItem, ...]:
+    """The built-in workloads."""
+    return tuple(
+        ChoiceItem(
+            value=profile.name, label=profile.title, help=profile.help, risk="writes" if profile.job.writes else ""
+        )
+        for profile in PROFILES.values()
+    )
+
+
+# -- what was chosen ---------------------------------------------------------------------------------------------------
 
 
 class PlanChoices(Horizontal):
@@ -82,7 +125,7 @@ class PlanChoices(Horizontal):
             if name is not None:
                 self._take_job(profile(name).job, name)
 
-        self.workbench_app.push_screen(ChoiceDialog("Workload", sweep_choices.workloads(), self.draft.profile), chosen)
+        self.workbench_app.push_screen(ChoiceDialog("Workload", workload_items(), self.draft.profile), chosen)
 
     def edit(self) -> None:
         """Change the fields of the job that the axes vary."""
@@ -109,7 +152,7 @@ class PlanChoices(Horizontal):
     def choose_target_of(self, role: str) -> None:
         """Choose what a role of the plan is; "" for what is measured."""
         now = self.named.get(role, "") if self.file is not None else (self.draft.address if self.draft else "")
-        choices = sweep_choices.targets(self.workbench_app.session.inventory, controllers=bool(role))
+        choices = target_items(self.workbench_app.session.inventory, controllers=bool(role))
         title = f"Target {role}" if role else "What to measure"
 
         def chosen(address: str | None) -> None:
@@ -145,7 +188,7 @@ class PlanChoices(Horizontal):
             else:
                 self._open(name)
 
-        self.workbench_app.push_screen(ChoiceDialog("Open a plan", sweep_choices.plans()), chosen)
+        self.workbench_app.push_screen(ChoiceDialog("Open a plan", plan_items()), chosen)
 
     def _open(self, name: str | None) -> None:
         if not name:

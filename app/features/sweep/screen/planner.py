@@ -75,7 +75,7 @@ class SweepPlanner(PlanChoices):
             self.file, self.named = None, {}
             self.draft = self.draft.over_arrays(wanted)
             self._opened = frozenset((LEVEL_AXIS,))
-        if self.draft is not None and self._wanted() != self._looked:
+        if self.draft is not None and self._wanted_state() != self._looked:
             self.replan()
 
     def _begin(self, session: Session) -> None:
@@ -94,16 +94,16 @@ class SweepPlanner(PlanChoices):
 
     def replan(self) -> None:
         """Bring both sides up to date; the targets are read when they, or settings, are others than before."""
-        wanted = self._wanted()
+        wanted = self._wanted_state()
         if wanted != self._looked:
             self._looked, self._known = wanted, None
             self._show_left()
             self.workers.cancel_group(self, "sweep-survey")
             self.run_worker(self._look(), group="sweep-look", exclusive=True)
         elif self._known is not None:
-            self._with(self._known)
+            self._show_facts(self._known)
 
-    def _wanted(self) -> object:
+    def _wanted_state(self) -> object:
         """The targets, and how many changes there were: what is to be read anew when it differs."""
         session = self.workbench_app.session
         changes = (len(session.changes), sum(change.end is not None for change in session.changes))
@@ -114,7 +114,7 @@ class SweepPlanner(PlanChoices):
         if self.file is None and self.draft is not None and self.draft.drives:
             self.axes = axes_of((), self.draft)
             if not self.ready:
-                self._with(TargetFacts(addresses={}))
+                self._show_facts(TargetFacts(addresses={}))
                 return
         self._say_plan("reading the settings of the target ...")
         try:
@@ -122,12 +122,12 @@ class SweepPlanner(PlanChoices):
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
         else:
-            self._with(self._known)
+            self._show_facts(self._known)
 
-    def _with(self, known: TargetFacts) -> None:
+    def _show_facts(self, facts: TargetFacts) -> None:
         """Rows and plan, now that the targets are known."""
         if self.draft is not None and self.file is None:
-            self.axes = axes_of(next(iter(known.holders.values()), ()), self.draft)
+            self.axes = axes_of(next(iter(facts.holders.values()), ()), self.draft)
         self._show_left()
         self.workers.cancel_group(self, "sweep-survey")  # of what was ticked before: what is said now stands
         if not self.ready:
@@ -138,15 +138,15 @@ class SweepPlanner(PlanChoices):
             )
             return
         try:
-            design = expand(self.plan(), known, self.chosen_seed)
+            design = expand(self.plan(), facts, self.chosen_seed)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
-        self.run_worker(self._survey(design, known), group="sweep-survey", exclusive=True)
+        self.run_worker(self._survey(design, facts), group="sweep-survey", exclusive=True)
 
-    async def _survey(self, design: Design, known: TargetFacts) -> None:
+    async def _survey(self, design: Design, facts: TargetFacts) -> None:
         try:
-            surveyed = await sweeping(self.workbench_app).survey(design, known)
+            surveyed = await sweeping(self.workbench_app).survey(design, facts)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
@@ -163,16 +163,16 @@ class SweepPlanner(PlanChoices):
         if self.file is not None:
             table.rows, note = file_rows(self.file, self.named), ""
             about = f" {self.file.about}" if self.file.about else ""
-            self._head(f"Plan: {self.file.title}\nn ticks a plan of your own.{about}")
+            self._set_heading(f"Plan: {self.file.title}\nn ticks a plan of your own.{about}")
         else:
             table.rows = axis_rows(self.axes, draft, self._opened, folded=self.folded)
             note = fold_text(self.axes, draft, folded=self.folded)
             name = f"{draft.profile}: " if draft.profile else ""
-            self._head(f"T {draft.measured}\np {name}{draft.job.describe()}")
+            self._set_heading(f"T {draft.measured}\np {name}{draft.job.describe()}")
         self.query_one("#sweep-left", Pane).note = note
         self._help()
 
-    def _head(self, text: str) -> None:
+    def _set_heading(self, text: str) -> None:
         self.query_one("#sweep-job", Static).update(clean_lines(text))
 
     @on(KeyedTable.RowHighlighted, "#sweep-axes")
@@ -243,9 +243,9 @@ class SweepPlanner(PlanChoices):
     def _ask_values(self, axis: DraftAxis) -> None:
         unit = f" in {axis.unit}" if axis.unit else ""
         help = f"One or several{unit}, with commas between them. {axis.help}"
-        self.workbench_app.push_screen(TextDialog(axis.label, help=help), lambda text: self._typed(axis, text))
+        self.workbench_app.push_screen(TextDialog(axis.label, help=help), lambda text: self._tick_typed(axis, text))
 
-    def _typed(self, axis: DraftAxis, text: str | None) -> None:
+    def _tick_typed(self, axis: DraftAxis, text: str | None) -> None:
         """Tick what was typed, unless it is no value of the field."""
         for value in (part.strip() for part in (text or "").split(",")):
             if not value or self.draft is None or self.draft.has(axis, value):

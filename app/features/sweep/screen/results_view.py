@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.core.session.state import Session
 from app.core.session.sweep_record import SweepRecord
 from app.features.sweep.engine.estimate import seconds_left
-from app.features.sweep.presentation.findings import ending
+from app.features.sweep.presentation.findings import ending_text
 from app.features.sweep.presentation.sweep import MatrixView
 from app.tui.render import TONES
 from widgets.bars import Progress
@@ -23,14 +23,14 @@ def grid(shown: MatrixView) -> MatrixGrid:
         cells=tuple(
             tuple(
                 MatrixCell(
-                    text=place.text,
-                    level=place.level,
-                    sign=place.sign,
-                    tone=TONES[place.tone],
-                    framed=place.leads,
-                    running=place.running,
+                    text=cell.text,
+                    level=cell.level,
+                    sign=cell.sign,
+                    tone=TONES[cell.tone],
+                    framed=cell.leads,
+                    running=cell.running,
                 )
-                for place in places
+                for cell in places
             )
             for places in shown.places
         ),
@@ -42,7 +42,7 @@ def left_seconds(record: SweepRecord, now: float, speed: float) -> float:
     return seconds_left(record, now) / (1.0 if record.ended else speed)
 
 
-def whole(record: SweepRecord, now: float, speed: float = 1.0) -> Progress:
+def sweep_progress(record: SweepRecord, now: float, speed: float = 1.0) -> Progress:
     """How far the sweep is, and how long it will still take. `speed`: that of a simulation."""
     at = record.current.step.number if record.current is not None else record.done
     left = left_seconds(record, now, speed)
@@ -53,16 +53,16 @@ def whole(record: SweepRecord, now: float, speed: float = 1.0) -> Progress:
     )
 
 
-def short(record: SweepRecord, now: float, speed: float = 1.0) -> str:
+def header_text(record: SweepRecord, now: float, speed: float = 1.0) -> str:
     """A running sweep in the header of every screen: `sweep 12/48 ETA 20 min`."""
     at = record.current.step.number if record.current is not None else record.done
     return f"sweep {at}/{len(record.steps)} ETA {units.duration(round(left_seconds(record, now, speed)))}"
 
 
-def state_words(record: SweepRecord, *, running: bool, stopping: bool = False) -> tuple[str, Tone]:
+def state_text(record: SweepRecord, *, running: bool, stopping: bool = False) -> tuple[str, Tone]:
     """How it stands, in a sentence, and how that is."""
     if not running:
-        text, tone = ending(record)
+        text, tone = ending_text(record)
         return f"{text}{' c goes on.' if record.todo else ''}", TONES[tone]
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
     if stopping:
@@ -78,5 +78,5 @@ def title_text(session: Session, record: SweepRecord) -> str:
     """Title, target and session."""
     targets = ", ".join(dict.fromkeys(record.design.targets.values()))
     title = record.design.title
-    on = "" if all(each in title for each in record.design.targets.values()) else f" on {targets}"
+    on = "" if all(target in title for target in record.design.targets.values()) else f" on {targets}"
     return f"{title}{on} ({session.id})"

@@ -62,9 +62,9 @@ class SweepController(BackgroundWork):
         followed = self.follower
         if followed is None or not followed.running or followed.record is None:
             return ""
-        from app.features.sweep.screen.results_view import short
+        from app.features.sweep.screen.results_view import header_text
 
-        return short(followed.record, now, self.speed or 1.0)
+        return header_text(followed.record, now, self.speed or 1.0)
 
     @property
     def speed(self) -> float | None:
@@ -73,15 +73,15 @@ class SweepController(BackgroundWork):
 
     async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
         """What has to be known of the targets. Raises RaidbenchError."""
-        from app.features.sweep.engine.targets import look
+        from app.features.sweep.engine.targets import inspect_targets
 
-        return await look(self._app.workbench, plan, named)
+        return await inspect_targets(self._app.workbench, plan, named)
 
-    async def survey(self, design: Design, known: TargetFacts) -> RiskAssessment:
+    async def survey(self, design: Design, facts: TargetFacts) -> RiskAssessment:
         """What a sweep puts at risk. Raises RaidbenchError."""
-        from app.features.sweep.engine.risk_assessment import survey
+        from app.features.sweep.engine.risk_assessment import assess_risk
 
-        return await survey(self._app.workbench, design, known)
+        return await assess_risk(self._app.workbench, design, facts)
 
     async def begin(self, plan: SweepPlan, named: Mapping[str, str], seed: int) -> bool:
         """Look anew, ask, put the design on disk, hand it over; whether it runs. Whatever cannot be is told."""
@@ -92,14 +92,14 @@ class SweepController(BackgroundWork):
         try:
             if self.running:
                 raise RefusedError("A sweep is running already.", hint="x stops it.")
-            self._starter()
-            known = await self.look(plan, named)
-            surveyed = await self.survey(expand(plan, known, seed), known)
+            self._process_starter()
+            facts = await self.look(plan, named)
+            surveyed = await self.survey(expand(plan, facts, seed), facts)
             commands = () if surveyed.refused else await self._commands(surveyed.design)
             asked = question(surveyed, commands, self.speed)
             if not await self._app.push_screen_wait(ConfirmDialog(asked)) or surveyed.refused:
                 return False
-            folder = await self._put_down(surveyed.design)
+            folder = await self._create_session(surveyed.design)
             self._app.notify("The sweep begins in a process of its own.", title=folder.name)
             return await self._hand_over(folder)
         except RaidbenchError as error:
@@ -132,7 +132,7 @@ class SweepController(BackgroundWork):
                 )
         return tuple(lines)
 
-    async def _put_down(self, design: Design) -> Path:
+    async def _create_session(self, design: Design) -> Path:
         """A session of its own with the whole design, which nobody writes any more. Raises StorageError."""
         from app.features.sweep.engine.runner import SweepRunner
 
@@ -145,7 +145,7 @@ class SweepController(BackgroundWork):
         assert bench.folder is not None
         return bench.folder
 
-    def _starter(self) -> Callable[[Path], Awaitable[int]]:
+    def _process_starter(self) -> Callable[[Path], Awaitable[int]]:
         """What starts a process for a sweep. Raises RefusedError where none may be started."""
         hand_over = self._app.options.hand_over
         if hand_over is None:
@@ -153,7 +153,7 @@ class SweepController(BackgroundWork):
         return hand_over
 
     async def _hand_over(self, folder: Path) -> bool:
-        hand_over = self._starter()
+        hand_over = self._process_starter()
         try:
             await hand_over(folder)
         finally:
@@ -170,7 +170,7 @@ class SweepController(BackgroundWork):
 
     async def _follow(self, follower: Follower) -> None:
         """Show what it does until it is over, and say so."""
-        from app.features.sweep.screen.results_view import state_words
+        from app.features.sweep.screen.results_view import state_text
 
         ran = False
         while self.follower is follower:
@@ -182,7 +182,7 @@ class SweepController(BackgroundWork):
             await asyncio.sleep(EVERY)
         record = follower.record
         if ran and record is not None and self.follower is follower:
-            text, tone = state_words(record, running=False)
+            text, tone = state_text(record, running=False)
             severity = {"good": "information", "warning": "warning"}.get(tone, "error")
             self._app.notify(text, title="The sweep is over", severity=severity, timeout=15)  # type: ignore[arg-type]
 
@@ -236,9 +236,9 @@ class SweepController(BackgroundWork):
             self._app.notify(f"A sweep is running ({going[0].name}): 4 shows it.")
             return
         for folder in await asyncio.to_thread(abandoned_sessions, SWEEP, paths):
-            await self._offer(folder)
+            await self._offer_to_mend(folder)
 
-    async def _offer(self, folder: Path) -> None:
+    async def _offer_to_mend(self, folder: Path) -> None:
         from widgets.question import KeyedAnswer, QuestionDialog
 
         answer = await self._app.push_screen_wait(
@@ -255,22 +255,22 @@ class SweepController(BackgroundWork):
         if answer == "go on":
             await self.go_on(folder)
         elif answer == "restore":
-            await self._put_back(folder)
+            await self._restore_sweep(folder)
 
-    async def _put_back(self, folder: Path) -> None:
+    async def _restore_sweep(self, folder: Path) -> None:
         """End a sweep that was cut short. Runs to its end in this process: it takes seconds."""
         from app.features.sweep.engine.runner import SweepRunner
-        from app.features.sweep.screen.results_view import state_words
+        from app.features.sweep.screen.results_view import state_text
 
         bench = self._app.workbench.for_another_session()
         try:
             await bench.open(folder)
             await bench.hardware.probe()
-            record = await SweepRunner(bench).give_up()
+            record = await SweepRunner(bench).restore_and_stop()
         except RaidbenchError as error:
             self._app.show_error(error, title="Not put back")
             return
         finally:
             bench.close("put back")
-        text, tone = state_words(record, running=False)
+        text, tone = state_text(record, running=False)
         self._app.notify(text, title=folder.name, severity="error" if tone == "bad" else "information")

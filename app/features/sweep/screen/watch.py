@@ -24,8 +24,8 @@ from app.features.sweep.presentation.findings import finding_facts, short_facts
 from app.features.sweep.presentation.load_curve import curve_table
 from app.features.sweep.presentation.published_results import published_tables
 from app.features.sweep.presentation.sweep import (
-    alone,
     cell_text,
+    is_single_cell,
     legend,
     matrix,
     names_at,
@@ -33,7 +33,7 @@ from app.features.sweep.presentation.sweep import (
     scale_text,
     why_left_out,
 )
-from app.features.sweep.screen.results_view import grid, state_words, title_text, whole
+from app.features.sweep.screen.results_view import grid, state_text, sweep_progress, title_text
 from app.tui.bench.curves import Curves, ramp_of
 from app.tui.bench.live_view import latency_chart, progress, throughput_chart
 from app.tui.plot_worker import PlotWorker
@@ -118,40 +118,40 @@ class SweepWatch(Vertical):
             return
         record = with_labels(follower.record)
         self._shown = (session, record)
-        found = self._results(session, record)
-        self.set_class(alone(record), "-alone")
-        self.query_one(Matrix).grid = grid(matrix(record, found))
-        self._put("#sweep-legend", legend(found.rank))
-        self.query_one(ShadeScale).text = scale_text(found)
+        outcome = self._results(session, record)
+        self.set_class(is_single_cell(record), "-alone")
+        self.query_one(Matrix).grid = grid(matrix(record, outcome))
+        self._update_static("#sweep-legend", legend(outcome.rank))
+        self.query_one(ShadeScale).text = scale_text(outcome)
         title = title_text(session, record)
         self.query_one("#sweep-shown", Pane).title = title
-        self.query_one("#sweep-findings-pane", Pane).title = title if alone(record) else "What was found"
+        self.query_one("#sweep-findings-pane", Pane).title = title if is_single_cell(record) else "What was found"
         self.query_one("#sweep-live").display = running
-        self.query_one("#sweep-findings-pane").display = alone(record) or not running
-        self._show_cell(record, found)
+        self.query_one("#sweep-findings-pane").display = is_single_cell(record) or not running
+        self._show_cell(record, outcome)
         if running:
             self._show_live(session.active, record, speed)
-        if alone(record) or not running:
-            self.query_one("#sweep-short", Details).groups = groups((short_facts(record, found),))
-            self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, found))
-            self._show_published(found)
+        if is_single_cell(record) or not running:
+            self.query_one("#sweep-short", Details).groups = groups((short_facts(record, outcome),))
+            self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, outcome))
+            self._show_published(outcome)
         self._show_picture(follower, record, running=running)
-        text, tone = state_words(record, running=running, stopping=stopping)
+        text, tone = state_text(record, running=running, stopping=stopping)
         self.query_one("#sweep-state", TextParagraphs).say(text, tone)
 
-    def _show_published(self, found: Results) -> None:
+    def _show_published(self, outcome: Results) -> None:
         """Published tables, before everything else; drawn again only when a figure differs."""
-        shown = tuple(published_tables(found))
+        shown = tuple(published_tables(outcome))
         if shown == self._published:
             return
         self._published = shown
-        place = self.query_one("#sweep-published", Vertical)
-        place.remove_children()
+        container = self.query_one("#sweep-published", Vertical)
+        container.remove_children()
         for table in shown:
             heading = Details(groups=(FactGroup(facts=(Detail(label="", value=table.heading),)),))
-            place.mount(heading, StaticTable(columns(table), rows(table)))
+            container.mount(heading, StaticTable(columns(table), rows(table)))
 
-    def _put(self, selector: str, text: str) -> None:
+    def _update_static(self, selector: str, text: str) -> None:
         line, cleaned = self.query_one(selector, Static), clean_lines(text)
         if line.content != cleaned:
             line.update(cleaned)
@@ -169,18 +169,20 @@ class SweepWatch(Vertical):
             session, record = self._shown
             self._show_cell(record, self._results(session, record))
 
-    def _show_cell(self, record: SweepRecord, found: Results) -> None:
+    def _show_cell(self, record: SweepRecord, outcome: Results) -> None:
         """The cell under the cursor, and the ranking of its workload."""
-        setup, workload = names_at(found, *self.query_one(Matrix).cursor)
-        cell_result = found.at(setup, workload)
+        setup, workload = names_at(outcome, *self.query_one(Matrix).cursor)
+        cell_result = outcome.at(setup, workload)
         text = (
-            cell_text(found, record, cell_result) if cell_result is not None else why_left_out(record, setup, workload)
+            cell_text(outcome, record, cell_result)
+            if cell_result is not None
+            else why_left_out(record, setup, workload)
         )
-        self._put("#sweep-cell", text)
+        self._update_static("#sweep-cell", text)
         table = self.query_one("#sweep-ranking", StaticTable)
-        curve = next(iter(found.load_curves), None) if alone(record) else None
-        ranked = ranking(found, workload) if curve is None else curve_table(curve)
-        table.display = curve is not None or not alone(record)
+        curve = next(iter(outcome.load_curves), None) if is_single_cell(record) else None
+        ranked = ranking(outcome, workload) if curve is None else curve_table(curve)
+        table.display = curve is not None or not is_single_cell(record)
         table.columns, table.rows = columns(ranked), rows(ranked)
 
     def _show_picture(self, follower: Follower, record: SweepRecord, *, running: bool) -> None:
@@ -192,7 +194,7 @@ class SweepWatch(Vertical):
 
     def _show_live(self, active: ActiveRun | None, record: SweepRecord, speed: float) -> None:
         now = time.time()
-        self.query_one("#sweep-whole", ProgressLine).progress = whole(record, now, speed)
+        self.query_one("#sweep-whole", ProgressLine).progress = sweep_progress(record, now, speed)
         if active is None:
             self.query_one("#sweep-step", ProgressLine).progress = None
             return

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import pytest
 
 from app.features.fleet.hosts import query
-from app.features.fleet.hosts.query import asked
+from app.features.fleet.hosts.query import ask_hosts
 from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from app.features.fleet.ssh.command import OPTIONS
 from backends.errors import InvalidValueError, ToolMissingError
@@ -56,7 +56,7 @@ class Program:
 
 
 async def all_of(machine: Machine, order: HostsRequest = ORDER) -> list[RawResponse]:
-    return [raw async for raw in asked(machine, order)]  # type: ignore[arg-type]
+    return [raw async for raw in ask_hosts(machine, order)]  # type: ignore[arg-type]
 
 
 async def test_each_host_is_told_once_however_its_lines_are_cut() -> None:

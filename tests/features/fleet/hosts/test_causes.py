@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.features.fleet.hosts.failure_causes import Cause, HostResponse, MissingHost, document_in, judged
-from app.features.fleet.hosts.wire_format import RawResponse, raw_answer
+from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost, find_document, interpret
+from app.features.fleet.hosts.wire_format import RawResponse, parse_response
+from app.features.fleet.ssh.faults import Cause
 from tests.case_loop import loop_over
 
 FINE = RawResponse(host="n1", status=0, out='{"schema": 1, "findings": []}')
 
 
 def cause(raw: RawResponse, schema: int = 1) -> Cause:
-    told = judged(raw, schema)
+    told = interpret(raw, schema)
     assert isinstance(told, MissingHost)
     return told.cause
 
@@ -67,7 +68,7 @@ def test_what_a_host_gives_has_a_cause(raw: RawResponse, expected: Cause) -> Non
 
 
 def test_an_answer_after_a_greeting_is_an_answer_with_its_status() -> None:
-    told = judged(replace(FINE, status=5, out=f"Welcome {{here}}\n{FINE.out}\n"))
+    told = interpret(replace(FINE, status=5, out=f"Welcome {{here}}\n{FINE.out}\n"))
     assert told == HostResponse(host="n1", status=5, document={"schema": 1, "findings": []})
 
 
@@ -77,13 +78,13 @@ def test_what_comes_after_a_document_makes_it_none() -> None:
 
 def test_the_form_that_is_asked_for_counts() -> None:
     devices = replace(FINE, out='{"schema": 2}')
-    assert isinstance(judged(devices, 2), HostResponse)
+    assert isinstance(interpret(devices, 2), HostResponse)
     assert cause(FINE, 2) is Cause.OLDER
 
 
 def refused(status: int, message: str) -> MissingHost:
     error = {"status": status, "message": message, "hint": "Look\x1b[2J there.", "evidence": "a\x07b"}
-    told = judged(replace(FINE, status=status, out=json.dumps({"schema": 1, "error": error})), 2)
+    told = interpret(replace(FINE, status=status, out=json.dumps({"schema": 1, "error": error})), 2)
     assert isinstance(told, MissingHost)
     return told
 
@@ -102,7 +103,7 @@ def test_a_raidbench_that_does_not_know_what_it_is_asked_is_too_old() -> None:
 
 
 def test_a_hint_names_the_host_and_last_words_are_few() -> None:
-    told = judged(RawResponse(host="n7", status=255, err="\n".join(f"row {n}" for n in range(100))))
+    told = interpret(RawResponse(host="n7", status=255, err="\n".join(f"row {n}" for n in range(100))))
     assert isinstance(told, MissingHost)
     assert ("`ssh n7 true`" in told.hint, told.evidence) == (True, "row 97\nrow 98\nrow 99")
 
@@ -110,16 +111,16 @@ def test_a_hint_names_the_host_and_last_words_are_few() -> None:
 @pytest.mark.long
 @given(st.text() | st.text().map(lambda text: "{" + text), st.integers(0, 255), st.text())
 def test_nothing_a_host_gives_is_a_traceback(out: str, status: int, err: str) -> None:
-    told = judged(RawResponse(host="n1", status=status, out=out, err=err))
-    assert isinstance(told, MissingHost) or document_in(out) == told.document
+    told = interpret(RawResponse(host="n1", status=status, out=out, err=err))
+    assert isinstance(told, MissingHost) or find_document(out) == told.document
 
 
 @pytest.mark.long
 @given(st.builds(RawResponse, host=st.text(), status=st.none() | st.integers(0, 255), out=st.text(), err=st.text()))
 def test_what_crosses_between_the_processes_comes_back(raw: RawResponse) -> None:
-    assert raw_answer(raw.line().encode()) == raw
+    assert parse_response(raw.line().encode()) == raw
 
 
 @pytest.mark.parametrize("line", [b"", b"[]", b"{}", b'{"host": 1, "out": "", "err": ""}', b"\xff{"])
 def test_any_other_line_is_none(line: bytes) -> None:
-    assert raw_answer(line) is None
+    assert parse_response(line) is None

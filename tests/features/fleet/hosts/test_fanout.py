@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.features.fleet.hosts.fanout import HostTask, settle
-from app.features.fleet.hosts.wire_format import BYTES, LAST_WORDS, LINES, NOISE, RawResponse, raw_answer
+from app.features.fleet.hosts.wire_format import BYTES, LAST_WORDS, LINES, NOISE, RawResponse, parse_response
 from app.features.fleet.ssh.command import OPTIONS
 
 
@@ -35,7 +35,7 @@ def told(*chunks: bytes, stream: str = "stdout") -> tuple[Client, HostTask]:
 def answer(talk: HostTask, capsys: pytest.CaptureFixture[str], *, late: bool = False) -> RawResponse:
     talk.ev_close(None, late)
     (line,) = capsys.readouterr().out.splitlines()
-    found = raw_answer(line.encode())
+    found = parse_response(line.encode())
     assert found is not None
     return found
 

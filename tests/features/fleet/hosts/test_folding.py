@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.features.fleet.hosts.failure_causes import Cause, HostResponse, MissingHost
-from app.features.fleet.hosts.grouping import HostResponses, answers_json, counted, loss_rows, text_rows
+from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
+from app.features.fleet.hosts.grouping import HostResponses, answered_text, answers_json, loss_rows, text_rows
+from app.features.fleet.ssh.faults import Cause
 
 NAMES = tuple(f"n{number}" for number in range(1, 7))
 
@@ -43,7 +44,7 @@ def test_for_a_person_equal_text_is_equal() -> None:
 
 def test_a_total_never_shrinks_in_silence() -> None:
     made = gathered(*(answer(name) for name in NAMES[:4]), lost("n6"), lost("n5"))
-    assert counted(made) == "4 of 6 hosts answered; missing: n[5-6]."
+    assert answered_text(made) == "4 of 6 hosts answered; missing: n[5-6]."
     assert answers_json(made)["counts"] == {"asked": 6, "answered": 4, "missing": 2}
     assert [one["host"] for one in answers_json(made)["missing"]] == ["n5", "n6"]
     assert not made.waiting

@@ -8,7 +8,7 @@ import pytest
 
 from app.features.apply.exporting import document_of
 from app.features.apply.settings_file import DesiredError, parse
-from app.features.fleet.hosts.majority_config import Majority, majority
+from app.features.fleet.hosts.majority_config import Majority, majority_settings
 
 SELECT = {"vendor": "block", "kind": "drive", "model": "ST1"}
 
@@ -23,7 +23,7 @@ def kept(most: Majority) -> dict[str, tuple[str, str]]:
 
 def test_what_more_than_half_have_is_kept_and_the_rest_is_named() -> None:
     hosts = [told({"a": "1", "b": "x"}), told({"a": "1", "b": "y"}), told({"a": "2", "b": "z", "c": "1"})]
-    most = majority(hosts)
+    most = majority_settings(hosts)
     assert kept(most) == {"a": ("1", "on 2 of 3 hosts")}
     assert most.left_out == ("ST1 b", "ST1 c")
 
@@ -31,7 +31,7 @@ def test_what_more_than_half_have_is_kept_and_the_rest_is_named() -> None:
 @pytest.mark.parametrize("number", [2, 4])
 def test_half_is_no_majority(number: int) -> None:
     hosts = [told({"a": str(place % 2)}) for place in range(number)]
-    assert majority(hosts) == Majority(targets=(), left_out=("ST1 a",))
+    assert majority_settings(hosts) == Majority(targets=(), left_out=("ST1 a",))
 
 
 @pytest.mark.parametrize(
@@ -46,22 +46,22 @@ def test_half_is_no_majority(number: int) -> None:
     ],
 )
 def test_what_means_one_machine_is_not_taken(select: dict[str, Any]) -> None:
-    assert majority([told({"a": "1"}, select)]).targets == ()
+    assert majority_settings([told({"a": "1"}, select)]).targets == ()
 
 
 @pytest.mark.parametrize("rubbish", [{}, {"targets": 7}, {"targets": [7, {"select": [], "set": {"a": "1"}}]}])
 def test_rubbish_makes_nothing(rubbish: dict[str, Any]) -> None:
-    assert majority([rubbish, told({"a": "1"})]).targets == ()
+    assert majority_settings([rubbish, told({"a": "1"})]).targets == ()
 
 
 def test_a_key_that_is_none_makes_no_file() -> None:
     with pytest.raises(DesiredError):
-        majority([told({"a\n[target.set]\nb": "1"})])
+        majority_settings([told({"a\n[target.set]\nb": "1"})])
 
 
 def test_the_file_has_what_hosts_said_as_words_and_nothing_else() -> None:
     hostile = {"vendor": "block", "kind": "drive", "model": 'x"}\npersist = true\x1b[2J#'}
-    most = majority([told({"a": '1"\npersist = true\x1b'}, hostile)])
+    most = majority_settings([told({"a": '1"\npersist = true\x1b'}, hostile)])
     found = parse(document_of(most.targets).encode(), "it")
     assert (found.persist, len(found.targets), set(found.targets[0].values)) == (False, 1, {"a"})
     assert "\x1b" not in document_of(most.targets)

@@ -12,7 +12,7 @@ from app.core.presentation import json_schema
 from app.core.presentation.device import device_facts
 from app.core.presentation.device_table import DeviceListOptions, devices_table
 from app.core.presentation.setting import settings_table
-from app.features.fleet.hosts.remote_devices import told_devices
+from app.features.fleet.hosts.remote_devices import parse_devices
 from backends.model import Array, Controller, Drive, Health, Inventory, Target
 from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
@@ -26,7 +26,7 @@ async def test_a_host_is_shown_as_it_is_shown_there(rack: str) -> None:
     machine = MachineBackends.of(SimulatedHost(MACHINES[rack](), speed=FAST))
     there = await machine.probe()
     settings, _ = await all_settings(machine, there)
-    told = told_devices(json.loads(json.dumps(json_schema.devices(there, settings, host="x", simulated=True))))
+    told = parse_devices(json.loads(json.dumps(json_schema.devices(there, settings, host="x", simulated=True))))
     assert devices_table(told.inventory, DeviceListOptions(whole=True), {}) == devices_table(
         there, DeviceListOptions(whole=True), {}
     )
@@ -46,7 +46,7 @@ async def test_a_host_is_shown_as_it_is_shown_there(rack: str) -> None:
 
 @loop_over("junk", [None, 7, "x", [], {}, [[]], [{}], [{"address": 5}], [{"address": "nothing"}]])
 def test_what_makes_no_sense_is_left_out(junk: object) -> None:
-    told = told_devices({"controllers": junk, "arrays": junk, "drives": junk, "problems": junk})
+    told = parse_devices({"controllers": junk, "arrays": junk, "drives": junk, "problems": junk})
     assert (told.inventory.drives, told.inventory.arrays, told.settings) == ((), (), {})
 
 
@@ -58,7 +58,7 @@ def test_fields_that_make_no_sense_are_unknown() -> None:
         "size_bytes": -1,
         "settings": [{"key": "a\x1b[2J"}],
     }
-    told = told_devices({"drives": [drive, drive], "arrays": [{"address": "md:md0", "members": ["md:md0", None]}]})
+    told = parse_devices({"drives": [drive, drive], "arrays": [{"address": "md:md0", "members": ["md:md0", None]}]})
     (shown,), (array,) = told.inventory.drives, told.inventory.arrays
     assert (shown.state.value, shown.media.value, shown.size_bytes) == ("unknown", "unknown", None)
     assert array.members == ()  # nothing stands upon itself
@@ -86,16 +86,16 @@ def test_the_health_of_a_drive_is_as_it_is_there(health: Health) -> None:
     drive = Drive(target=Target(backend="block", address="sda"), health=health)
     shown = json.loads(json.dumps(json_schema.devices(Inventory(drives=(drive,)), {}, host="x", simulated=True)))
     assert set(shown["drives"][0]["health"]) == {field.name for field in dataclasses.fields(Health)}
-    assert told_devices(shown).inventory.drives[0].health == health
+    assert parse_devices(shown).inventory.drives[0].health == health
 
 
 @loop_over("junk", [None, 7, "x", [], -1, float("inf"), float("nan"), 10**400, True, {}])
 def test_health_that_makes_no_sense_is_not_known(junk: object) -> None:
     names = [field.name for field in dataclasses.fields(Health)]
-    told = told_devices({"drives": [{"address": "block:sda", "health": dict.fromkeys(names, junk)}]})
+    told = parse_devices({"drives": [{"address": "block:sda", "health": dict.fromkeys(names, junk)}]})
     health = told.inventory.drives[0].health
     flags = (health.predicts_failure, health.locked, health.foreign, health.copyback)
     assert flags == ((True,) * 4 if junk is True else (None,) * 4)
     assert health.media_errors == (7 if junk == 7 else None)
     assert health.wear_percent == (junk if junk in (7, -1) and junk is not True else None)
-    assert told_devices({"drives": [{"address": "block:sda", "health": junk}]}).inventory.drives[0].health == Health()
+    assert parse_devices({"drives": [{"address": "block:sda", "health": junk}]}).inventory.drives[0].health == Health()

@@ -17,7 +17,7 @@ from app.features.fleet.multihost.messages import (
     ProtocolViolationError,
     RateLimiter,
     ReadyMessage,
-    heard,
+    parse_message,
 )
 from tests.case_loop import loop_over
 
@@ -39,7 +39,7 @@ def line(body: object) -> bytes:
 
 
 def test_a_tick_is_read() -> None:
-    tick = heard(line(TICK))
+    tick = parse_message(line(TICK))
     assert isinstance(tick, IntervalMessage)
     assert (tick.monotonic, tick.seconds, tick.measuring) == (10.0, 0.25, True)
     assert dict(tick.sides["read"].histogram.counts) == {100: 1, 101: 2}
@@ -47,13 +47,13 @@ def test_a_tick_is_read() -> None:
 
 
 def test_a_latency_between_two_buckets_is_that_of_its_own() -> None:
-    tick = heard(line(TICK | {"read": {"ios": 3, "bytes": 1, "bins": [[1000, 1], [1004, 2]]}}))
+    tick = parse_message(line(TICK | {"read": {"ios": 3, "bytes": 1, "bins": [[1000, 1], [1004, 2]]}}))
     assert isinstance(tick, IntervalMessage)
     assert dict(tick.sides["read"].histogram.counts) == {1004: 3}
 
 
 def test_of_the_ramp_nothing_counts() -> None:
-    tick = heard(line(TICK | {"phase": "ramp"}))
+    tick = parse_message(line(TICK | {"phase": "ramp"}))
     assert isinstance(tick, IntervalMessage)
     assert not tick.measuring
 
@@ -82,13 +82,13 @@ def test_of_the_ramp_nothing_counts() -> None:
 )
 def test_what_cannot_be_is_no_tick(change: dict[str, Any]) -> None:
     with pytest.raises(ProtocolViolationError):
-        heard(line(TICK | change))
+        parse_message(line(TICK | change))
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_message_or_a_lie(text: bytes) -> None:
     with pytest.raises(ProtocolViolationError) as told:
-        heard(text)
+        parse_message(text)
     assert told.value.message.isprintable()
 
 
@@ -97,26 +97,26 @@ def test_any_bytes_are_a_message_or_a_lie(text: bytes) -> None:
 )
 def test_no_text_breaks_it(text: bytes) -> None:
     with pytest.raises(ProtocolViolationError) as told:
-        heard(text)
+        parse_message(text)
     assert "\x1b" not in told.value.message
 
 
 def test_a_host_speaks_of_itself_alone() -> None:
     ready = {"kind": "ready", "host": "plum", "target": "x", "job": {}, "seconds": 1, "fio": "3.33"}
-    assert isinstance(heard(line(ready), "plum"), ReadyMessage)
+    assert isinstance(parse_message(line(ready), "plum"), ReadyMessage)
     with pytest.raises(ProtocolViolationError, match="It speaks of another host, plum"):
-        heard(line(ready), "pear")
+        parse_message(line(ready), "pear")
 
 
 def test_another_protocol_is_named() -> None:
     with pytest.raises(ProtocolMismatchError, match=r"raidbench 9\.9 speaks another protocol \(2, here 1\)"):
-        heard(line(HELLO | {"protocol": 2, "version": "9.9"}))
+        parse_message(line(HELLO | {"protocol": 2, "version": "9.9"}))
 
 
 def test_texts_are_cleaned_and_bounded() -> None:
     hello, end = (
-        heard(line(HELLO | {"host": "a\x1b]0;x\x07" + "b" * 999})),
-        heard(line({"kind": "end", "message": "x\n" * 999})),
+        parse_message(line(HELLO | {"host": "a\x1b]0;x\x07" + "b" * 999})),
+        parse_message(line({"kind": "end", "message": "x\n" * 999})),
     )
     assert isinstance(hello, HelloMessage)
     assert isinstance(end, EndMessage)
@@ -126,7 +126,7 @@ def test_texts_are_cleaned_and_bounded() -> None:
 
 
 def test_nothing_measured_is_followed_for_ever() -> None:
-    ready = heard(line({"kind": "ready", "host": "a", "target": "x", "job": {}, "seconds": 1e10, "fio": ""}))
+    ready = parse_message(line({"kind": "ready", "host": "a", "target": "x", "job": {}, "seconds": 1e10, "fio": ""}))
     assert isinstance(ready, ReadyMessage)
     assert ready.seconds == 30 * 86400
 

@@ -18,7 +18,7 @@ from app.features.fleet.multihost.messages import (
     IntervalMessage,
     ProtocolViolationError,
     ResultMessage,
-    heard,
+    parse_message,
 )
 from app.features.fleet.multihost.protocol import tick
 from app.features.fleet.multihost.record import IN_WINDOW, LOST
@@ -31,7 +31,7 @@ TOTALS = {"total_ios": 2000, "total_bytes": 8_192_000, "iops": 2000.0, "bytes_pe
 
 def told(**more: Any) -> Any:
     """Return a message as it is read."""
-    return heard(json.dumps(more).encode())
+    return parse_message(json.dumps(more).encode())
 
 
 def interval(end: float, *, seconds: float = 1.0, phase: str = "measuring", **sides: Any) -> IntervalMessage:
@@ -92,11 +92,11 @@ def test_only_a_histogram_of_all_the_ios_is_read(ios: int, counts: list[int]) ->
 )
 def test_a_line_with_a_key_twice_or_a_number_that_is_none_is_a_lie(line: bytes) -> None:
     with pytest.raises(ProtocolViolationError):
-        heard(line)
+        parse_message(line)
 
 
 def test_an_unknown_field_is_ignored() -> None:
-    assert heard(json.dumps({"kind": "started", "news": [1]}).encode()) == heard(b'{"kind":"started"}')
+    assert parse_message(json.dumps({"kind": "started", "news": [1]}).encode()) == parse_message(b'{"kind":"started"}')
 
 
 def test_what_a_run_says_of_an_interval_adds_up() -> None:

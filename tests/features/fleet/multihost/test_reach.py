@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from app.features.fleet.multihost.transport import why_gone
+from app.features.fleet.multihost.transport import lost_reason
 from app.features.fleet.ssh.command import ssh_argv
 from tests.case_loop import loop_over
 
@@ -43,8 +43,8 @@ def test_nothing_is_asked_and_no_key_accepted() -> None:
     ],
 )
 def test_why_there_is_no_line(status: int | None, said: list[str], means: str) -> None:
-    assert means in why_gone(status, said)
+    assert means in lost_reason(status, said)
 
 
 def test_what_ssh_passes_on_is_cleaned() -> None:
-    assert "\x1b" not in why_gone(255, ["\x1b]0;owned\x07"])
+    assert "\x1b" not in lost_reason(255, ["\x1b]0;owned\x07"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.core.session.multihost_names import joint_hosts
 from app.features.fleet.multihost.common_interval import CommonInterval
-from app.features.fleet.multihost.figures import IoCounts, together
+from app.features.fleet.multihost.figures import IoCounts, sum_hosts
 from app.features.fleet.multihost.messages import IntervalMessage
 from app.features.fleet.multihost.record import (
     DOCUMENT,
@@ -36,7 +36,7 @@ def made(session: Path) -> JointRecord:
     folder = JointFolder(session, HOSTS)
     ticks(folder, "pear", 100, 20)
     ticks(folder, "plum", 110, 30)
-    figures = together({host: folder.pooled(host, WINDOW).figures() for host in HOSTS})
+    figures = sum_hosts({host: folder.pooled(host, WINDOW).figures() for host in HOSTS})
     hosts = (
         HostRecord(host="pear", state=IN_WINDOW, late_s=1.5),
         HostRecord(host="plum", state=LOST, reason="its line ended"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.features.fleet.multihost.common_interval import common_window, late
+from app.features.fleet.multihost.common_interval import common_window, late_starts
 
 
 def test_it_begins_with_the_last_and_ends_with_the_first() -> None:
@@ -54,4 +54,4 @@ def test_only_whole_intervals_count() -> None:
 def test_late_is_more_than_a_second_after_the_first_by_the_plan() -> None:
     spans = {"a": (100.2, 110.0), "b": (101.1, 110.0), "c": (101.3, 110.0), "d": (102.3, 110.0)}
     planned = {"a": 100.0, "b": 100.0, "c": 100.0, "d": 102.0}
-    assert {host: round(wait, 3) for host, wait in late(spans, planned).items()} == {"c": 1.1}
+    assert {host: round(wait, 3) for host, wait in late_starts(spans, planned).items()} == {"c": 1.1}

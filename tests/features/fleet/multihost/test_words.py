@@ -7,10 +7,10 @@ import pytest
 from app.core.session.results import DirectionSample, Phase, Sample
 from app.features.fleet.multihost.protocol import (
     Ping,
+    RunCommand,
     StartCommand,
     StopCommand,
-    Word,
-    confirm_token,
+    parse_command,
     refused_start,
     tick,
 )
@@ -27,8 +27,8 @@ from tests.case_loop import loop_over
         (b"bye", StopCommand()),
     ],
 )
-def test_three_words_are_known(line: bytes, word: Word) -> None:
-    assert confirm_token(line) == word
+def test_three_words_are_known(line: bytes, word: RunCommand) -> None:
+    assert parse_command(line) == word
 
 
 @loop_over(
@@ -51,7 +51,7 @@ def test_three_words_are_known(line: bytes, word: Word) -> None:
 )
 def test_nothing_else_is_a_word(line: bytes) -> None:
     with pytest.raises(InvalidValueError, match="none of the words") as told:
-        confirm_token(line)
+        parse_command(line)
     assert "\x1b" not in told.value.message
 
 

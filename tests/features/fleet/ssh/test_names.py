@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.features.fleet.ssh.command import OPTIONS, remote_line, ssh_options
-from app.features.fleet.ssh.faults import SshFault, ssh_fault
+from app.features.fleet.ssh.faults import Cause, ssh_fault
 from app.features.fleet.ssh.nodesets import folded, hosts_named
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Completed
@@ -67,7 +67,7 @@ def test_what_is_called_there_is_the_installed_one_else_the_copy(tmp_path: Path,
     environment = {"HOME": str(tmp_path), "PATH": f"{tmp_path}/bin:/usr/bin:/bin"}
     done = subprocess.run(("/bin/sh", "-c", line), env=environment, capture_output=True, text=True)
     if says is None:
-        assert ssh_fault(done.returncode, done.stderr) is SshFault.ABSENT
+        assert ssh_fault(done.returncode, done.stderr) is Cause.ABSENT
     else:
         assert (done.returncode, done.stdout) == (0, f"{says}\nshow\n--\na b;'$(c)\n*\n")
 
