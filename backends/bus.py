@@ -72,10 +72,10 @@ class BusCard:
 async def bus_cards(host: Host) -> tuple[BusCard, ...]:
     """Return the storage controllers on the bus; none where the bus cannot be read."""
     folders = [path.rstrip("/") for path in await host.list(f"{DEVICES}/*")]
-    said = await host.read_many([f"{path}/{name}" for path in folders for name in ("class", "vendor", "device")])
+    texts = await host.read_many([f"{path}/{name}" for path in folders for name in ("class", "vendor", "device")])
     cards = []
     for path in sorted(folders):
-        kind, maker, device = (said.get(f"{path}/{name}", "").strip() for name in ("class", "vendor", "device"))
+        kind, maker, device = (texts.get(f"{path}/{name}", "").strip() for name in ("class", "vendor", "device"))
         nvme = kind.startswith(_NVME_CLASS) and (maker, device) in _NVME_RAID
         if not nvme and (not kind.startswith(_CLASSES) or maker in _NO_CARDS):
             continue
@@ -93,17 +93,17 @@ def unreported(cards: Sequence[BusCard], controllers: Iterable[Controller]) -> t
     Addresses decide. What the kernel alone says of a RAID controller does not report its arrays and drives.
     A controller without an address accounts for one card of its vendor.
     """
-    known: dict[str, set[str]] = defaultdict(set)
+    backends_at: dict[str, set[str]] = defaultdict(set)
     nameless: Counter[str] = Counter()
     for controller in controllers:
         address = function_of(controller.pci)
         if address is None:
             nameless[controller.target.backend] += 1
         else:
-            known[address].add(controller.target.backend)
+            backends_at[address].add(controller.target.backend)
     left = []
     for card in cards:
-        if card.reported_by(known[card.address]):
+        if card.reported_by(backends_at[card.address]):
             continue
         if card.vendor is not None and nameless[card.vendor] > 0:
             nameless[card.vendor] -= 1

@@ -64,8 +64,8 @@ def disk_lock(*paths: Identity) -> str:
     They are those of the thing, so that a disk under another name has them too; that of the kernel name where nothing
     lasts. Where only some paths tell the WWN the other paths' serial number counts as well: a path may come and go.
     """
-    lasting = {known for path in paths if (known := path.lasting) is not None}
-    names = [f"disk-{known}" for known in sorted(lasting, reverse=True)]
+    lasting = {lasting_id for path in paths if (lasting_id := path.lasting) is not None}
+    names = [f"disk-{lasting_id}" for lasting_id in sorted(lasting, reverse=True)]
     return "\n".join(names) or _BY_NAME + paths[0].name.replace("!", "-")
 
 

@@ -41,10 +41,10 @@ def gone(target: Target) -> DeviceGoneError:
     return DeviceGoneError(f"{clean(str(target))} is not there.", hint=LOOK_AGAIN)
 
 
-def require_still_free(wish: ArrayRequest, candidates: Iterable[Candidate]) -> None:
+def require_still_free(request: ArrayRequest, candidates: Iterable[Candidate]) -> None:
     """Raises DeviceGoneError for a drive of a wish that is no candidate now, RefusedError for one that is not free."""
     now = {candidate.drive: candidate for candidate in candidates}
-    for drive in wish.drives:
+    for drive in request.drives:
         present = now.get(drive.drive)
         if present is None or present.serial != drive.serial:
             raise gone(drive.drive)
@@ -55,10 +55,10 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
     """The setting of that key. Raises UnknownSettingError naming those that there are."""
     declared = {setting.key: setting for setting in settings}
     if key not in declared:
-        known = ", ".join(declared) or "none"
+        names = ", ".join(declared) or "none"
         failure = UnknownSettingError if declared else NotFoundError  # what has none at all is no such thing
         raise failure(
-            f"{clean(str(target))} has no setting {clean(key)}.", hint=suggested(key, declared, f"It has: {known}.")
+            f"{clean(str(target))} has no setting {clean(key)}.", hint=suggested(key, declared, f"It has: {names}.")
         )
     return declared[key]
 
@@ -77,11 +77,11 @@ async def _locks(host: Host, names: Iterable[str]) -> list[str]:
     tree = await read_tree(host)
     twins, likely = other_paths(tree), likely_of(tree)
     record = {name: (*twins.get(name, ()), *likely.get(name, ())) for name in (*twins, *likely)}
-    matches = []
+    locks = []
     for name in names:
         nodes = (tree.nodes.get(path) for path in paths_of(record, name))
-        matches.append(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
-    return matches
+        locks.append(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
+    return locks
 
 
 async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
@@ -209,8 +209,8 @@ def in_order(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: 
     for low, high in bounds:
         if low not in values or high not in values:
             continue
-        wish, there = values[high], now.get(low) or ""
-        down = wish.isdecimal() and there.isdecimal() and int(wish) < int(there)
+        upper, lower = values[high], now.get(low) or ""
+        down = upper.isdecimal() and lower.isdecimal() and int(upper) < int(lower)
         first, second = sorted((keys.index(low), keys.index(high)))
         keys[first], keys[second] = (low, high) if down else (high, low)
     return keys
@@ -322,5 +322,5 @@ def _failed(error: ToolFailedError, change: Change, step: ChangeStep, done: str,
 
 def evidence_of(command: Command, done: Completed) -> str:
     """What a program printed, for the log: without its secrets, the beginning of long text."""
-    said = f"{command.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:2000]}"
-    return command.masked(said)
+    output = f"{command.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:2000]}"
+    return command.masked(output)

@@ -65,8 +65,8 @@ def nameplate(
     """
     own = called or device.name
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
-    words = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
-    word = next((word for word in words if not any(mark.endswith(word) for mark in foreign)), own)
+    candidates = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
+    word = next((word for word in candidates if not any(mark.endswith(word) for mark in foreign)), own)
     return DeviceLabel(name=name or own, words=_words(device, word), word=word)
 
 
@@ -78,7 +78,7 @@ def confirm_token(plates: Iterable[DeviceLabel]) -> str:
 def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
     """The nameplate of something in an inventory; of what is not there, its address alone."""
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    device = next((other_device for other_device in things if other_device.target == target), None)
+    device = next((entry for entry in things if entry.target == target), None)
     if device is None:
         return nameplate(Identity(name=target.address), name=str(target))
     others = [_identity(other) for other in things if _apart(device, other)]
@@ -111,8 +111,8 @@ def _marks(device: Identity) -> tuple[str, ...]:
     """
     serial, wwn = _plain(device.serial), _plain(device.wwn)
     wwn = "" if wwn.startswith(_ARRAYS) else wwn.partition(".")[2] or wwn
-    matches = (wwn,) if serial and wwn == serial[::-1] else (serial, wwn)
-    return tuple(mark for mark in matches if len(mark) >= SHORTEST and mark.isascii())
+    identifiers = (wwn,) if serial and wwn == serial[::-1] else (serial, wwn)
+    return tuple(mark for mark in identifiers if len(mark) >= SHORTEST and mark.isascii())
 
 
 def _plain(mark: str | None) -> str:
@@ -142,12 +142,12 @@ def _words(device: Identity, word: str) -> str:
         return ", ".join(filter(None, (kind, size_words(device.size_bytes) if device.size_bytes else "")))
     if device.model and not (_marks(device) or device.size_bytes or device.devno):
         return device.model  # a filesystem, say: neither a disk nor of a size
-    known = []
+    description = []
     if device.serial and (_plain(device.serial).endswith(word) or not _marks(device)):
-        known = [f"serial number {device.serial}"]
+        description = [f"serial number {device.serial}"]
     elif _marks(device) and device.wwn:
-        known = [f"WWN {device.wwn}"]
+        description = [f"WWN {device.wwn}"]
     elif device.serial:
-        known = [f"serial number {device.serial}, which another device reports too"]
+        description = [f"serial number {device.serial}, which another device reports too"]
     size = "size unknown" if device.size_bytes is None else size_words(device.size_bytes)
-    return ", ".join((device.model or "model unknown", *(known or ["no serial number"]), size))
+    return ", ".join((device.model or "model unknown", *(description or ["no serial number"]), size))

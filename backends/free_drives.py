@@ -38,11 +38,11 @@ async def kernel_candidates(host: Host, drives: Iterable[Drive]) -> tuple[Candid
     """These disks with all that stands against each. Nothing is written."""
     turn = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(drive: Drive) -> Candidate:
+    async def candidate(drive: Drive) -> Candidate:
         async with turn:
             return await kernel_candidate(host, drive)
 
-    return tuple(await asyncio.gather(*map(one, drives)))
+    return tuple(await asyncio.gather(*map(candidate, drives)))
 
 
 def _is_disk(drive: Drive, inventory: Inventory) -> bool:

@@ -156,12 +156,12 @@ def _never(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
 
 
 def _against_writing(facts: DeviceFacts) -> list[str]:
-    known = [use for use in facts.uses if use.kind != "exclusive"] or facts.uses
-    reasons = [_sentence(facts, use) for use in known]
+    uses = [use for use in facts.uses if use.kind != "exclusive"] or facts.uses
+    reasons = [_sentence(facts, use) for use in uses]
     reasons += [
         f"{_place(facts, signature.part)} {mark.verb} {mark.told(signature.label)} ({signature.kind})."
         for signature, mark in _marks(facts)
-        if (mark.layer, signature.part) not in {(use.kind, use.part) for use in known}
+        if (mark.layer, signature.part) not in {(use.kind, use.part) for use in uses}
     ]
     if facts.read_only:
         reasons.append(f"{facts.shown} is read-only.")
@@ -188,9 +188,9 @@ def _place(facts: DeviceFacts, part: str | None) -> str:
     return node_path(part) if part is not None else facts.disk or facts.shown
 
 
-def use_clause(place: str, use: Use) -> str:
-    """Return a use of the device at `place`, as a sentence without its full stop."""
-    return f"{place} is {use.detail}" if use.elsewhere or use.kind in IS else f"{place}: {use.detail}"
+def use_clause(node: str, use: Use) -> str:
+    """Return a use of the device at `node`, as a sentence without its full stop."""
+    return f"{node} is {use.detail}" if use.elsewhere or use.kind in IS else f"{node}: {use.detail}"
 
 
 def _sentence(facts: DeviceFacts, use: Use) -> str:
@@ -198,11 +198,11 @@ def _sentence(facts: DeviceFacts, use: Use) -> str:
 
 
 def _found(facts: DeviceFacts, signature: Signature) -> str:
-    what = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
+    content = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
     size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
     own = f", UUID {signature.uuid}" if signature.uuid else ""  # one that was made anew since is another one
-    return f"{_place(facts, signature.part)}: {what}{label}{size}{own}"
+    return f"{_place(facts, signature.part)}: {content}{label}{size}{own}"
 
 
 def require(verdict: GuardResult, typed: str | None = None) -> None:
@@ -278,11 +278,11 @@ async def require_free(
 
 async def _looked_at(host: Host, device: str, shown: Collection[Signature] | None) -> DeviceFacts:
     facts, verdict = await look_at(host, device, Intent.WRITE)
-    known = None if shown is None else [*(_found(facts, signature) for signature in shown), *facts.copies]
+    confirmed = None if shown is None else [*(_found(facts, signature) for signature in shown), *facts.copies]
 
     def allow(now: GuardResult) -> None:
         _require_ok(now)
-        require_confirmed_content(now, known)
+        require_confirmed_content(now, confirmed)
 
     allow(verdict)
     if host.capabilities.harmed:

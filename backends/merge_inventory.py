@@ -96,8 +96,8 @@ def _mapped(inventory: Inventory) -> Inventory:
         lower = own.get(array.device or "")
         if lower is None:
             return array
-        known = _missing(array, lower, "link", "uses", "above", "identity", "size_bytes")
-        return replace(array, **known, facts=_facts(array.facts, lower.facts))
+        missing = _missing(array, lower, "link", "uses", "above", "identity", "size_bytes")
+        return replace(array, **missing, facts=_facts(array.facts, lower.facts))
 
     return replace(inventory, arrays=tuple(filled(array) for array in inventory.arrays if array not in own.values()))
 
@@ -106,8 +106,8 @@ def _managed(primary: Controller, bus: Controller | None) -> Controller:
     """What the vendor knows, then what the bus does."""
     if bus is None or primary.target.backend == BUS:
         return primary
-    known = _missing(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
-    return replace(primary, **known, facts=_facts(primary.facts, bus.facts))
+    missing = _missing(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
+    return replace(primary, **missing, facts=_facts(primary.facts, bus.facts))
 
 
 def _array_at(array: Array, moved: Mapping[Target, Target]) -> Array:
@@ -126,33 +126,33 @@ def _disks(inventory: Inventory) -> Inventory:
     vendors = {drive.device: drive for drive in reversed(inventory.drives) if drive.target.backend != KERNEL}
     arrays = {array.device: array for array in reversed(inventory.arrays)}
 
-    def drive(one: Drive) -> Drive:
-        if one.device is None:
-            return one
-        if one.target.backend != KERNEL:
-            twin = own.get(one.device)
-            return one if twin is None else _filled(one, twin)
-        array = arrays.get(one.device)
-        primary = vendors.get(one.device)
+    def joined_drive(drive: Drive) -> Drive:
+        if drive.device is None:
+            return drive
+        if drive.target.backend != KERNEL:
+            twin = own.get(drive.device)
+            return drive if twin is None else _filled(drive, twin)
+        array = arrays.get(drive.device)
+        primary = vendors.get(drive.device)
         if array is not None:
-            return one if one.controller is not None else replace(one, controller=array.controller)
-        return one if primary is None else _filled(one, primary)
+            return drive if drive.controller is not None else replace(drive, controller=array.controller)
+        return drive if primary is None else _filled(drive, primary)
 
     return replace(
         inventory,
         arrays=tuple(
             _filled_array(array, own.get(array.device) if array.device else None) for array in inventory.arrays
         ),
-        drives=tuple(drive(other_drive) for other_drive in inventory.drives),
+        drives=tuple(joined_drive(drive) for drive in inventory.drives),
     )
 
 
 def _filled(drive: Drive, other: Drive) -> Drive:
     """A drive with what another view of the same disk knows and it does not."""
-    known = _missing(drive, other, *_OF_A_DISK)
+    missing = _missing(drive, other, *_OF_A_DISK)
     if other.read_only and not drive.read_only:  # whoever says so is believed
-        known["read_only"] = True
-    return _told(drive, other, known)
+        missing["read_only"] = True
+    return _told(drive, other, missing)
 
 
 def _filled_array(array: Array, twin: Drive | None) -> Array:
@@ -161,10 +161,10 @@ def _filled_array(array: Array, twin: Drive | None) -> Array:
     return _told(array, twin, _missing(array, twin, "size_bytes", "identity", "uses", "above"))
 
 
-def _told(one: _Told, other: Array | Drive, known: Mapping[str, Any]) -> _Told:
+def _told(device: _Told, other: Array | Drive, missing: Mapping[str, Any]) -> _Told:
     """The one with what is known besides and the other's facts; itself where that is nothing new, as it mostly is."""
-    facts = _facts(one.facts, other.facts)
-    return replace(one, **known, facts=facts) if known or len(facts) > len(one.facts) else one
+    facts = _facts(device.facts, other.facts)
+    return replace(device, **missing, facts=facts) if missing or len(facts) > len(device.facts) else device
 
 
 def _missing(item: object, other: object, *names: str) -> dict[str, Any]:
@@ -204,12 +204,12 @@ def _primaries(inventory: Inventory) -> Mapping[Target, Target]:
 
     Whichever path to it was named: that at its first path.
     """
-    matches: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     vendors = (drive for drive in inventory.drives if drive.target.backend != KERNEL)
     kernels = tuple(drive for drive in inventory.drives if drive.target.backend == KERNEL)
     nodes: tuple[Array | Drive, ...] = (*inventory.arrays, *vendors, *kernels)
     for node in nodes:
         if node.device is not None:
-            matches.setdefault(node.device, node.target)
+            targets.setdefault(node.device, node.target)
     firsts = {drive.target: drive.paths[0] if drive.paths else drive.device for drive in kernels}
-    return {target: matches[first] for target, first in firsts.items() if first is not None and first in matches}
+    return {target: targets[first] for target, first in firsts.items() if first is not None and first in targets}

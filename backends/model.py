@@ -420,12 +420,12 @@ class Inventory:
 
     def holding(self, path: str) -> Array | None:
         """The filesystem that a file lies on; None where it is none of these."""
-        held = (
+        holders = (
             array
             for array in self.arrays
             if array.folder is not None and path.startswith(array.folder.rstrip("/") + "/")
         )
-        return max(held, key=lambda one: len(one.folder or ""), default=None)
+        return max(holders, key=lambda holder: len(holder.folder or ""), default=None)
 
     def twin(self, device: Controller | Array | Drive) -> Drive | None:
         """The kernel's disk that an array or a vendor's drive is, whose queue settings are its own.

@@ -84,18 +84,18 @@ class PartialInventoryListener:
     def awaited(self) -> tuple[Controller | str, ...]:
         """Cards that have not answered, and the names of vendors that have not told of any."""
         waited_for = self._machine.waited_for
-        known = {part.partition(":")[0] for part in self._parts}
+        reporting = {part.partition(":")[0] for part in self._parts}
         cards = (controller for name in sorted(self._parts) for controller in self._parts[name].controllers)
         reading = (card for card in cards if card.model == BEING_READ and card.target.backend in waited_for)
-        return (*reading, *sorted(waited_for - known))
+        return (*reading, *sorted(waited_for - reporting))
 
     async def so_far(self) -> PartialInventory:
         """What is known now; a few links of sysfs are read for it, each once."""
         host, drivers = self._machine.host, self._machine.backends.drivers
         if self._cards is None:
-            names = dict.fromkeys(driver for every in drivers.values() for driver in every)
-            matches = [path for name in names for path in await host.list(f"/sys/bus/pci/drivers/{name}/*:*:*.*")]
-            self._cards = frozenset(path.rsplit("/", 1)[-1] for path in matches)
+            names = dict.fromkeys(driver for vendor_drivers in drivers.values() for driver in vendor_drivers)
+            paths = [path for name in names for path in await host.list(f"/sys/bus/pci/drivers/{name}/*:*:*.*")]
+            self._cards = frozenset(path.rsplit("/", 1)[-1] for path in paths)
         for node in {drive.device for part in self._parts.values() for drive in part.drives if drive.device} - {
             *self._ways
         }:

@@ -79,18 +79,18 @@ async def version_of(host: Host, driver: str | None) -> str | None:
     return clean(await host.read(f"/sys/module/{driver.replace('-', '_')}/version") or "", 64) or None
 
 
-def node_of(said: Mapping[str, str]) -> int | None:
+def node_of(attributes: Mapping[str, str]) -> int | None:
     """The NUMA node, by what SLOT says; None if the machine has none."""
-    return int(said["numa_node"]) if said["numa_node"].isdigit() else None
+    return int(attributes["numa_node"]) if attributes["numa_node"].isdigit() else None
 
 
-def link_of(said: Mapping[str, str]) -> Link:
+def link_of(attributes: Mapping[str, str]) -> Link:
     """The link, by what SLOT says; functions inside the chipset say `Unknown`, 0 or 255."""
     return Link(
-        speed=_speed(said["current_link_speed"]),
-        width=_width(said["current_link_width"]),
-        max_speed=_speed(said["max_link_speed"]),
-        max_width=_width(said["max_link_width"]),
+        speed=_speed(attributes["current_link_speed"]),
+        width=_width(attributes["current_link_width"]),
+        max_speed=_speed(attributes["max_link_speed"]),
+        max_width=_width(attributes["max_link_width"]),
     )
 
 

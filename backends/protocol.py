@@ -89,7 +89,7 @@ def awaited(card: Target) -> Inventory:
 class IncrementalInventory(Protocol):
     """A backend whose parts (cards) answer at different speeds."""
 
-    async def inventory_in_parts(self, told: Told) -> Inventory:
+    async def inventory_in_parts(self, listener: Told) -> Inventory:
         """As `inventory`; each part is told as soon as it is known to exist, and again when it has answered."""
         ...
 
@@ -126,7 +126,7 @@ class ArrayPlanner(Protocol):
         """
         ...
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """What making it would do, as things are now; nothing is changed.
 
         `controller`: the card that makes it. Raises InvalidValueError, BlockedError, NotFoundError, ToolFailedError.
@@ -312,19 +312,19 @@ def where(pattern: str) -> Callable[[Host], Awaitable[bool]]:
     return present
 
 
-def lazily(place: str) -> Callable[[Host], InventoryBackend]:
+def lazily(path: str) -> Callable[[Host], InventoryBackend]:
     """Makes the backend of `package.module:Class`; the module is imported for the first one."""
 
     def backend(host: Host) -> InventoryBackend:
-        made: InventoryBackend = at_place(place)(host)
+        made: InventoryBackend = at_place(path)(host)
         return made
 
     return backend
 
 
-def at_place(place: str) -> Any:
+def at_place(path: str) -> Any:
     """What stands at `package.module:NAME`; the module is imported."""
-    module, _, name = place.partition(":")
+    module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
 

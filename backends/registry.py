@@ -87,11 +87,11 @@ def declared() -> Mapping[str, Setting]:
 
     Where several have one key, the one of the shortest name: the others say whose it is, too.
     """
-    matches: dict[str, Setting] = {}
-    for place in (place for vendor in find_vendors().vendors for place in vendor.declares):
-        for setting in at_place(place):
-            matches[setting.key] = min(matches.get(setting.key, setting), setting, key=lambda item: len(item.label))
-    return matches
+    settings: dict[str, Setting] = {}
+    for path in (path for vendor in find_vendors().vendors for path in vendor.declares):
+        for setting in at_place(path):
+            settings[setting.key] = min(settings.get(setting.key, setting), setting, key=lambda item: len(item.label))
+    return settings
 
 
 def own_vendors() -> Iterator[Vendor]:
@@ -128,11 +128,11 @@ def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[]
     return [(f"{GROUP}: {point.name}", point.load) for point in points]
 
 
-def _may_offer(place: str) -> bool:
+def _may_offer(folder: str) -> bool:
     """Whether a package there may name the group: importlib.metadata takes a tenth of `devices` to import."""
     try:
-        named = Path(place).glob("*-info/entry_points.txt")
-        return Path(place).is_file() or any(GROUP.encode() in path.read_bytes() for path in named)
+        files = Path(folder).glob("*-info/entry_points.txt")
+        return Path(folder).is_file() or any(GROUP.encode() in path.read_bytes() for path in files)
     except OSError:
         return True
 
@@ -281,15 +281,15 @@ class MachineBackends:
         slow = isinstance(device, Drive) and device.target.backend != KERNEL
         asked = [twin.target] if twin is not None else []
         asked += [] if slow and not isinstance(self.backend(device.target), CachedReadings) else [device.target]
-        matches: dict[str, tuple[Setting, Reading]] = {}
+        values: dict[str, tuple[Setting, Reading]] = {}
         for target in asked:
             readings = await self.kept(target)
-            matches |= {
+            values |= {
                 setting.key: (setting, readings[setting.key])
                 for setting in self.settings(target)
                 if setting.key in readings
             }
-        return matches
+        return values
 
     def using_last_scan(self, seconds: float = math.inf) -> AbstractContextManager[None]:
         """Inside, no program is asked for what it told since the last look began, or in these last `seconds`.
@@ -298,11 +298,11 @@ class MachineBackends:
         """
         return asked_since(max(self._looked, time.monotonic() - seconds))
 
-    async def probe(self, told: Told | None = None) -> Inventory:
+    async def probe(self, listener: Told | None = None) -> Inventory:
         """Everything that all backends find, asked concurrently.
 
-        `told` hears of each vendor's inventory as it comes in, and of its parts where it tells them, for a screen that
-        fills up; the merged inventory is in the order of the vendors, whoever answered first, and joined.
+        `listener` hears of each vendor's inventory as it comes in, and of its parts where it tells them, for a screen
+        that fills up; the merged inventory is in the order of the vendors, whoever answered first, and joined.
         """
         self._looked = time.monotonic()
         present = await self.backends.present()
@@ -313,16 +313,16 @@ class MachineBackends:
 
             def heard(part: str, inventory: Inventory) -> None:
                 parts.add(part)
-                if told is not None:
-                    told(part, inventory)
+                if listener is not None:
+                    listener(part, inventory)
 
-            if told is not None and isinstance(backend, IncrementalInventory):
+            if listener is not None and isinstance(backend, IncrementalInventory):
                 inventory = await guarded(name, backend.inventory_in_parts(heard))
             else:
                 inventory = await probe(name, backend)
             self.waited_for -= {name}
-            if told is not None and not parts:
-                told(name, inventory)
+            if listener is not None and not parts:
+                listener(name, inventory)
             return inventory
 
         answers = await asyncio.gather(*(ask(name, backend) for name, backend in present.items()))
@@ -356,13 +356,13 @@ class MachineBackends:
 
 def _untold(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -> Iterator[Problem]:
     """What gave no answer and is no problem of a backend's yet, once for each disk."""
-    known = [problem.message for problem in problems]
-    seen: set[tuple[str, ...]] = set()
+    messages = [problem.message for problem in problems]
+    reported: set[tuple[str, ...]] = set()
     for error in silences:
-        if error.devices not in seen and not any(error.message in message for message in known):
+        if error.devices not in reported and not any(error.message in message for message in messages):
             where = ", ".join(map(node_path, error.devices)) or PROGRAMS
             yield Problem(where=where, message=error.message, hint=error.hint)
-        seen |= {error.devices} if error.devices else set()
+        reported |= {error.devices} if error.devices else set()
 
 
 def _kept_or_found(backend: InventoryBackend) -> Awaitable[Inventory]:

@@ -34,12 +34,12 @@ def again(module: str, *, as_told: bool = False) -> tuple[str, ...]:
     packages) it is told to look for modules where this process does.
     """
     python = interpreter()
-    words = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
-    told = as_told and not sys.flags.ignore_environment and os.environ.get("PYTHONPATH")
-    if not told and os.path.realpath(_HERE) in _found_by_itself():
-        return (*words, "-m", module)
-    places = dict.fromkeys((*(os.path.abspath(place) for place in sys.path if os.path.exists(place)), _HERE))
-    return (*words, "-c", _BEGIN, module, *places, "--")
+    interpreter_argv = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
+    own_path = as_told and not sys.flags.ignore_environment and os.environ.get("PYTHONPATH")
+    if not own_path and os.path.realpath(_HERE) in _found_by_itself():
+        return (*interpreter_argv, "-m", module)
+    places = dict.fromkeys((*(os.path.abspath(folder) for folder in sys.path if os.path.exists(folder)), _HERE))
+    return (*interpreter_argv, "-c", _BEGIN, module, *places, "--")
 
 
 def lasting() -> tuple[str, ...]:
@@ -62,12 +62,12 @@ def form() -> str:
 
 def _found_by_itself() -> Iterator[str]:
     """Folders in which an interpreter that heeds nothing of the user's finds what is installed (site, .pth)."""
-    for place in site.getsitepackages():
-        yield os.path.realpath(place)
+    for folder in site.getsitepackages():
+        yield os.path.realpath(folder)
         try:
-            files = [name for name in os.listdir(place) if name.endswith(".pth")]
+            files = [name for name in os.listdir(folder) if name.endswith(".pth")]
         except OSError:
             continue
         for name in files:
-            with open(os.path.join(place, name), encoding="utf-8", errors="replace") as lines:
-                yield from (os.path.realpath(os.path.join(place, line.strip())) for line in lines)
+            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as lines:
+                yield from (os.path.realpath(os.path.join(folder, line.strip())) for line in lines)

@@ -135,8 +135,8 @@ class Settable(ABC, Generic[Seen]):
         """Why a program did not do it, by its own words; "" if it did."""
         if done.returncode == 0:
             return ""
-        said = next((line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()), "")
-        return clean(said, 300) or f"it ended with exit status {done.returncode}"
+        first_line = next((line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()), "")
+        return clean(first_line, 300) or f"it ended with exit status {done.returncode}"
 
     # -- what all do --------------------------------------------------------------------------------------------------
 

@@ -102,9 +102,9 @@ def unreadable_files_message(folder: str, names: Iterable[str]) -> str:
     return f"{folder}: {CUT}: {', '.join(untold[:3])}{more} cannot be read" if untold else ""
 
 
-def truncation_error(what: object, text: str) -> BlockedError:
-    """What is raised where half an answer is not enough for `what`. `text`: `truncation_message`."""
-    return BlockedError(f"Not enough is known of {clean(str(what))}: {text}.", hint=LOOK_AGAIN)
+def truncation_error(subject: object, text: str) -> BlockedError:
+    """What is raised where half an answer is not enough for `subject`. `text`: `truncation_message`."""
+    return BlockedError(f"Not enough is known of {clean(str(subject))}: {text}.", hint=LOOK_AGAIN)
 
 
 def unusable_output_error(command: Command, done: Completed, text: str = "") -> ToolFailedError:
@@ -174,7 +174,7 @@ def deduplicated_problems(answers: Iterable[ToolOutput]) -> tuple[Problem, ...]:
 
 def deduplicated(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Each sentence once: a tool that dies says the same to every question."""
-    matches: dict[str, Problem] = {}
+    by_message: dict[str, Problem] = {}
     for problem in problems:
-        matches.setdefault(problem.message, problem)
-    return tuple(matches.values())
+        by_message.setdefault(problem.message, problem)
+    return tuple(by_message.values())

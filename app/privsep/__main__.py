@@ -98,14 +98,14 @@ def _paths() -> Paths:
     return paths if "RAIDBENCH_STATE_DIR" in os.environ else replace(paths, config=ROOTS_CONFIG)
 
 
-def _is_roots(place: str) -> bool:
+def _is_roots(folder: str) -> bool:
     """Whether only root can write there, or where it would be made."""
     from backends.system.local.programs import is_roots
 
-    here = os.path.abspath(place)
-    while not os.path.lexists(here):
-        here = os.path.dirname(here)
-    return is_roots(here)
+    existing = os.path.abspath(folder)
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    return is_roots(existing)
 
 
 if __name__ == "__main__":

@@ -100,11 +100,11 @@ class HelperChanges:
 
     async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
         """Settings of a target that are planned from here on are changes of one set, until another one is told."""
-        where = _target(target, scope)
-        backend = self._machine.backend(where)
+        address = _target(target, scope)
+        backend = self._machine.backend(address)
         self._sets.pop(target, None)
         if isinstance(backend, PlansTogether) and len(values) > 1:
-            self._sets[target] = {change.key: change for change in await backend.plan_together(where, values)}
+            self._sets[target] = {change.key: change for change in await backend.plan_together(address, values)}
         return {}
 
     async def plan(self, change: dict[str, Any], back: dict[str, str] | None) -> Mapping[str, Any]:
@@ -152,7 +152,7 @@ class HelperChanges:
         if any(shown.key in (*other.moves, *other.moves_disk) for other in in_set.values()):
             yield alone.as_in_set(in_set[shown.key], moved=True)
         if isinstance(backend, PlansTogether):
-            values = {key: one.wish for key, one in in_set.items()}
+            values = {key: member.wish for key, member in in_set.items()}
             for change in await backend.plan_together(shown.target, values):
                 if change.key == shown.key:
                     yield change
@@ -259,11 +259,11 @@ class HelperChanges:
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
         """Put the file in place that keeps values, as the helper plans it and it was shown, and make it known."""
-        where = _target(target, scope)
-        backend = self._machine.backend(where)
+        address = _target(target, scope)
+        backend = self._machine.backend(address)
         if not isinstance(backend, CanPersist):
-            raise BlockedError(f"{where} keeps its settings by itself, or cannot be made to.")
-        rule = await backend.persist(where, values)
+            raise BlockedError(f"{address} keeps its settings by itself, or cannot be made to.")
+        rule = await backend.persist(address, values)
         if rule.digest != digest:
             raise RefusedError(f"{rule.path} would now be written otherwise than was shown.", hint="Review it again.")
         await self._host.install(rule.path, rule.content, before=rule.before)

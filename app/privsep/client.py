@@ -42,35 +42,35 @@ def helper(*, ask: bool) -> Connection:
 
     Raises RefusedError saying why there is none.
     """
-    tried = ways(ask=ask)
-    if not tried:
+    tools = ways(ask=ask)
+    if not tools:
         raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT}", hint="Log in as root.")
     reason = ""
-    for way in tried:
-        side, reason = _by(way)
-        if side is not None:
-            return side
+    for tool in tools:
+        connection, reason = _by(tool)
+        if connection is not None:
+            return connection
     raise RefusedError(f"{reason} {WITHOUT}", hint="Allow it in sudoers, or log in as root.")
 
 
-def _by(way: PrivilegeTool) -> tuple[Connection | None, str]:
+def _by(tool: PrivilegeTool) -> tuple[Connection | None, str]:
     """The helper by one way; None, and a sentence, where it does not come."""
-    sock, process = start(way, again(PROGRAM))
-    side = Connection(sock)
+    sock, process = start(tool, again(PROGRAM))
+    connection = Connection(sock)
     try:
-        side.greeting(None if way.asks else SILENT_SECONDS)
+        connection.greeting(None if tool.asks else SILENT_SECONDS)
     except TimeoutError:
         process.kill()
-        return None, f"{way.name} did not answer."
+        return None, f"{tool.name} did not answer."
     except RefusedError as error:
         process.wait()
-        own = " ".join(filter(None, (error.message, error.hint)))
+        message = " ".join(filter(None, (error.message, error.hint)))
         texts = {
-            _REFUSED: own,
-            _UNCONNECTED: f"{way.name} keeps the root helper from its connection (log_input in sudoers does that).",
+            _REFUSED: message,
+            _UNCONNECTED: f"{tool.name} keeps the root helper from its connection (log_input in sudoers does that).",
         }
-        return None, texts.get(process.returncode, f"{way.name} did not start the root helper.")
-    return side, ""
+        return None, texts.get(process.returncode, f"{tool.name} did not start the root helper.")
+    return connection, ""
 
 
 _REFUSED, _UNCONNECTED = 2, 4
@@ -88,12 +88,12 @@ def split(arguments: list[str]) -> str:
 
     Comes back where that cannot be, with a sentence, or with "" where nobody called sudo.
     """
-    who = invoker()
-    if who is None:
+    user = invoker()
+    if user is None:
         return ""
     sock = start_beside(again(PROGRAM))
     try:
-        show_pending_result(*who, (*again("app"), *arguments), sock.fileno())
+        show_pending_result(*user, (*again("app"), *arguments), sock.fileno())
     except OSError as error:
         return f"raidbench cannot go on as the user who called sudo: {error.strerror}."
     finally:

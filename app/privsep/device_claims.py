@@ -43,8 +43,10 @@ class DeviceClaims:
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
         """What lies on a device that nothing uses."""
         device = _device(device)
-        known = None if shown is None else [Signature(**_strict(Signature, "signature", record)) for record in shown]
-        return {"signatures": [asdict(signature) for signature in await require_free(self._host, device, known)]}
+        confirmed = (
+            None if shown is None else [Signature(**_strict(Signature, "signature", record)) for record in shown]
+        )
+        return {"signatures": [asdict(signature) for signature in await require_free(self._host, device, confirmed)]}
 
     async def hold(
         self,
@@ -120,11 +122,11 @@ def _device(path: str) -> str:
 
 def _strict(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Exactly the fields that there are, texts and sizes."""
-    known = {field.name for field in fields(kind)}
+    allowed = {field.name for field in fields(kind)}
     sound = all(
         item is None or isinstance(item, str) or (key == "size_bytes" and type(item) is int)
         for key, item in data.items()
     )
-    if not set(data) <= known or not sound or not (data.get("name") or data.get("kind")):
+    if not set(data) <= allowed or not sound or not (data.get("name") or data.get("kind")):
         raise RequestDeniedError(f"That is no {called}.")
     return data

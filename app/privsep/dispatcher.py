@@ -71,7 +71,7 @@ class RequestDispatcher:
             number = claimed if type(claimed) is int else None
             number, verb, args = checked(message)
             result = await self._do(verb, args)
-            said, descriptors = result if isinstance(result, tuple) else (result, ())
+            reply, descriptors = result if isinstance(result, tuple) else (result, ())
         except (MalformedError, RequestDeniedError) as error:
             return self._refuse(number, RefusedError(f"The root helper does not do that. {error}"))
         except RaidbenchError as error:
@@ -79,7 +79,7 @@ class RequestDispatcher:
         except Exception as error:  # a defect must not end the conversation, and is no leave to go on
             self.failed += 1
             return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
-        return ReplyFrame(message={"id": number, "ok": said, "descriptors": len(descriptors)}, descriptors=descriptors)
+        return ReplyFrame(message={"id": number, "ok": reply, "descriptors": len(descriptors)}, descriptors=descriptors)
 
     async def _do(self, verb: str, args: Mapping[str, Any]) -> Any:
         if verb == "hello":

@@ -93,20 +93,20 @@ class CachingHost(HostWrapper):
         if command.mutates:
             return await self._run_changing(command)
         key = (command.argv, tuple(sorted(command.env.items())))
-        known = self._told.get(key)
-        if known is not None and self._counts(known):
-            return known.done
+        cached = self._told.get(key)
+        if cached is not None and self._counts(cached):
+            return cached.done
         at, changes = time.monotonic(), self._changes
         done = await self._inner.run(command)
         if done.returncode == 0 and not done.truncated and not command.secret:
             self._told[key] = _ToldOnce(done=done, at=at, changes=changes)
         return done
 
-    def _counts(self, known: _ToldOnce) -> bool:
+    def _counts(self, cached: _ToldOnce) -> bool:
         span = _span.get()
-        if span is None or span.over or known.at < span.since:
+        if span is None or span.over or cached.at < span.since:
             return False
-        return known.changes == self._changes or _still.get()
+        return cached.changes == self._changes or _still.get()
 
     async def _run_changing(self, command: Command) -> Completed:
         self.forget()

@@ -44,8 +44,8 @@ class UnresponsiveDeviceCache(HostWrapper):
                 return await self._inner.run(command)
             finally:
                 self._silent.clear()
-        if command.stall is not None and (known := self._known(command.argv)) is not None:
-            raise known
+        if command.stall is not None and (earlier := self._known(command.argv)) is not None:
+            raise earlier
         try:
             return await self._inner.run(command)
         except ToolTimeoutError as error:
@@ -67,7 +67,7 @@ class UnresponsiveDeviceCache(HostWrapper):
 
     def _known(self, argv: tuple[str, ...]) -> ToolTimeoutError | None:
         now = self._clock()
-        self._silent = {args: one for args, one in self._silent.items() if now - one.at < AGAIN}
+        self._silent = {key: entry for key, entry in self._silent.items() if now - entry.at < AGAIN}
         if argv in self._silent:
             error = self._silent[argv].error
             return ToolTimeoutError(error.message, hint=error.hint, evidence=error.evidence, devices=error.devices)

@@ -171,7 +171,7 @@ class Conformance(FindsConformance):
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
         """A change of what the kernel has as a disk waits for a job on that disk, and the job for it."""
-        by_target = {other_device.target: other_device for other_device in _things(await backend.inventory())}
+        by_target = {entry.target: entry for entry in _things(await backend.inventory())}
         for target in targets:
             device = by_target.get(target)
             if device is None or isinstance(device, Controller) or device.device is None or device.identity is None:

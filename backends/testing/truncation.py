@@ -132,9 +132,9 @@ def _facts(inventory: Inventory) -> Iterator[tuple[str, object]]:
             yield from _of(str(item.target), item)
 
 
-def _of(name: str, thing: Any) -> Iterator[tuple[str, object]]:
-    for field in fields(thing):
-        value: Any = getattr(thing, field.name)
+def _of(name: str, record: Any) -> Iterator[tuple[str, object]]:
+    for field in fields(record):
+        value: Any = getattr(record, field.name)
         path = f"{name} {field.name}"
         if isinstance(value, tuple):
             for item in value:
@@ -159,14 +159,14 @@ def _item(path: str, item: Any) -> Iterator[tuple[str, object]]:
 
 async def wishes_of(backend: InventoryBackend, targets: Sequence[Target]) -> dict[Target, tuple[str, str]]:
     """For each target a setting that can be changed, and a value that it has not."""
-    matches: dict[Target, tuple[str, str]] = {}
+    wishes: dict[Target, tuple[str, str]] = {}
     for target in targets:
         assert isinstance(backend, SettingsBackend)
         for key, reading in (await backend.read(target)).items():
             others = [value for value in candidates(reading) if value != reading.now]
             if reading.availability.available and others:
-                matches.setdefault(target, (key, others[0]))
-    return matches
+                wishes.setdefault(target, (key, others[0]))
+    return wishes
 
 
 async def complaints(

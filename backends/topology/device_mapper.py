@@ -46,13 +46,13 @@ Grammar = Callable[[Sequence[str], int], Iterator[DeviceRange]]
 """What a target of so many sectors with these arguments lies on. Raises ValueError, IndexError where it is unclear."""
 
 
-def _ranges(*places: int) -> Grammar:
+def _ranges(*positions: int) -> Grammar:
     """`DEVICE OFFSET` at these places, each as long as the target; those behind the first may be missing."""
 
     def read(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
-        for place in places:
-            if place == places[0] or place < len(args):
-                yield _part(args[place], args[place + 1], sectors, at=0)
+        for position in positions:
+            if position == positions[0] or position < len(args):
+                yield _part(args[position], args[position + 1], sectors, at=0)
 
     return read
 
@@ -147,12 +147,14 @@ def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[DeviceRange, ...]]
 
 def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[DeviceRange]] | None:
     """Where a segment ends, and what it lies on; None where the table cannot be followed."""
-    start, sectors, words = int(parts[2]), int(parts[3]), (parts[5] or "").split()
+    start, sectors, arguments = int(parts[2]), int(parts[3]), (parts[5] or "").split()
     if start != so_far:
         return None
     try:
-        ranges = list(_GRAMMARS.get(parts[4], _whole)(words, sectors))
-        return start + sectors, [one if one.at is None else replace(one, at=one.at + start) for one in ranges]
+        ranges = list(_GRAMMARS.get(parts[4], _whole)(arguments, sectors))
+        return start + sectors, [
+            stretch if stretch.at is None else replace(stretch, at=stretch.at + start) for stretch in ranges
+        ]
     except (ValueError, IndexError):
         return None
 
@@ -183,7 +185,7 @@ def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
 
 def _on(mapped: Mapping[str, tuple[DeviceRange, ...]], name: str, member: Node) -> list[DeviceRange]:
     """What a device has of a member by its table; nothing where that is not known."""
-    return [one for one in mapped.get(name, ()) if one.on == member.devno]
+    return [stretch for stretch in mapped.get(name, ()) if stretch.on == member.devno]
 
 
 def is_mapped(name: str) -> bool:
@@ -239,7 +241,7 @@ def lies_on(segment: Segment) -> tuple[str, ...]:
         ranges = list(_GRAMMARS.get(segment.kind, _whole)(segment.words, segment.length))
     except (ValueError, IndexError):
         return ()
-    return tuple(f"{one.on}+{one.start}{f'#{one.thin}' if one.thin else ''}" for one in ranges)
+    return tuple(f"{stretch.on}+{stretch.start}{f'#{stretch.thin}' if stretch.thin else ''}" for stretch in ranges)
 
 
 def by_name(text: str) -> Segments:

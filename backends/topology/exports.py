@@ -82,25 +82,25 @@ class Export:
     @property
     def lost(self) -> str:
         """Return why it is not known what is exported, a sentence without its full stop; "" where it is known."""
-        known = self.devno is not None or self.place is not None or not self.path
-        if known or not self.enabled or not self.by_kernel:
+        is_identified = self.devno is not None or self.place is not None or not self.path
+        if is_identified or not self.enabled or not self.by_kernel:
             return ""
         return f"{self.target} exports {clean(self.path, 512)}, which is not there now, so it is not known what that is"
 
 
 async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
     """Return all that kernel targets export. Nothing is read of targets that are not there."""
-    matches = await asyncio.gather(_nvme(host, tree), _lio(host, tree), _scst(host, tree), _gadgets(host))
-    return tuple(export for exports in matches for export in exports)
+    groups = await asyncio.gather(_nvme(host, tree), _lio(host, tree), _scst(host, tree), _gadgets(host))
+    return tuple(export for exports in groups for export in exports)
 
 
 def exported_by(exports: Iterable[Export]) -> dict[str, str]:
     """Return, by device number or place, the words for the targets that export it."""
     matches: dict[str, list[str]] = {}
     for export in exports:
-        if (name := export.devno or export.place) is not None:
-            matches.setdefault(name, []).append(export.words)
-    return {thing: " and ".join(dict.fromkeys(args)) for thing, args in matches.items()}
+        if (identifier := export.devno or export.place) is not None:
+            matches.setdefault(identifier, []).append(export.words)
+    return {key: " and ".join(dict.fromkeys(targets)) for key, targets in matches.items()}
 
 
 # -- what each target says --------------------------------------------------------------------------------------------
@@ -114,21 +114,21 @@ async def _nvme(host: Host, tree: Tree) -> list[Export]:
     exports: list[Export] = []
     for folder in folders:
         fields = {name: _line(texts.get(f"{folder}/{name}")) for name in _NAMESPACE}
-        args, path = folder.split("/"), fields["device_path"]
+        parts, path = folder.split("/"), fields["device_path"]
         if not path.startswith("/"):
             continue
-        target, enabled = f"the NVMe target {clean(args[6])}", fields["enable"] != "0"
-        if args[7] == "passthru":
+        target, enabled = f"the NVMe target {clean(parts[6])}", fields["enable"] != "0"
+        if parts[7] == "passthru":
             nodes = await _of_controller(host, tree, path)
             if nodes is None:
                 exports.append(Export(target=target, path=path, enabled=enabled))
             for node in nodes or ():
-                names = frozenset({f"nvme {args[6]} {_line(node.attributes.get('nsid'))}"})
+                names = frozenset({f"nvme {parts[6]} {_line(node.attributes.get('nsid'))}"})
                 exports.append(Export(target=target, path=path, devno=node.devno, enabled=enabled, names=names))
             continue
         names = frozenset(
             {
-                f"nvme {args[6]} {args[8]}",
+                f"nvme {parts[6]} {parts[8]}",
                 *(f"id {own}" for key in ("device_uuid", "device_nguid") if (own := _digits(fields[key]))),
             }
         )
@@ -264,8 +264,10 @@ async def _export(
     """An export of what the path leads to now."""
     stat = await host.stat(path)
     devno = stat.devno if stat is not None and stat.kind == "block" else None
-    place = stat.place if stat is not None else None
-    return Export(target=target, path=path, devno=devno, place=place, enabled=enabled, by_kernel=by_kernel, names=names)
+    file_id = stat.place if stat is not None else None
+    return Export(
+        target=target, path=path, devno=devno, place=file_id, enabled=enabled, by_kernel=by_kernel, names=names
+    )
 
 
 def _line(text: str | None) -> str:
@@ -348,7 +350,7 @@ async def _served(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[str, st
     own: frozenset[_Address] | None = None
     for node in nodes:
         transports = {route.attributes.get("device/transport") for route in tree.routes(node.name)}
-        if text := next((words for part, words in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
+        if text := next((description for part, description in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
             matches[node.name] = text
         elif "loop" in transports:
             matches[node.name] = "the NVMe target of this machine"

@@ -130,8 +130,8 @@ async def inspect(
     elif not unknown:
         uses += await _claims(claim, family)
         for relation in _free_standing(related) if all(use.detail != SILENT for use in uses) else ():
-            told = [relation.told(use) for use in await _claims(claim, relation.nodes)]
-            uses += [use for use in told if use is not None]
+            translated = [relation.told(use) for use in await _claims(claim, relation.nodes)]
+            uses += [use for use in translated if use is not None]
     disk = picture.tree.nodes.get(picture.tree.disk_of(node.name), node)
     return DeviceFacts(
         device=node.device,
@@ -171,8 +171,10 @@ async def _told_apart(picture: Topology, marks: Marks) -> Topology:
 
 
 def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
-    one = {disk.name, *picture.twins.get(disk.name, ()), *picture.likely.get(disk.name, ())}
-    return tuple(identity(node) for node in picture.tree.nodes.values() if node.parent is None and node.name not in one)
+    own_names = {disk.name, *picture.twins.get(disk.name, ()), *picture.likely.get(disk.name, ())}
+    return tuple(
+        identity(node) for node in picture.tree.nodes.values() if node.parent is None and node.name not in own_names
+    )
 
 
 def _free_standing(related: Collection[SameDataDevice]) -> list[SameDataDevice]:
@@ -198,20 +200,20 @@ def _hidden(picture: Topology, node: Node, related: Collection[SameDataDevice]) 
 async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection[int]) -> list[Use]:
     """Programs that have it open, another path to it, or what lies beneath it."""
     wanted: dict[str, tuple[Node | None, SameDataDevice | None]] = {}
-    for place, relation in picture.files(node.name).items():
-        wanted[place] = None, relation
+    for file_id, relation in picture.files(node.name).items():
+        wanted[file_id] = None, relation
     for relation in picture.related(node.name):
         wanted |= {key: (node, relation) for node in relation.nodes for key in node.openings}
-    wanted |= {key: (other_node, None) for other_node in picture.tree.family(node.name) for key in other_node.openings}
+    wanted |= {key: (member, None) for member in picture.tree.family(node.name) for key in member.openings}
     opened, unseen = await lasting_openers(host, wanted, ignore=ignore)
     uses: list[Use] = []
-    for what, programs in opened.items():
-        own, through = wanted[what]
+    for opening, programs in opened.items():
+        own, through = wanted[opening]
         part = own.name if own is not None and own.parent is not None else None
         for program in programs:
             use = program.use(part)
-            told = use if through is None else through.told(use, program.name)
-            uses += [told] if told is not None else []
+            reported = use if through is None else through.told(use, program.name)
+            uses += [reported] if reported is not None else []
     return uses if unseen is None else [*uses, unseen]
 
 
@@ -271,12 +273,12 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
     return leftovers({start: piece for (start, _), piece in zip(wanted, read, strict=True)}, size, part)
 
 
-async def _unlisted(host: Host, picture: Topology, found: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:
+async def _unlisted(host: Host, picture: Topology, shown: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:
     """Return what is on mounted devices and swap areas of which neither udev nor lsblk says it.
 
-    Nothing is read where nothing was `found` that could be the same.
+    Nothing is read where nothing was `shown` that could be the same.
     """
-    if all(signature.uuid is None for signature in found):
+    if all(signature.uuid is None for signature in shown):
         return {}
     nodes = [
         node
@@ -299,8 +301,8 @@ def _by_node(node: Node, signatures: Collection[Signature]) -> dict[str, tuple[S
 def _remembered(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:
     """What udev knew of a device that could not be probed now."""
     kinds = {signature.kind for signature in probed}
-    known = picture.signatures.get(node.name, ()) if "unknown" in kinds else ()
-    return tuple(signature for signature in known if signature.kind not in kinds)
+    recorded = picture.signatures.get(node.name, ()) if "unknown" in kinds else ()
+    return tuple(signature for signature in recorded if signature.kind not in kinds)
 
 
 def facts_of(drive: Drive, drives: Collection[Drive] = ()) -> DeviceFacts:
@@ -314,9 +316,5 @@ def facts_of(drive: Drive, drives: Collection[Drive] = ()) -> DeviceFacts:
         read_only=drive.read_only,
         uses=drive.uses,
         signatures=drive.signatures,
-        others=tuple(
-            other_drive.identity
-            for other_drive in drives
-            if other_drive.identity is not None and other_drive.device != drive.device
-        ),
+        others=tuple(other.identity for other in drives if other.identity is not None and other.device != drive.device),
     )

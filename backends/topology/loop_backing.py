@@ -50,12 +50,12 @@ async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure
     matches: dict[str, Backing] = {}
     for name, path in paths.items():
         stat = await host.stat(path)
-        seen = _seen(path.removesuffix(" (deleted)"), stat)
+        backing = _seen(path.removesuffix(" (deleted)"), stat)
         if name in loops:
-            seen = _compared(seen, stat, fields.get(name))
-        if sure and seen.place is not None and not seen.doubt:
-            seen = replace(seen, doubt=await _doubt(host, seen.path, seen.place, mounts))
-        matches[name] = replace(seen, claims=name.startswith("zram"))
+            backing = _compared(backing, stat, fields.get(name))
+        if sure and backing.place is not None and not backing.doubt:
+            backing = replace(backing, doubt=await _doubt(host, backing.path, backing.place, mounts))
+        matches[name] = replace(backing, claims=name.startswith("zram"))
     return matches
 
 
@@ -71,18 +71,20 @@ def _seen(path: str, stat: FileStat | None) -> Backing:
     return Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
 
 
-def _compared(seen: Backing, stat: FileStat | None, output: str | None) -> Backing:
+def _compared(backing: Backing, stat: FileStat | None, kernel_id: str | None) -> Backing:
     """The same by the numbers that the kernel has: they are those of a file, or of a device's node."""
-    if output is None:
-        return replace(seen, doubt=seen.doubt or "may be another file by now: losetup does not tell")
-    if stat is not None and output in (stat.place, stat.node):
-        return seen
-    return Backing(path=seen.path, place=output, doubt=seen.doubt or "is not the file that the kernel has open")
+    if kernel_id is None:
+        return replace(backing, doubt=backing.doubt or "may be another file by now: losetup does not tell")
+    if stat is not None and kernel_id in (stat.place, stat.node):
+        return backing
+    return Backing(
+        path=backing.path, place=kernel_id, doubt=backing.doubt or "is not the file that the kernel has open"
+    )
 
 
-async def _doubt(host: Host, path: str, place: str, mounts: Sequence[Mount]) -> str:
+async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -> str:
     """Why a file may be another file to somebody else, as a clause; "" where it is one file to all."""
-    kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == place.rpartition(":")[0]}
+    kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == file_id.rpartition(":")[0]}
     named = file_mount(path, mounts)
     if not kinds and named is not None and named.fstype in ("btrfs", "overlay"):
         kinds = {named.fstype}  # whose files may have another number than the mount has

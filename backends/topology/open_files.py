@@ -75,22 +75,22 @@ async def openers(
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
         for path, stat in zip(batch, await asyncio.gather(*map(host.stat, batch)), strict=True):
-            what = _what(stat)
+            key = _what(stat)
             pid = path.split("/")[2]
             if stat is None:
                 dumb.append(path)
-            if what is not None and what in wanted and int(pid) not in ignore:
-                pids.setdefault(what, {}).setdefault(pid, []).append(path)
+            if key is not None and key in wanted and int(pid) not in ignore:
+                pids.setdefault(key, {}).setdefault(pid, []).append(path)
             elif stat is not None and stat.kind == "block":
                 elsewhere.add(pid)
-    hidden = await visibility.withheld(host, dumb, [name for name, found in folders.items() if not found])
-    known: dict[str, tuple[OpenFileHolder, ...]] = {}
-    for what, matches in pids.items():
-        may_be = elsewhere.intersection(matches) if not what.startswith(_CHAR) else ()  # sg takes commands that write
-        done = {pid for pid in may_be if await _done(host, pid, matches[pid])}
-        if counted := [pid for pid in matches if pid not in done]:
-            known[what] = tuple([await _opener(host, pid) for pid in counted])
-    return known, Use(kind="unseen", detail=hidden) if hidden else None
+    hidden = await visibility.withheld(host, dumb, [name for name, listed in folders.items() if not listed])
+    holders: dict[str, tuple[OpenFileHolder, ...]] = {}
+    for key, by_pid in pids.items():
+        may_be = elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()  # sg takes commands that write
+        done = {pid for pid in may_be if await _done(host, pid, by_pid[pid])}
+        if counted := [pid for pid in by_pid if pid not in done]:
+            holders[key] = tuple([await _opener(host, pid) for pid in counted])
+    return holders, Use(kind="unseen", detail=hidden) if hidden else None
 
 
 async def lasting_openers(
@@ -134,11 +134,11 @@ def _only_reads(fdinfo: str) -> bool:
     return flags is not None and int(flags[1], 8) & os.O_ACCMODE == os.O_RDONLY
 
 
-def _dies(told: Mapping[str, str], folder: str) -> bool:
+def _dies(texts: Mapping[str, str], folder: str) -> bool:
     """Whether a thread is ending, or is to with SIGKILL: no word of its program is carried out any more."""
-    fields = told.get(f"{folder}/stat", "").rpartition(")")[2].split()
+    fields = texts.get(f"{folder}/stat", "").rpartition(")")[2].split()
     flags = number(fields[6]) if len(fields) > 6 else None
-    pending = re.findall(r"^(?:SigPnd|ShdPnd):\s*([0-9a-f]{1,16})$", told.get(f"{folder}/status", ""), re.MULTILINE)
+    pending = re.findall(r"^(?:SigPnd|ShdPnd):\s*([0-9a-f]{1,16})$", texts.get(f"{folder}/status", ""), re.MULTILINE)
     return bool((flags or 0) & _EXITING) or any(int(mask, 16) & _KILL for mask in pending)
 
 

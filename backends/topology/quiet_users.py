@@ -91,8 +91,8 @@ async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
 
 async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
     """Return the files in which arrays keep their write-intent bitmaps."""
-    places = await host.read_many(await host.list(_LOCATIONS))
-    if not any(text.strip() == "file" for text in places.values()):
+    locations = await host.read_many(await host.list(_LOCATIONS))
+    if not any(text.strip() == "file" for text in locations.values()):
         return []
     pairs: list[tuple[str, Use]] = []
     array = ""
@@ -101,8 +101,8 @@ async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
             array = line.partition(" ")[0]
         _, mark, path = line.partition(_FILE)
         if mark:
-            words = f"the bitmap of {node_path(clean(array))}"
-            pairs.append((unescape(path), Use(kind="md", detail=words, elsewhere=True)))
+            detail = f"the bitmap of {node_path(clean(array))}"
+            pairs.append((unescape(path), Use(kind="md", detail=detail, elsewhere=True)))
     return pairs
 
 

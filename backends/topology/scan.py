@@ -62,9 +62,9 @@ async def probe_path(
     except RaidbenchError:
         return (unknown,)
     listed = wipefs_signatures(full.stdout, part, size_bytes)
-    seen = blkid_signatures(low.stdout, part, size_bytes) if low.returncode == _FOUND else ()
-    kinds = {signature.kind for signature in seen}
-    signatures = (*seen, *(signature for signature in listed or () if signature.kind not in kinds))
+    from_blkid = blkid_signatures(low.stdout, part, size_bytes) if low.returncode == _FOUND else ()
+    kinds = {signature.kind for signature in from_blkid}
+    signatures = (*from_blkid, *(signature for signature in listed or () if signature.kind not in kinds))
     sure = low.returncode in (_FOUND, _NOTHING) and not low.stderr.strip()
     sure = sure and full.returncode == 0 and listed is not None
     return signatures if sure else (*signatures, unknown)
@@ -78,9 +78,9 @@ async def _with_group(host: Host, node: Node, signature: Signature) -> Signature
     tool = host.which(("lvm",)) if signature.kind == "LVM2_member" and signature.label is None else None
     if tool is None:
         return signature
-    words = ("pvs", "--readonly", "--reportformat", "json", "-o", "vg_name", node.device)
+    arguments = ("pvs", "--readonly", "--reportformat", "json", "-o", "vg_name", node.device)
     try:
-        done = await host.run(Command(argv=(tool, *words), timeout=20, stall=STALL))
+        done = await host.run(Command(argv=(tool, *arguments), timeout=20, stall=STALL))
     except RaidbenchError:
         return signature
     return replace(signature, label=group_in(done.stdout) if done.returncode == 0 else None)
@@ -187,8 +187,8 @@ def _namespace(link: str | None) -> str:
 async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
     """Device numbers of swap devices, places of swap files; what cannot be looked at stays a path."""
     stats = await asyncio.gather(*(host.stat(area) for area in areas))
-    known = [stat.devno or stat.place if stat is not None else None for stat in stats]
-    return tuple(number or area for area, number in zip(areas, known, strict=True))
+    identifiers = [stat.devno or stat.place if stat is not None else None for stat in stats]
+    return tuple(number or area for area, number in zip(areas, identifiers, strict=True))
 
 
 def _members(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -238,7 +238,7 @@ async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]
     for node in tree.nodes.values():
         part = node.name if node.parent is not None else None
         row = rows.get(node.name, {})
-        known = udev_signatures(node.udev, part, node.size_bytes) or lsblk_signatures(row, part, node.size_bytes)
-        if known:
-            matches[node.name] = known
+        own = udev_signatures(node.udev, part, node.size_bytes) or lsblk_signatures(row, part, node.size_bytes)
+        if own:
+            matches[node.name] = own
     return matches

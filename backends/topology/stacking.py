@@ -160,13 +160,11 @@ def stratis_name(node: Node) -> StratisName | None:
 def stratis_pool(tree: Tree, node: Node) -> str:
     """Return the name of the pool of a device of Stratis, which udev knows of its filesystems; else its UUID."""
     names = [
-        other_node.udev.get("STRATIS_POOL_NAME", "")
-        for other_node in (node, *tree.above(node.name), *tree.below(node.name))
+        relative.udev.get("STRATIS_POOL_NAME", "")
+        for relative in (node, *tree.above(node.name), *tree.below(node.name))
     ]
     own = [
-        found
-        for other_node in (node, *tree.above(node.name))
-        if (found := stratis_name(other_node)) and found.role != "crypt"
+        part for relative in (node, *tree.above(node.name)) if (part := stratis_name(relative)) and part.role != "crypt"
     ]
     return clean(next(filter(None, names), own[0].uuid if own else "")) or "of an unknown name"
 
@@ -317,7 +315,7 @@ async def _by_node(host: Host, tree: Tree, vdevs: Iterable[Vdev]) -> dict[str, t
 async def _volumes(host: Host, tree: Tree) -> dict[str, str]:
     if not any(is_volume(node) for node in tree.nodes.values()):
         return {}
-    paths = [path for other_matches in await asyncio.gather(*map(host.list, _ZVOLS)) for path in other_matches]
+    paths = [path for links_found in await asyncio.gather(*map(host.list, _ZVOLS)) for path in links_found]
     links = await asyncio.gather(*map(host.link, paths))
     matches: dict[str, str] = {}
     for path, link in zip(paths, links, strict=True):

@@ -201,11 +201,7 @@ class _Reader:
         return max(0, used - extra) * SECTOR if used is not None and extra is not None else 0
 
     def _vdo(self, node: Node) -> ThinCapacity:
-        others = [
-            other_node
-            for other_node in self._tree.above(node.name)
-            if other_node.name not in self._start and volume_shown(other_node)
-        ]
+        others = [user for user in self._tree.above(node.name) if user.name not in self._start and volume_shown(user)]
         room = ThinCapacity(
             kind=ThinKind.VDO,
             place=f"the VDO volume {_named(node)}",

@@ -85,12 +85,12 @@ def nodes_on(picture: Topology, devno: str, path: str = "") -> tuple[Node, ...]:
 def thin_below(picture: Topology, tables: Segments, start: Iterable[Node]) -> Iterator[ThinLayer]:
     """All such things in what these devices are and lie on, through any number of steps."""
     waiting = list(start)
-    seen: set[str] = set()
+    visited: set[str] = set()
     while waiting:
         node = waiting.pop(0)
-        if node.name in seen:
+        if node.name in visited:
             continue
-        seen.add(node.name)
+        visited.add(node.name)
         for kind in _kinds(picture, tables, node):
             yield ThinLayer(kind, node.name)
         names = (*node.slaves, *((node.parent,) if node.parent else ()))

@@ -166,20 +166,20 @@ class Tree:
         return self._walk(name, lambda node: (*node.slaves, *((node.parent,) if node.parent else ())))
 
     def _walk(self, name: str, step: Callable[[Node], Iterable[str]]) -> tuple[Node, ...]:
-        seen: dict[str, Node] = {}
+        visited: dict[str, Node] = {}
         waiting = list(step(self.nodes[name])) if name in self.nodes else []
         while waiting:
             node = self.nodes.get(waiting.pop(0))
-            if node is not None and node.name not in seen and node.name != name:
-                seen[node.name] = node
+            if node is not None and node.name not in visited and node.name != name:
+                visited[node.name] = node
                 waiting.extend(step(node))
-        return tuple(seen.values())
+        return tuple(visited.values())
 
 
 def tree_of(nodes: Iterable[Node]) -> Tree:
     """A tree of these devices."""
-    known = {node.name: node for node in nodes}
-    return Tree(nodes=known, numbers={node.devno: node.name for node in known.values() if node.devno})
+    by_name = {node.name: node for node in nodes}
+    return Tree(nodes=by_name, numbers={node.devno: node.name for node in by_name.values() if node.devno})
 
 
 def node_path(name: str) -> str:

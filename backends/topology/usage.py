@@ -97,13 +97,13 @@ class Topology:
 
     def _uses_of_files(self, name: str) -> Iterator[Use]:
         """Uses of the files that its data are kept in."""
-        for place, relation in self.files(name).items():
-            if place in self.swaps:
+        for file_id, relation in self.files(name).items():
+            if file_id in self.swaps:
                 yield Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True)
-            if place in self.exported:
-                text = f"{relation.words}, exported by {self.exported[place]}"
+            if file_id in self.exported:
+                text = f"{relation.words}, exported by {self.exported[file_id]}"
                 yield Use(kind="export", detail=text, elsewhere=True)
-            if (use := self.quiet.files.get(place)) is not None:
+            if (use := self.quiet.files.get(file_id)) is not None:
                 yield replace(use, detail=f"{relation.words}, {use.detail}")
 
     def above(self, name: str) -> tuple[str, ...]:
@@ -125,35 +125,35 @@ class Topology:
     def _standing_on(self, own: Iterable[Node]) -> tuple[tuple[Node, ...], tuple[str, ...]]:
         """The nodes themselves and all that is built on them, nearest first, and the ZFS pools among these."""
         waiting = list(own)
-        seen: dict[str, Node] = {}
+        visited: dict[str, Node] = {}
         pools: dict[str, None] = {}
         while waiting:
             node = waiting.pop(0)
-            if node.name in seen:
+            if node.name in visited:
                 continue
-            seen[node.name] = node
+            visited[node.name] = node
             pools |= {vdev.pool: None for vdev in self.pools.vdevs.get(node.name, ())}
             volumes = [name for name, of in self.pools.volumes.items() if of.split("/")[0] in pools]
             above = (*node.holders, *node.partitions, *self.loops.get(node.name, ()), *volumes)
             waiting += [self.tree.nodes[item] for item in above if item in self.tree.nodes]
-        return tuple(seen.values()), tuple(pools)
+        return tuple(visited.values()), tuple(pools)
 
     def doubtful(self) -> list[tuple[str, str]]:
         """Return the pairs of disks that are or may be one by what is no proof: a serial number, or a WWN that another
         fact contradicts."""
         pairs = [(name, other) for name, others in (*self.twins.items(), *self.likely.items()) for other in others]
-        known = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
+        identities = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
         return [
             (name, other)
             for name, other in pairs
             if name < other
-            and (other in self.likely.get(name, {}) or None in (known[name].wwn, known[other].wwn))
+            and (other in self.likely.get(name, {}) or None in (identities[name].wwn, identities[other].wwn))
             and not self._are_paths(name, other)
         ]
 
-    def _are_paths(self, one: str, other: str) -> bool:
+    def _are_paths(self, first: str, second: str) -> bool:
         """Return whether a multipath device is built on both."""
-        shared = set(self.tree.nodes[one].holders) & set(self.tree.nodes[other].holders)
+        shared = set(self.tree.nodes[first].holders) & set(self.tree.nodes[second].holders)
         return any(is_multipath(self.tree.nodes[name]) for name in shared if name in self.tree.nodes)
 
     def called(self, name: str) -> str | None:
@@ -228,7 +228,7 @@ class Topology:
             uses.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
         if node.devno is not None and node.devno in self.swaps:
             uses.append(Use(kind="swap", detail="active swap", part=part))
-        if node.devno is not None and any(place.startswith(f"{node.devno}:") for place in self.swaps):
+        if node.devno is not None and any(swap.startswith(f"{node.devno}:") for swap in self.swaps):
             uses.append(Use(kind="swap", detail="below an active swap file", part=part))
         if node.devno is not None and node.devno in self.quiet.devices:
             uses.append(Use(kind="mount", detail=self.quiet.devices[node.devno], part=part))

@@ -118,12 +118,12 @@ class _Call:
                 f"{_shown(self._door)} offers no encryption that can be used.", evidence=str(error)
             ) from error
         if self._door.fingerprint is not None:
-            value = _fingerprint(secure.sock)
-            if not hmac.compare_digest(value, self._door.fingerprint):
+            fingerprint = _fingerprint(secure.sock)
+            if not hmac.compare_digest(fingerprint, self._door.fingerprint):
                 secure.close()
                 raise RefusedError(
                     f"The certificate of {_shown(self._door)} is another one than the configuration names.",
-                    hint=f"Nothing was sent. SHA-256 of the one that is there: {value}. Find out why it changed.",
+                    hint=f"Nothing was sent. SHA-256 of the one that is there: {fingerprint}. Find out why it changed.",
                 )
         return secure
 
@@ -194,10 +194,10 @@ def _compare(host: str, port: int) -> str:
             socket.create_connection((host, port), timeout=LOOK_SECONDS) as plain,
             context.wrap_socket(plain, server_hostname=host) as sock,
         ):
-            value = _fingerprint(sock)
+            shown = _fingerprint(sock)
     except OSError:
         return "Name the certificates that vouch for it as ca_file, or its SHA-256 as fingerprint."
     return (
-        f"SHA-256 of the one that is there: {value}. Compare it with the array's own, not over the network, and put it "
+        f"SHA-256 of the one that is there: {shown}. Compare it with the array's own, not over the network, and put it "
         "into the configuration as fingerprint; or name the certificates that vouch for it as ca_file."
     )

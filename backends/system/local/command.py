@@ -170,10 +170,10 @@ def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tupl
     assert process.stderr is not None
     if terminal is None:
         assert process.stdout is not None
-        said = process.stdout.fileno()
+        out_descriptor = process.stdout.fileno()
     else:
-        said = terminal.ours
-    outputs = {said: bytearray(), process.stderr.fileno(): bytearray()}
+        out_descriptor = terminal.ours
+    outputs = {out_descriptor: bytearray(), process.stderr.fileno(): bytearray()}
     cut = False
     silent = 0.0
     with selectors.DefaultSelector() as selector:
@@ -184,7 +184,7 @@ def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tupl
             # A daemon that the tool left behind holds the pipe open for ever: after its exit silence counts as the end.
             silent = silent + 0.1 if not ready and process.poll() is not None else 0.0
             for key, _ in ready:
-                chunk = os.read(key.fd, 262144) if terminal is None or key.fd != said else terminal.read()
+                chunk = os.read(key.fd, 262144) if terminal is None or key.fd != out_descriptor else terminal.read()
                 if not chunk:
                     selector.unregister(key.fd)
                 kept = outputs[key.fd]
@@ -192,7 +192,7 @@ def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tupl
                 # Read on and dropped beyond the limit: a full pipe would stop the change half-way.
                 kept += chunk[: OUTPUT_LIMIT - len(kept)]
             if terminal is not None:
-                terminal.heard(bytes(outputs[said][:PROMPT_LIMIT]), more=bool(ready))
+                terminal.heard(bytes(outputs[out_descriptor][:PROMPT_LIMIT]), more=bool(ready))
     process.wait()
     out, err = outputs.values()
     return bytes(out), bytes(err), cut

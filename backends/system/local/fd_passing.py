@@ -50,12 +50,12 @@ def tried(path: str, flags: int) -> int:
     return _asked(path, flags, "close")[0]
 
 
-def _asked(path: str, flags: int, what: str) -> tuple[int, list[int]]:
+def _asked(path: str, flags: int, action: str) -> tuple[int, list[int]]:
     ours, its = socket.socketpair()
     with ours:
         with its:
             process = subprocess.Popen(
-                (interpreter(), "-I", "-S", "-B", "-c", _CHILD, path, str(flags), what),
+                (interpreter(), "-I", "-S", "-B", "-c", _CHILD, path, str(flags), action),
                 stdin=its.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -65,7 +65,7 @@ def _asked(path: str, flags: int, what: str) -> tuple[int, list[int]]:
             )
         ours.settimeout(SECONDS)
         try:
-            said, descriptors, _, _ = socket.recv_fds(ours, 64, 1, socket.MSG_CMSG_CLOEXEC)
+            message, descriptors, _, _ = socket.recv_fds(ours, 64, 1, socket.MSG_CMSG_CLOEXEC)
             for descriptor in descriptors:  # before Python 3.12 the flag is not heeded
                 os.set_inheritable(descriptor, False)
             process.wait(SECONDS)
@@ -73,9 +73,9 @@ def _asked(path: str, flags: int, what: str) -> tuple[int, list[int]]:
             process.kill()
             threading.Thread(target=process.wait, name="opening", daemon=True).start()  # whenever the disk lets it go
             raise TimeoutError from None
-    chunks = said.split()
-    code, number = (int(chunks[0]), int(chunks[1])) if len(chunks) == 2 else (5, 0)
-    if code or (what == "give" and not descriptors):
+    numbers = message.split()
+    code, number = (int(numbers[0]), int(numbers[1])) if len(numbers) == 2 else (5, 0)
+    if code or (action == "give" and not descriptors):
         raise OSError(code or 5, os.strerror(code or 5), path)
     return number, descriptors
 
@@ -127,8 +127,8 @@ def _nowhere() -> int:
         os.close(context)
 
 
-def _call(number: int, *words: object) -> int:
-    result: int = _LIBC.syscall(ctypes.c_long(number), *words)
+def _call(number: int, *arguments: object) -> int:
+    result: int = _LIBC.syscall(ctypes.c_long(number), *arguments)
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
