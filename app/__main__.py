@@ -69,9 +69,9 @@ def _alone() -> bool:
         return True
     if os.path.realpath(os.path.dirname(os.path.dirname(__file__))) not in strange:
         sys.path[:] = [place for place in sys.path if os.path.realpath(place or ".") not in strange]
-        from backends.self_exec import again
+        from backends.self_exec import self_exec_argv
 
-        parts = again("app")
+        parts = self_exec_argv("app")
         os.execv(parts[0], (*parts, *sys.argv[1:]))
     print("raidbench does not run as root from a folder of somebody else: install it for all users.", file=sys.stderr)
     return False

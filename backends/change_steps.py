@@ -31,12 +31,12 @@ LOOK_AGAIN = "Look at the devices again."
 """What to do when something is not there any more."""
 
 
-def not_found(target: Target) -> NotFoundError:
+def not_found_error(target: Target) -> NotFoundError:
     """The error for a target that a backend does not have."""
     return NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
 
 
-def gone(target: Target) -> DeviceGoneError:
+def gone_error(target: Target) -> DeviceGoneError:
     """The error for a target that a backend may have, and that is not there."""
     return DeviceGoneError(f"{clean(str(target))} is not there.", hint=LOOK_AGAIN)
 
@@ -47,7 +47,7 @@ def require_still_free(request: ArrayRequest, candidates: Iterable[Candidate]) -
     for drive in request.drives:
         present = now.get(drive.drive)
         if present is None or present.serial != drive.serial:
-            raise gone(drive.drive)
+            raise gone_error(drive.drive)
         require_free_drive(present)
 
 
@@ -148,7 +148,7 @@ class RequestedValue:
         )
 
 
-def wanted(
+def requested_value(
     target: Target,
     setting: Setting,
     now: Reading,

@@ -79,7 +79,7 @@ class CardArrays:
     """Its lock between programs."""
 
 
-def lasting(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
+def lasting_id(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
     """What lasts of an array."""
     return f"naa.{wwn}" if wwn is not None else " ".join(sorted(serials)) or otherwise
 

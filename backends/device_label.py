@@ -47,7 +47,7 @@ class DeviceLabel:
         return f"{self.name} is {self.words}."
 
 
-def nameplate(
+def device_label(
     device: Identity,
     others: Iterable[Identity] = (),
     *,
@@ -80,16 +80,16 @@ def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     device = next((entry for entry in things if entry.target == target), None)
     if device is None:
-        return nameplate(Identity(name=target.address), name=str(target))
+        return device_label(Identity(name=target.address), name=str(target))
     others = [_identity(other) for other in things if _apart(device, other)]
     called = device.called if isinstance(device, Array) else None
-    plate = nameplate(_identity(device), others, name=str(target), called=called)
+    plate = device_label(_identity(device), others, name=str(target), called=called)
     if any(other.name == plate.word for other in others):  # two arrays may have been given one name
         return replace(plate, word=target.address)
     return plate
 
 
-def nameplate_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
+def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
     """The nameplate of what is to be made of drives: the word is the end of the first one's serial number."""
     word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
     drives = ", ".join(map(clean, serials)) or "unknown drives"

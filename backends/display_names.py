@@ -24,7 +24,7 @@ def name_of(device: Controller | Array | Drive) -> str:
     return address.strip("/").replace("/", ":")
 
 
-def named(inventory: Inventory, name: str) -> tuple[Controller | Array | Drive, ...]:
+def find_by_name(inventory: Inventory, name: str) -> tuple[Controller | Array | Drive, ...]:
     """All that is called so, each device once."""
     twins = inventory.twins
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)

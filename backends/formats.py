@@ -59,10 +59,10 @@ def require_known(kept: FileFormat, number: object, program: object, subject: st
     if not isinstance(number, int) or number < 1:
         raise ValueError(f"format {number!r}")
     if is_newer(kept, number):
-        raise newer(kept, number, program, subject)
+        raise newer_error(kept, number, program, subject)
 
 
-def newer(kept: FileFormat, number: object, program: object, subject: str) -> NewerError:
+def newer_error(kept: FileFormat, number: object, program: object, subject: str) -> NewerError:
     """The sentence for what this program is too old for."""
     named = isinstance(program, str) and program
     by = f"raidbench {clean(program, 40)}" if isinstance(program, str) and program else "a newer raidbench"

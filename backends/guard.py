@@ -8,14 +8,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import StrEnum
 
-from backends.device_label import DeviceLabel, nameplate
+from backends.device_label import DeviceLabel, device_label
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.exclusive_open import DeviceClaim, claim_on, marks_on, pieces_on
 from backends.helper_device import helper_content_check, helper_device_facts
 from backends.host import Host
 from backends.identity import Identity, Signature, Use, newly_found
 from backends.sizes import size_words
-from backends.system.caching import asked_anew
+from backends.system.caching import uncached
 from backends.topology.device_identity import IS, LIKELY, SAME, is_told_apart
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
 from backends.topology.stacking import MemberSignature, mark_of
@@ -141,7 +141,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
         device=facts.device,
         ok=True,
         needs_confirmation=bool(facts.signatures),
-        plate=nameplate(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
+        plate=device_label(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
         found=(*(_found(facts, signature) for signature in facts.signatures), *facts.copies),
     )
 
@@ -272,7 +272,7 @@ async def require_free(
         raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
     if host.root_side is not None:
         return await helper_content_check(host.root_side, device, shown)
-    with asked_anew():
+    with uncached():
         return (await _looked_at(host, device, shown)).signatures
 
 

@@ -37,7 +37,7 @@ _OF_A_DISK = (
 """What two views of one disk may know of it, by the names of `Drive`."""
 
 
-def joined(inventory: Inventory) -> Inventory:
+def join_views(inventory: Inventory) -> Inventory:
     """The inventory with its parts connected; nothing is left out but bus controllers that a vendor has as well.
 
     - what a vendor's drive or array lacks is filled from the kernel's disk at the same node, and the other way round;
@@ -50,12 +50,12 @@ def joined(inventory: Inventory) -> Inventory:
     return _members(_disks(_mapped(_controllers(inventory))))
 
 
-def joined_parts(parts: Mapping[str, Inventory]) -> Inventory:
+def join_parts(parts: Mapping[str, Inventory]) -> Inventory:
     """The same of what several backends, or their cards, have told so far, by their names."""
     together = Inventory()
     for name in sorted(parts):
         together = together.merge(parts[name])
-    return joined(together)
+    return join_views(together)
 
 
 def _controllers(inventory: Inventory) -> Inventory:

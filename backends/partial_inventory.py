@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from backends.merge_inventory import BUS, joined_parts
+from backends.merge_inventory import BUS, join_parts
 from backends.model import KERNEL, Array, Controller, Drive, Inventory
 from backends.protocol import BEING_READ
 from backends.registry import MachineBackends
@@ -101,7 +101,7 @@ class PartialInventoryListener:
         }:
             link = await host.link(f"/sys/block/{node.removeprefix('/dev/').replace('/', '!')}")
             self._ways[node] = frozenset(_FUNCTION.findall(link or ""))
-        inventory, waited_for = joined_parts(self._parts), self._machine.waited_for
+        inventory, waited_for = join_parts(self._parts), self._machine.waited_for
         read = {controller.pci for controller in inventory.controllers if controller.target.backend != BUS}
         return PartialInventory(
             inventory=inventory,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import backends.vendors
 from backends.errors import NotFoundError, RaidbenchError, ToolTimeoutError
 from backends.host import Host
-from backends.merge_inventory import joined
+from backends.merge_inventory import join_views
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
 from backends.protocol import (
     CachedInventory,
@@ -29,10 +29,10 @@ from backends.protocol import (
     SettingsBackend,
     Told,
     Vendor,
-    at_place,
+    load_object,
 )
 from backends.settings import Reading, Setting
-from backends.system.caching import CachingHost, asked_since
+from backends.system.caching import CachingHost, cached_since
 from backends.system.timeout_memory import with_timeout_memory
 from backends.text import clean
 from backends.topology.tree import node_path
@@ -82,14 +82,14 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegist
 
 
 @cache
-def declared() -> Mapping[str, Setting]:
+def declared_settings() -> Mapping[str, Setting]:
     """Every setting that a vendor declares, by its key: no machine is needed to tell what one is called.
 
     Where several have one key, the one of the shortest name: the others say whose it is, too.
     """
     settings: dict[str, Setting] = {}
     for path in (path for vendor in find_vendors().vendors for path in vendor.declares):
-        for setting in at_place(path):
+        for setting in load_object(path):
             settings[setting.key] = min(settings.get(setting.key, setting), setting, key=lambda item: len(item.label))
     return settings
 
@@ -296,7 +296,7 @@ class MachineBackends:
 
         Unless something was changed since. For what is shown to somebody, and read again before anything is done.
         """
-        return asked_since(max(self._looked, time.monotonic() - seconds))
+        return cached_since(max(self._looked, time.monotonic() - seconds))
 
     async def probe(self, listener: Told | None = None) -> Inventory:
         """Everything that all backends find, asked concurrently.
@@ -317,7 +317,7 @@ class MachineBackends:
                     listener(part, inventory)
 
             if listener is not None and isinstance(backend, IncrementalInventory):
-                inventory = await guarded(name, backend.inventory_in_parts(heard))
+                inventory = await inventory_or_problem(name, backend.inventory_in_parts(heard))
             else:
                 inventory = await probe(name, backend)
             self.waited_for -= {name}
@@ -339,7 +339,9 @@ class MachineBackends:
             return await self.probe()
         names = [name for name in self._answers if name in wanted]
         with self.using_last_scan():
-            inventories = await asyncio.gather(*(guarded(name, _kept_or_found(self.backends[name])) for name in names))
+            inventories = await asyncio.gather(
+                *(inventory_or_problem(name, _kept_or_found(self.backends[name])) for name in names)
+            )
             self._answers = {**self._answers, **dict(zip(names, inventories, strict=True))}
             return await self._merged({name: self.backends[name] for name in self._answers})
 
@@ -347,10 +349,12 @@ class MachineBackends:
         merged = Inventory(problems=self._problems)
         for answer in self._answers.values():
             merged = merged.merge(answer)
-        inventory = joined(merged)
+        inventory = join_views(merged)
         for name, backend in present.items():
             if isinstance(backend, InventoryEnricher):  # what those add that wait for the others
-                inventory = joined(await guarded(name, backend.complete(inventory), otherwise=inventory))
+                inventory = join_views(
+                    await inventory_or_problem(name, backend.complete(inventory), otherwise=inventory)
+                )
         return inventory.merge(Inventory(problems=tuple(_untold(self._heeding.silences(), inventory.problems))))
 
 
@@ -371,10 +375,10 @@ def _kept_or_found(backend: InventoryBackend) -> Awaitable[Inventory]:
 
 async def probe(name: str, backend: InventoryBackend) -> Inventory:
     """One backend's inventory; its failure becomes a problem of an empty one."""
-    return await guarded(name, backend.inventory())
+    return await inventory_or_problem(name, backend.inventory())
 
 
-async def guarded(name: str, looking: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:
+async def inventory_or_problem(name: str, looking: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:
     """What a backend finds; its failure becomes a problem of the inventory that there is otherwise."""
     try:
         return await looking

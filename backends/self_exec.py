@@ -25,7 +25,7 @@ def interpreter() -> str:
     return sys.executable or os.readlink("/proc/self/exe")
 
 
-def again(module: str, *, as_told: bool = False) -> tuple[str, ...]:
+def self_exec_argv(module: str, *, as_told: bool = False) -> tuple[str, ...]:
     """The words that start a module of this program in an interpreter of its own that heeds nothing of the user's.
 
     `as_told`: it looks where PYTHONPATH told this process to, since what backends come from there is needed again;
@@ -42,15 +42,15 @@ def again(module: str, *, as_told: bool = False) -> tuple[str, ...]:
     return (*interpreter_argv, "-c", _BEGIN, module, *places, "--")
 
 
-def lasting() -> tuple[str, ...]:
+def persistent_argv() -> tuple[str, ...]:
     """The words that start this program at any later time: nothing in them is of this one process alone."""
     launcher = os.environ.get(LAUNCHER)
     if not launcher:
-        return again("app")
-    return (launcher,) if os.access(launcher, os.X_OK) else (again("app")[0], "-I", launcher)
+        return self_exec_argv("app")
+    return (launcher,) if os.access(launcher, os.X_OK) else (self_exec_argv("app")[0], "-I", launcher)
 
 
-def form() -> str:
+def install_form() -> str:
     """What this program was started from: `one file`, `package`, `zipapp`, `wheel` or `tree`."""
     if os.environ.get(LAUNCHER) and _HERE.startswith(f"{sys.prefix}/"):
         return "package" if sys.prefix.startswith("/usr/") else "one file"

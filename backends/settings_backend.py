@@ -19,6 +19,7 @@ from backends.change import Change, ChangeStep
 from backends.change_steps import (
     RequestedValue,
     is_restorable_value,
+    requested_value,
     require_companions,
     require_own,
     require_same_device,
@@ -26,7 +27,6 @@ from backends.change_steps import (
     setting_of,
     take_steps,
     validated_old_value,
-    wanted,
 )
 from backends.guard import require_free
 from backends.host import Completed, Host
@@ -159,7 +159,7 @@ class Settable(ABC, Generic[Seen]):
         for key in self.order(seen, values):
             signatures = await self._contents(seen, key)
             now = (await self.readings_of(seen))[key]
-            wish = wanted(target, declared[key], now, values[key], self.check)
+            wish = requested_value(target, declared[key], now, values[key], self.check)
             changes.append(await self._planned(seen, wish, None, signatures))
             seen = self.after(seen, key, wish.value)
         return tuple(changes)

@@ -81,7 +81,7 @@ def quote(word: str) -> str:
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
-def chosen(text: str) -> tuple[str | None, tuple[str, ...]]:
+def parse_choices(text: str) -> tuple[str | None, tuple[str, ...]]:
     """What is in force and all there is in a file of choices: `none [mq-deadline] kyber` or, of one only, `none`."""
     current: str | None = None
     names: list[str] = []

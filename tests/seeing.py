@@ -29,7 +29,7 @@ MAIN = "import sys; from tests.seeing import begin; begin({!r}); from {} import 
 
 _space = os.statvfs
 
-real = visibility.withheld
+real = visibility.hidden_processes_reason
 """What the guard asks where no test has a hand in it."""
 
 
@@ -52,7 +52,7 @@ async def _withheld(host: Host, descriptors: Sequence[str], empty: Sequence[str]
 def past_the_first() -> None:
     """From now on what process 1 of this machine has open does not count."""
     if hides():
-        visibility.withheld = _withheld
+        visibility.hidden_processes_reason = _withheld
 
 
 def half_free(place: str | Path) -> None:

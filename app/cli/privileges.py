@@ -51,15 +51,15 @@ async def companion() -> socket.socket | None:
 
 
 def _begin(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
-    from app.privsep.client import begin, helper, inherited
+    from app.privsep.client import helper, inherited_helper, start_conversation
 
     try:
-        side = inherited()
+        side = inherited_helper()
         if side is not None:
             side.greeting(_SECONDS)
         elif wanted and os.geteuid() != 0:
             side = helper(ask=is_terminal(sys.stdin) and is_terminal(sys.stderr))
-        return None if side is None else begin(side, read_only=read_only, firmware=options.may_ask_cards())
+        return None if side is None else start_conversation(side, read_only=read_only, firmware=options.may_ask_cards())
     except (RefusedError, TimeoutError) as error:
         say(f"raidbench goes on without root. {error} {getattr(error, 'hint', '')}".rstrip())
         return None

@@ -18,10 +18,10 @@ def tell_version(as_json: bool) -> None:
         data(f"raidbench {program_version()}")
         return
     from backends.formats import FORMATS
-    from backends.self_exec import form
+    from backends.self_exec import install_form
 
     python = ".".join(map(str, sys.version_info[:3]))
-    fields = {"version": program_version(), "python": python, "form": form(), "formats": FORMATS}
+    fields = {"version": program_version(), "python": python, "form": install_form(), "formats": FORMATS}
     print_json(program=fields)
 
 

@@ -21,12 +21,12 @@ from app.core.session.paths import Paths
 from app.privsep.request_schema import FIELDS, RequestDeniedError
 from backends.change import Change, same_steps
 from backends.errors import BlockedError, RefusedError
-from backends.helper_interface import told
+from backends.helper_interface import encode_error
 from backends.host import Command, ProcessTracking, custody
 from backends.model import Scope, Target
 from backends.protocol import CanPersist, PlansTogether, Recreatable
 from backends.registry import MachineBackends
-from backends.self_exec import lasting
+from backends.self_exec import persistent_argv
 from backends.system.local import LocalHost
 
 MOST_LOCKS = 256
@@ -254,7 +254,7 @@ class HelperChanges:
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
             "left_running": [unstructure(change) for change in self._journal.left_running()],
-            "newer": None if (unknown := self._journal.newer()) is None else told(unknown),
+            "newer": None if (unknown := self._journal.newer()) is None else encode_error(unknown),
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
@@ -278,7 +278,7 @@ class HelperChanges:
         if do == "remove":
             return {"there": await boot_unit.remove_unit(self._host)}
         kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
-        unit = await boot_unit.plan_unit(self._host, lasting(), self._journal.file, kept)
+        unit = await boot_unit.plan_unit(self._host, persistent_argv(), self._journal.file, kept)
         if do == "install":
             await boot_unit.install_unit(self._host, unit)
         return {"text": unit.text, "there": unit.there}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backends.errors import RefusedError
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.system.local.elevated import (
     PrivilegeTool,
-    connected,
+    become_user,
+    inherited_socket,
     invoker,
-    show_pending_result,
+    privilege_tools,
     start,
     start_beside,
-    ways,
 )
 from backends.system.privsep.connection import Connection
 
@@ -31,7 +31,7 @@ WITHOUT = "Settings can be seen and planned, not changed, and raw devices not be
 """What is left without root."""
 
 
-def begin(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
+def start_conversation(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
     """Say how far the conversation goes. Raises RefusedError."""
     side.ask_now("hello", version=1, read_only=read_only, firmware=firmware)
     return side
@@ -42,7 +42,7 @@ def helper(*, ask: bool) -> Connection:
 
     Raises RefusedError saying why there is none.
     """
-    tools = ways(ask=ask)
+    tools = privilege_tools(ask=ask)
     if not tools:
         raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT}", hint="Log in as root.")
     reason = ""
@@ -55,7 +55,7 @@ def helper(*, ask: bool) -> Connection:
 
 def _by(tool: PrivilegeTool) -> tuple[Connection | None, str]:
     """The helper by one way; None, and a sentence, where it does not come."""
-    sock, process = start(tool, again(PROGRAM))
+    sock, process = start(tool, self_exec_argv(PROGRAM))
     connection = Connection(sock)
     try:
         connection.greeting(None if tool.asks else SILENT_SECONDS)
@@ -77,9 +77,9 @@ _REFUSED, _UNCONNECTED = 2, 4
 """Exit statuses of a helper that does not begin: it said why; it has nobody to say it to."""
 
 
-def inherited() -> Connection | None:
+def inherited_helper() -> Connection | None:
     """The helper that root left to this program when it split itself; None where there is none."""
-    sock = connected()
+    sock = inherited_socket()
     return None if sock is None else Connection(sock)
 
 
@@ -91,9 +91,9 @@ def split(arguments: list[str]) -> str:
     user = invoker()
     if user is None:
         return ""
-    sock = start_beside(again(PROGRAM))
+    sock = start_beside(self_exec_argv(PROGRAM))
     try:
-        show_pending_result(*user, (*again("app"), *arguments), sock.fileno())
+        become_user(*user, (*self_exec_argv("app"), *arguments), sock.fileno())
     except OSError as error:
         return f"raidbench cannot go on as the user who called sudo: {error.strerror}."
     finally:
@@ -106,4 +106,4 @@ def split_host(inner: LocalHost, side: HelperClient) -> Host:
     from app.privsep import read_policy  # the tools of every vendor: who has no helper does not wait for them
     from backends.system.privsep.host import SplitHost
 
-    return SplitHost(inner, side, runs=read_policy.known, reads=read_policy.may_read)
+    return SplitHost(inner, side, runs=read_policy.may_be_permitted, reads=read_policy.may_read)

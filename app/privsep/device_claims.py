@@ -17,7 +17,7 @@ from backends.exclusive_open import DeviceClaim
 from backends.guard import Intent, look_at, require_free, secure
 from backends.identity import Identity, Signature
 from backends.system.local import LocalHost
-from backends.system.local.programs import is_roots
+from backends.system.local.programs import is_owned_by_root
 
 MOST_HOLDS = 64
 """Devices held at a time."""
@@ -107,7 +107,7 @@ def lends_in_use(config: Path) -> bool:
     try:
         info = config.lstat()
         alone = stat.S_ISREG(info.st_mode) and info.st_nlink == 1 and not info.st_mode & 0o022
-        return alone and is_roots(str(config)) and load_config(config, required=True).lend_in_use
+        return alone and is_owned_by_root(str(config)) and load_config(config, required=True).lend_in_use
     except (OSError, RaidbenchError):
         return False
 

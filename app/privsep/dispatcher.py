@@ -12,12 +12,12 @@ from app.privsep.benchmark_verbs import GuardedRuns
 from app.privsep.change_verbs import HelperChanges
 from app.privsep.device_claims import DeviceClaims
 from app.privsep.read_verbs import ReadVerbs
-from app.privsep.request_schema import RequestDeniedError, checked
+from app.privsep.request_schema import RequestDeniedError, parse_request
 from backends.errors import RaidbenchError, RefusedError
-from backends.helper_interface import told
+from backends.helper_interface import encode_error
 from backends.host import shield_to_completion
 from backends.registry import MachineBackends
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.system.local import LocalHost
 from backends.system.local.elevated import COMPANION, start_beside
 from backends.system.privsep.connection import MalformedError, unpack
@@ -69,7 +69,7 @@ class RequestDispatcher:
             message = unpack(body)
             claimed = message.get("id")
             number = claimed if type(claimed) is int else None
-            number, verb, args = checked(message)
+            number, verb, args = parse_request(message)
             result = await self._do(verb, args)
             reply, descriptors = result if isinstance(result, tuple) else (result, ())
         except (MalformedError, RequestDeniedError) as error:
@@ -136,7 +136,7 @@ class RequestDispatcher:
 
     def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
         """A further helper of the same user, for a process that outlives this one; it ends with that."""
-        with start_beside(again("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
+        with start_beside(self_exec_argv("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
             return {}, (sock.detach(),)
 
     def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
@@ -145,7 +145,7 @@ class RequestDispatcher:
 
     def _refuse(self, number: int | None, error: RaidbenchError) -> ReplyFrame:
         self.refused += 1
-        return ReplyFrame(message={"id": number, "error": told(error)})
+        return ReplyFrame(message={"id": number, "error": encode_error(error)})
 
     async def close(self) -> None:
         """End all that reads, let go of all that is held."""

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import app
 import backends
-from backends.system.local.programs import is_roots
+from backends.system.local.programs import is_owned_by_root
 
 _OURS = (app, backends)
 
 
-def trouble() -> str | None:
+def ownership_problem() -> str | None:
     """A sentence with the first part that somebody else than root can exchange; None if there is none."""
     for path in _parts():
-        if not is_roots(path):
+        if not is_owned_by_root(path):
             return f"{path} belongs to somebody else than root, or others may write to it."
     return None
 

@@ -11,9 +11,9 @@ import re
 import stat
 from collections.abc import Sequence
 
-from backends.protocol import DEVICE, at_place
+from backends.protocol import DEVICE, load_object
 from backends.registry import own_vendors
-from backends.system.local.programs import find_program, resolve_roots
+from backends.system.local.programs import find_program, resolve_root_owned
 
 _MOUNTS = "/proc/1/mountinfo"
 _SPACE = "/proc/1/ns/mnt"
@@ -30,7 +30,7 @@ def _declared() -> dict[str, tuple[tuple[str, ...], ...]]:
     """
     shapes_by_program: dict[str, tuple[tuple[str, ...], ...]] = {}
     for vendor in own_vendors():
-        for names, shapes in (at_place(vendor.root_reads) if vendor.root_reads else {}).items():
+        for names, shapes in (load_object(vendor.root_reads) if vendor.root_reads else {}).items():
             if not shapes_by_program.keys().isdisjoint(names):
                 raise ValueError(f"{vendor.name} declares a program that another vendor declares, too")
             shapes_by_program |= dict.fromkeys(names, shapes)
@@ -68,7 +68,7 @@ def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
     return None if arguments is None or program is None else (program, *arguments)
 
 
-def known(argv: Sequence[str]) -> bool:
+def may_be_permitted(argv: Sequence[str]) -> bool:
     """Whether there is a line in the table that may fit: what has none is not sent to the helper."""
     return bool(argv) and (argv[0] in _SHAPES or os.path.basename(argv[0]) in _SHAPES)
 
@@ -80,7 +80,7 @@ def node_of(path: str) -> str | None:
     """
     if not _NODE.fullmatch(path) or _leads_up(path):
         return None
-    real = resolve_roots(path)
+    real = resolve_root_owned(path)
     if real is None or not _NODE.fullmatch(real):
         return None
     try:

@@ -30,7 +30,7 @@ _Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 
 
 @contextmanager
-def asked_since(moment: float) -> Iterator[None]:
+def cached_since(moment: float) -> Iterator[None]:
     """Inside, what a program told since `moment` (of time.monotonic()) is its answer, unless a change came between."""
     span = _Span(moment)
     token = _span.set(span)
@@ -42,7 +42,7 @@ def asked_since(moment: float) -> Iterator[None]:
 
 
 @contextmanager
-def asked_anew() -> Iterator[None]:
+def uncached() -> Iterator[None]:
     """Inside, every program runs, whatever it told before: for what may be another thing each time it is looked at."""
     token = _span.set(None)
     try:
@@ -89,7 +89,7 @@ class CachingHost(HostWrapper):
         self._changes += 1
 
     async def run(self, command: Command) -> Completed:
-        """Runs it, unless what it told counts: see `asked_since`."""
+        """Runs it, unless what it told counts: see `cached_since`."""
         if command.mutates:
             return await self._run_changing(command)
         key = (command.argv, tuple(sorted(command.env.items())))

@@ -201,7 +201,7 @@ def _used(use: Use) -> str:
     return f"which is {use.detail}" if use.kind in IS else f"which is in use ({use.detail})"
 
 
-def with_content(picture: Topology, probed: Mapping[str, tuple[Signature, ...]]) -> Topology:
+def with_signatures(picture: Topology, probed: Mapping[str, tuple[Signature, ...]]) -> Topology:
     """Return the picture with what was found on some devices just now, and with whom they may have it in common."""
     updated = replace(picture, signatures={**picture.signatures, **probed})
     suspects = Clones(picture=updated).suspects()

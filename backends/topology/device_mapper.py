@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from backends.host import Host
 from backends.topology.stacking import lvm_name
-from backends.topology.tree import Node, Tree, done_by
+from backends.topology.tree import Node, Tree, run_tool
 from backends.values import dataclass
 
 TABLE = ("table",)
@@ -159,7 +159,7 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Devi
         return None
 
 
-def untold(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
+def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
     """Where it is not known whether it shares a part of something with another device, in words."""
     matches: dict[str, list[str]] = {}
     for member, user, beside in _pairs(tree, name):
@@ -235,7 +235,7 @@ def parse_segments(text: str) -> Segments:
     return matches
 
 
-def lies_on(segment: Segment) -> tuple[str, ...]:
+def range_texts(segment: Segment) -> tuple[str, ...]:
     """Return the ranges of other devices that a segment names, as words; none where its arguments are not known."""
     try:
         ranges = list(_GRAMMARS.get(segment.kind, _whole)(segment.words, segment.length))
@@ -256,14 +256,14 @@ def by_kernel(text: str, tree: Tree) -> Segments:
     return {name: fields[_plain(own)] for name, own in given.items() if _plain(own) in fields}
 
 
-async def asked_of(host: Host, tree: Tree, question: tuple[str, ...]) -> str:
+async def query_dmsetup(host: Host, tree: Tree, question: tuple[str, ...]) -> str:
     """What dmsetup answers; nothing where there is nothing to ask about."""
-    return await answer(host, question) if any(map(is_mapped, tree.nodes)) else ""
+    return await dmsetup_output(host, question) if any(map(is_mapped, tree.nodes)) else ""
 
 
-async def answer(host: Host, question: tuple[str, ...]) -> str:
+async def dmsetup_output(host: Host, question: tuple[str, ...]) -> str:
     """What dmsetup answers; nothing where it gives none: without root, without the program, too late."""
-    done = await done_by(host, ("dmsetup", *question))
+    done = await run_tool(host, ("dmsetup", *question))
     return "" if done is None else done.stdout
 
 

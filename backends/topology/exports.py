@@ -94,7 +94,7 @@ async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
     return tuple(export for exports in groups for export in exports)
 
 
-def exported_by(exports: Iterable[Export]) -> dict[str, str]:
+def export_texts(exports: Iterable[Export]) -> dict[str, str]:
     """Return, by device number or place, the words for the targets that export it."""
     matches: dict[str, list[str]] = {}
     for export in exports:

@@ -11,17 +11,17 @@ from functools import partial
 from backends.host import Host
 from backends.identity import Identity, Signature, Use
 from backends.model import Drive
-from backends.system.local.uninterruptible import apart
+from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
-from backends.topology.clones import Clones, with_content
+from backends.topology.clones import Clones, with_signatures
 from backends.topology.device_identity import SameDataDevice, identity, identity_in, interface, nameless
 from backends.topology.footing import Footing, footing_of
 from backends.topology.leftovers import Reader, leftovers, places
 from backends.topology.open_files import lasting_openers
-from backends.topology.scan import look, probe_signatures
+from backends.topology.scan import probe_signatures, scan_topology
 from backends.topology.signatures import Marks, are_two
 from backends.topology.thin_capacity import ThinCapacity
-from backends.topology.thin_capacity_scan import rooms_of
+from backends.topology.thin_capacity_scan import capacities_of
 from backends.topology.tree import Node, node_path
 from backends.topology.usage import Topology
 from backends.values import dataclass
@@ -106,7 +106,7 @@ async def inspect(
     stat = await host.stat(device)
     if stat is None or stat.kind != "block" or stat.devno is None:
         return DeviceFacts(device=clean(device, 512), is_block=False)
-    picture = await look(host, everywhere=True)
+    picture = await scan_topology(host, everywhere=True)
     if marks is not None:
         picture = await _told_apart(picture, marks)
     node = picture.tree.by_devno(stat.devno)
@@ -116,7 +116,7 @@ async def inspect(
     family = picture.tree.family(node.name)
     signatures = await _signatures(host, picture, node, reader) if probe else ()
     if probe:
-        picture = with_content(picture, {**await _unlisted(host, picture, signatures), **_by_node(node, signatures)})
+        picture = with_signatures(picture, {**await _unlisted(host, picture, signatures), **_by_node(node, signatures)})
     unknown = list(picture.blind)
     unknown += [text for member in family if (text := await _mismatch(host, member))]
     related = picture.related(node.name)
@@ -147,7 +147,7 @@ async def inspect(
         signatures=signatures,
         unknown=tuple(unknown),
         along=tuple(identity_in(picture.tree, relation.nodes[0]) for relation in _free_standing(related)),
-        rooms=await rooms_of(host, picture, (node,)) if probe else (),
+        rooms=await capacities_of(host, picture, (node,)) if probe else (),
         copies=Clones(picture=picture).copies((node,) if node.parent is not None else family)
         if probe and not uses
         else (),
@@ -165,7 +165,7 @@ async def _told_apart(picture: Topology, marks: Marks) -> Topology:
     for pair in pairs:
         with suppress(TimeoutError):  # a disk that does not answer proves nothing
             async with asyncio.timeout(_READ_SECONDS):
-                if await apart("marks", partial(are_two, marks, *(nodes[name] for name in pair))):
+                if await run_in_thread("marks", partial(are_two, marks, *(nodes[name] for name in pair))):
                     two.append(pair)
     return picture.without(two) if two else picture
 
@@ -231,7 +231,7 @@ async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
     """Tries every partition, then the disk; a disk alone would do, but a partition's name tells more."""
     uses: list[Use] = []
     for node in sorted(family, key=lambda node: node.parent is None):
-        reason = await apart("claim", partial(claim, node.device, node.devno or ""))
+        reason = await run_in_thread("claim", partial(claim, node.device, node.devno or ""))
         if reason is not None:
             part = node.name if node.parent is not None else None
             kind = "closed" if reason in (CLOSED, SILENT) else "exclusive"
@@ -267,7 +267,7 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
     read = None
     with suppress(TimeoutError):
         async with asyncio.timeout(_READ_SECONDS):
-            read = await apart("leftovers", partial(reader, node.device, node.devno or "", wanted))
+            read = await run_in_thread("leftovers", partial(reader, node.device, node.devno or "", wanted))
     if read is None:
         return (Signature(kind="unknown", part=part, size_bytes=node.size_bytes),)
     return leftovers({start: piece for (start, _), piece in zip(wanted, read, strict=True)}, size, part)

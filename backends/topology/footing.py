@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from backends.host import Host
-from backends.topology.device_mapper import Segment, Segments, is_mapped, lies_on
+from backends.topology.device_mapper import Segment, Segments, is_mapped, range_texts
 from backends.topology.loop_backing import Backing
 from backends.topology.tree import Tree, node_path
 
@@ -50,7 +50,7 @@ def table_text(segments: Collection[Segment]) -> str:
     The rest changes by itself (the path group in use, the policy of a cache), or is secret (a key).
     """
     return ", ".join(
-        f"{row.start}+{row.length} {_PLACING.get(row.kind, row.kind)} {' '.join(lies_on(row))}".strip()
+        f"{row.start}+{row.length} {_PLACING.get(row.kind, row.kind)} {' '.join(range_texts(row))}".strip()
         for row in segments
     )
 

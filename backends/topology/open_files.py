@@ -83,7 +83,9 @@ async def openers(
                 pids.setdefault(key, {}).setdefault(pid, []).append(path)
             elif stat is not None and stat.kind == "block":
                 elsewhere.add(pid)
-    hidden = await visibility.withheld(host, dumb, [name for name, listed in folders.items() if not listed])
+    hidden = await visibility.hidden_processes_reason(
+        host, dumb, [name for name, listed in folders.items() if not listed]
+    )
     holders: dict[str, tuple[OpenFileHolder, ...]] = {}
     for key, by_pid in pids.items():
         may_be = elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()  # sg takes commands that write

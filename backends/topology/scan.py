@@ -11,8 +11,8 @@ from backends.host import STALL, Command, Host
 from backends.identity import Signature
 from backends.text import clean
 from backends.topology.device_identity import likely_of, other_paths
-from backends.topology.device_mapper import TABLE, asked_of, by_kernel, parse_mapped
-from backends.topology.exports import exported_by, read_exports, read_imports
+from backends.topology.device_mapper import TABLE, by_kernel, parse_mapped, query_dmsetup
+from backends.topology.exports import export_texts, read_exports, read_imports
 from backends.topology.loop_backing import Backing, read_backings
 from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_swaps
 from backends.topology.quiet_users import QuietUsers, read_quiet_users
@@ -92,7 +92,7 @@ READ_LIMIT = 1024 * 1024 - 1
 """A host's `read` gives 1 MiB at most: as much as that is taken as cut."""
 
 
-async def look(host: Host, *, everywhere: bool = False) -> Topology:
+async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
     """The picture now. `everywhere` looks into the mount namespace of every process, as the guard needs it.
 
     Otherwise our own and that of process 1 are looked at, which is cheap.
@@ -143,7 +143,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         likely=likely_of(tree) if everywhere else {},
         backings=backings,
         mapped=parse_mapped(tables, tree) if everywhere else None,
-        exported=exported_by(exports),
+        exported=export_texts(exports),
         quiet=await read_quiet_users(host, tree, mounts) if everywhere else QuietUsers(),
         signatures={} if isinstance(signatures, RaidbenchError) else signatures,
         blind=tuple(blind),
@@ -220,7 +220,7 @@ def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) ->
 
 async def _tables(host: Host, tree: Tree, *, everywhere: bool) -> str:
     """What `dmsetup table` prints; nothing where it gives no answer, or is not asked."""
-    return await asked_of(host, tree, TABLE) if everywhere else ""
+    return await query_dmsetup(host, tree, TABLE) if everywhere else ""
 
 
 async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]] | RaidbenchError:

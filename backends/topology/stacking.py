@@ -18,7 +18,7 @@ from backends.identity import Use
 from backends.system.caching import cache_across_changes
 from backends.text import clean
 from backends.topology.mounts import Mount
-from backends.topology.tree import Node, Tree, done_by, kernel_name, natural, tree_of
+from backends.topology.tree import Node, Tree, kernel_name, natural, run_tool, tree_of
 from backends.values import dataclass
 
 MARK = "LVM-"
@@ -295,7 +295,7 @@ async def read_pools(host: Host, tree: Tree) -> Pools:
 
 async def _status(host: Host) -> tuple[Vdev, ...] | None:
     with cache_across_changes():
-        done = await done_by(host, STATUS)
+        done = await run_tool(host, STATUS)
     return None if done is None else parse_status(done.stdout)
 
 

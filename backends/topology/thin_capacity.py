@@ -136,12 +136,12 @@ def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tup
     return tuple(sentences)
 
 
-def taken(rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[ThinCapacity, ...]:
+def affected_capacities(rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[ThinCapacity, ...]:
     """Those that writing there takes something from: they are looked at while it goes on."""
     return tuple(room for room in rooms if room.need(area))
 
 
-def low(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
+def low_capacity_reasons(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
     """Those that have no more left than stays free, or of which nobody knows any more, a clause each. Pure."""
     clauses = []
     for room in rooms:

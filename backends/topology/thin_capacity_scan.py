@@ -15,13 +15,13 @@ from backends.topology.device_mapper import (
     TABLE,
     Segment,
     Segments,
-    answer,
-    asked_of,
     by_kernel,
+    dmsetup_output,
     parse_segments,
+    query_dmsetup,
     snapshots_of,
 )
-from backends.topology.scan import look
+from backends.topology.scan import scan_topology
 from backends.topology.stacking import lvm_name, volume_shown
 from backends.topology.thin_capacity import ThinCapacity
 from backends.topology.thin_layers import (
@@ -55,28 +55,28 @@ _IN_PLACE = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "tmpfs", "vfat", "e
 """File systems that write again where something lies already; the others take new room first."""
 
 
-async def rooms_of(host: Host, picture: Topology, start: Collection[Node]) -> tuple[ThinCapacity, ...]:
+async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) -> tuple[ThinCapacity, ...]:
     """What writing to these devices takes room from, through all that they lie on."""
     tree = picture.tree
-    tables = picture.tables or by_kernel(await asked_of(host, tree, TABLE), tree)
+    tables = picture.tables or by_kernel(await query_dmsetup(host, tree, TABLE), tree)
     layers = tuple(thin_below(picture, tables, start))
     mapped = any("dm/name" in tree.nodes[layer.name].attributes for layer in layers)
-    status = by_kernel(await answer(host, STATUS), tree) if mapped else {}
+    status = by_kernel(await dmsetup_output(host, STATUS), tree) if mapped else {}
     reader = _Reader(host, picture, tables, status, [node.name for node in start])
     capacities = [replace(room, layer=layer.name) for layer in layers for room in await reader.of(layer)]
     return tuple(room for room in capacities if host.capabilities.harmed or not room.unknown)
 
 
-async def rooms_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
+async def capacities_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
     """The same for a device by its number, or for what a file at `path` lies on, by that of its file system."""
-    picture = await look(host)
-    return await rooms_of(host, picture, nodes_on(picture, devno, path))
+    picture = await scan_topology(host)
+    return await capacities_of(host, picture, nodes_on(picture, devno, path))
 
 
-async def asked_again(host: Host, rooms: Sequence[ThinCapacity]) -> tuple[ThinCapacity, ...]:
+async def refresh_capacities(host: Host, rooms: Sequence[ThinCapacity]) -> tuple[ThinCapacity, ...]:
     """The same with what is left of each now."""
     mapped = any(room.kind in GAUGES for room in rooms)
-    status = parse_segments(await answer(host, STATUS)) if mapped else {}
+    status = parse_segments(await dmsetup_output(host, STATUS)) if mapped else {}
     capacities = []
     for room in rooms:
         if room.kind in GAUGES:

@@ -320,7 +320,7 @@ def natural(name: str) -> tuple[int, str]:
     return len(name), name
 
 
-async def done_by(host: Host, argv: tuple[str, ...]) -> Completed | None:
+async def run_tool(host: Host, argv: tuple[str, ...]) -> Completed | None:
     """Return what an installed program did with success within five seconds; None where it gave no whole answer."""
     tool = host.which(argv[:1])
     if tool is None:

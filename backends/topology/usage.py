@@ -8,11 +8,11 @@ from dataclasses import field, replace
 from backends.identity import Signature, Use
 from backends.text import clean
 from backends.topology.device_identity import SameDataDevice, files_of, identity, is_multipath, paths_of, relations
-from backends.topology.device_mapper import DeviceRange, Segments, snapshots_of, untold
+from backends.topology.device_mapper import DeviceRange, Segments, snapshots_of, unreported_ranges
 from backends.topology.loop_backing import Backing
 from backends.topology.mounts import Mount, each_point
 from backends.topology.quiet_users import QuietUsers
-from backends.topology.replicas import untold_replicas
+from backends.topology.replicas import unreported_replicas
 from backends.topology.stacking import HELD, Pools, layer_uses, lvm_name, pool_of, volume_shown
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
@@ -197,7 +197,7 @@ class Topology:
         file is in use.
         """
         lost = self.quiet.lost if self.files(name) else ()
-        return [*untold(self.tree, self.mapped or {}, name), *untold_replicas(self.tree, name), *lost]
+        return [*unreported_ranges(self.tree, self.mapped or {}, name), *unreported_replicas(self.tree, name), *lost]
 
     def files(self, name: str) -> Mapping[str, SameDataDevice]:
         """By place, the files that the data of `name` are kept in."""

@@ -47,7 +47,7 @@ def _rights(status: str) -> int:
     return int(match[1], 16) if match is not None else 0
 
 
-async def withheld(host: Host, descriptors: Sequence[str], empty: Sequence[str]) -> str:
+async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty: Sequence[str]) -> str:
     """Whose open files are kept from being seen, a clause; "" where nobody's are.
 
     `descriptors`: paths below /proc/PID that told nothing; `empty`: folders of descriptors that listed none. What a

@@ -9,7 +9,7 @@ import pytest
 
 from backends.guard import Intent, look_at
 from backends.host import Completed, FileStat
-from backends.topology import look
+from backends.topology import scan_topology
 from tests.backends.fakes import ON_SDK, FakeHost, disk, one_disk
 
 NUMBERS = {
@@ -110,7 +110,7 @@ async def test_a_disk_on_which_something_is_built_is_used_by_its_other_path(host
 async def test_what_is_built_on_both_paths_is_told_once(host: FakeHost) -> None:
     add(host, "dm-0", on="sdk sdl")
     add(host, "dm-1", on="sdl")
-    told = [use.detail for use in (await look(host)).uses("sdk")]
+    told = [use.detail for use in (await scan_topology(host)).uses("sdk")]
     assert told == ["/dev/dm-0 is built on it", "the same disk as /dev/sdl: /dev/dm-1 is built on it"]
 
 
@@ -252,8 +252,10 @@ async def test_the_disk_below_a_target_below_a_loop_device_counts(host: FakeHost
 async def test_the_parts_of_a_container_are_read_with_the_tree(host: FakeHost) -> None:
     add(host, "md0", on="sdk")
     host.files |= {"/sys/block/md0/md/dev-sdk/offset": "2048", "/sys/block/md0/md/dev-sdk/size": "500"}
-    assert "md/dev-sdk/offset" not in (await look(host)).tree.nodes["md0"].attributes  # no list of devices needs it
-    node = (await look(host, everywhere=True)).tree.nodes["md0"]
+    assert (
+        "md/dev-sdk/offset" not in (await scan_topology(host)).tree.nodes["md0"].attributes
+    )  # no list of devices needs it
+    node = (await scan_topology(host, everywhere=True)).tree.nodes["md0"]
     assert (node.attributes["md/dev-sdk/offset"], node.attributes["md/dev-sdk/size"]) == ("2048", "500")
 
 

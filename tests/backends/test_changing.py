@@ -11,13 +11,13 @@ from backends.change import Change, ChangeStep
 from backends.change_steps import (
     denial_of,
     evidence_of,
+    requested_value,
     require_own,
     require_same_device,
     run_step,
     setting_of,
     take_steps,
     validated_old_value,
-    wanted,
 )
 from backends.errors import (
     AnotherDeviceError,
@@ -180,13 +180,13 @@ def test_an_unknown_setting_is_told_with_those_that_there_are() -> None:
 def test_a_blocked_setting_says_why() -> None:
     blocked = Reading(now="off", availability=Availability(why_not="the drive is asleep"))
     with pytest.raises(BlockedError, match="Cache of block:sda cannot be changed: the drive is asleep"):
-        wanted(SDA, CACHE, blocked, "on")
+        requested_value(SDA, CACHE, blocked, "on")
 
 
 @pytest.mark.parametrize(("value", "risk", "text"), [("on", Risk.POWER_LOSS, CACHE.risk_text), ("off", Risk.NONE, "")])
 def test_a_value_has_the_risk_of_its_choice(value: str, risk: Risk, text: str) -> None:
     choices = (Choice(value="off", label="off"), Choice(value="on", label="on", risk=Risk.POWER_LOSS))
-    change = wanted(SDA, CACHE, Reading(now="off", choices=choices), value).change((), (), PLANNED, "lock")
+    change = requested_value(SDA, CACHE, Reading(now="off", choices=choices), value).change((), (), PLANNED, "lock")
     assert (change.risk, change.risk_text) == (risk, text)
 
 
@@ -194,7 +194,7 @@ def test_a_change_keeps_the_words_of_its_two_values_and_no_others() -> None:
     choices = tuple(
         Choice(value=value, label=label) for value, label in (("off", "Off"), ("on", "on"), ("auto", "Auto"))
     )
-    change = wanted(SDA, CACHE, Reading(now="off", choices=choices), "on").change((), (), PLANNED, "lock")
+    change = requested_value(SDA, CACHE, Reading(now="off", choices=choices), "on").change((), (), PLANNED, "lock")
     assert change.words == {"off": "Off"}
 
 
@@ -220,7 +220,7 @@ def test_evidence_holds_no_secret() -> None:
 
 async def test_what_no_hardware_confirmed_is_said_in_its_help_and_goes_along_with_its_change() -> None:
     setting = Setting(key="cache", label="Cache", help="Caches.", confirmed=False)
-    wish = wanted(Target(backend="x", address="c0"), setting, Reading(now="off"), "on")
+    wish = requested_value(Target(backend="x", address="c0"), setting, Reading(now="off"), "on")
     assert setting.explained == f"Caches. {UNCONFIRMED}"
     assert not wish.change((), (), Identity(name="c0"), "c0").confirmed
 

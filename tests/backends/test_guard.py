@@ -485,7 +485,7 @@ async def test_a_device_that_the_kernel_lets_nobody_open_is_not_said_to_be_in_us
     def closed(path: str, flags: int) -> int:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(exclusive_open, "tried", closed)
+    monkeypatch.setattr(exclusive_open, "probe_open", closed)
     answer = await verdict(device.device)
     assert answer.refused == (f"{device.device}: it is offline or gone, the kernel refuses to open it.",)
     assert answer.hint.startswith("The kernel log says why")

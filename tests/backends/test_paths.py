@@ -13,7 +13,7 @@ from app.core.presentation.device_table import devices_table
 from app.core.presentation.device_tree import arranged
 from app.core.presentation.table import text_of
 from backends.change import Change
-from backends.merge_inventory import joined
+from backends.merge_inventory import join_views
 from backends.model import Array, Fact, Inventory, Scope, Target
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.scsi.backend import ScsiBackend
@@ -22,7 +22,7 @@ from tests.backends.fakes import ON_SDK, WWN, FakeHost, disk, half_told, machine
 
 async def seen(host: FakeHost) -> Inventory:
     block, scsi = await BlockBackend(host).inventory(), await ScsiBackend(host).inventory()
-    return joined(scsi.merge(block))
+    return join_views(scsi.merge(block))
 
 
 LOCK = f"disk-wwn {WWN}"
@@ -84,7 +84,7 @@ async def test_an_array_over_the_other_path_has_the_disk_as_its_member() -> None
         members=(member,),
         facts=(Fact(label="Member", value="/dev/sdl, in sync"),),
     )
-    (top,) = arranged(joined((await seen(one_disk())).merge(Inventory(arrays=(array,)))))
+    (top,) = arranged(join_views((await seen(one_disk())).merge(Inventory(arrays=(array,)))))
     assert [(str(below.thing.target), below.role) for below in top.below] == [("scsi:sdk", "in sync")]
 
 

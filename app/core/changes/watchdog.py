@@ -21,7 +21,7 @@ from app.core.https_hosts import opened
 from app.core.session.journal import Journal, UnresolvedChange, boot_clock
 from app.core.session.paths import Paths, keep_private
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.helper_interface import told
+from backends.helper_interface import encode_error
 from backends.host import Command, Host
 from backends.protocol import InventoryBackend, SettingsBackend
 from backends.registry import MachineBackends
@@ -204,10 +204,10 @@ async def _live(
         load_all(packages)
         matches = await rehearse(paths, session, until, host_of)
     except RaidbenchError as error:
-        _say({"error": told(error)})
+        _say({"error": encode_error(error)})
         return
     except Exception as error:  # reported to whoever asked, who then sets nothing
-        _say({"error": told(RefusedError(f"{type(error).__name__}: {error}"))})
+        _say({"error": encode_error(RefusedError(f"{type(error).__name__}: {error}"))})
         return
     _say({"armed": True})
     if until is not None:

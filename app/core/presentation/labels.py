@@ -12,8 +12,8 @@ from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
 from app.core.session.unit_labels import in_text, within
 from backends.model import KERNEL
-from backends.protocol import at_place
-from backends.registry import declared, find_vendors
+from backends.protocol import load_object
+from backends.registry import declared_settings, find_vendors
 from widgets.text_utils import units
 
 _IN_FORCE = "in_force_"
@@ -48,7 +48,7 @@ def key_name(key: str) -> str:
     """`Read-ahead` of `read_ahead`, `Kernel read-ahead` of `read_ahead_kb`, `Write-mostly, sda1` of
     `write_mostly.sda1`, `Queue depth` of `iodepth`.
     """
-    known, (kind, _, member) = declared(), key.partition(".")
+    known, (kind, _, member) = declared_settings(), key.partition(".")
     if kind in known:
         label = known[kind].label
         if kind in _of_the_kernel():
@@ -63,9 +63,9 @@ def key_name(key: str) -> str:
 def _of_the_kernel() -> frozenset[str]:
     """Settings of the kernel's queue that are called as those of a card are: both are told of one device."""
     places = (place for vendor in find_vendors().vendors if vendor.name == KERNEL for place in vendor.declares)
-    own = {setting.key for place in places for setting in at_place(place)}
-    labels = Counter(setting.label for setting in declared().values())
-    return frozenset(key for key in own if labels[declared()[key].label] > 1)
+    own = {setting.key for place in places for setting in load_object(place)}
+    labels = Counter(setting.label for setting in declared_settings().values())
+    return frozenset(key for key in own if labels[declared_settings()[key].label] > 1)
 
 
 def key_heading(key: str) -> str:
@@ -105,7 +105,7 @@ def set_up(row: str) -> str:
 
 def _set_up(part: str) -> str:
     key, equals, value = part.partition("=")
-    return with_value(key_name(key), key_value(key, value)) if equals and key in declared() else part
+    return with_value(key_name(key), key_value(key, value)) if equals and key in declared_settings() else part
 
 
 def workload(column: str) -> str:

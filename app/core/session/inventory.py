@@ -17,9 +17,9 @@ from app.core.session.recorder import Recorder
 from backends.change import Change
 from backends.device_label import DeviceLabel, device_label_of
 from backends.did_you_mean import suggested
-from backends.display_names import name_of, named
+from backends.display_names import find_by_name, name_of
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
-from backends.merge_inventory import joined_parts
+from backends.merge_inventory import join_parts
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target, Task
 from backends.protocol import PlansTogether, TaskReporter
 from backends.settings import Effect, Reading, Risk, Setting, worst
@@ -68,7 +68,7 @@ class SessionInventory:
         def told(part: str, inventory: Inventory) -> None:
             answered[part] = inventory
             self._parts = {**self._parts, part: inventory}
-            self._record.emit(InventorySeen(at=time.time(), inventory=joined_parts(self._parts), complete=False))
+            self._record.emit(InventorySeen(at=time.time(), inventory=join_parts(self._parts), complete=False))
 
         self._found_at = time.monotonic()
         merged = with_ratings(await self.machine.probe(told), self._record.rated)
@@ -280,7 +280,7 @@ def _by_name(
     """What is called so in the list, where an address does not tell. Raises NotFoundError where it may be several."""
     if device is not None and name in (str(device.target), getattr(device, "device", None)):
         return device
-    others = named(inventory, name)
+    others = find_by_name(inventory, name)
     meant = {other_device.target: other_device for other_device in (others if device is None else (device, *others))}
     if len(meant) > 1:
         raise NotFoundError(

@@ -177,9 +177,9 @@ def _of_user_of_root(state: Path) -> Path:
 
 def _only_root_writes(path: Path) -> bool:
     """Whether nobody but root can put something there, or has: links and folders on the way included."""
-    from backends.system.local.programs import is_roots
+    from backends.system.local.programs import is_owned_by_root
 
-    return is_roots(str(_nearest(path)))
+    return is_owned_by_root(str(_nearest(path)))
 
 
 def _nearest(path: Path) -> Path:

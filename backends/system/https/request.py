@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from backends.errors import RefusedError, ToolFailedError, ToolTimeoutError
 from backends.host import Completed
 from backends.system.https.endpoint import HttpsEndpoint, password_in
-from backends.system.local.uninterruptible import apart
+from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
 
 MOST = 16 << 20
@@ -38,7 +38,7 @@ async def exchange(door: HttpsEndpoint, method: str, path: str, body: str | None
     """
     call = _Call(door, method, path, body, seconds)
     try:
-        return await asyncio.wait_for(apart(f"{method} to {door.name}", call.made), seconds)
+        return await asyncio.wait_for(run_in_thread(f"{method} to {door.name}", call.made), seconds)
     except TimeoutError:
         raise ToolTimeoutError(
             f"{_shown(door)} did not answer within {seconds:.0f} s.",

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.system.local.child import clean_environment
 from backends.system.local.programs import find_program
 
@@ -38,10 +38,12 @@ async def start_detached(
     """
     if unit and (before := _in_a_unit(unit)):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # else as where systemd is not the init
-            answer = await asyncio.to_thread(_start_unit, before, (*again(module, as_told=True), STAY), order, seconds)
+            answer = await asyncio.to_thread(
+                _start_unit, before, (*self_exec_argv(module, as_told=True), STAY), order, seconds
+            )
             if answer is not None:
                 return answer
-    return await asyncio.to_thread(_start_detached, again(module, as_told=True), order, seconds, keep, errors)
+    return await asyncio.to_thread(_start_detached, self_exec_argv(module, as_told=True), order, seconds, keep, errors)
 
 
 def _in_a_unit(name: str) -> tuple[str, ...]:

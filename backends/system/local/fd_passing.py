@@ -36,16 +36,16 @@ socket.send_fds(socket.socket(fileno=0), [said.encode()], descriptors if give el
 """Ends when it has spoken, and with that what it opened is open here alone, or nowhere."""
 
 
-def opened(path: str, flags: int) -> int:
+def open_device(path: str, flags: int) -> int:
     """A descriptor of a device. Raises OSError as open(2) does, TimeoutError where that takes too long."""
     _, descriptors = _asked(path, flags, "give")
     return descriptors[0]
 
 
-def tried(path: str, flags: int) -> int:
+def probe_open(path: str, flags: int) -> int:
     """Whether a device can be opened: its number (st_rdev), 0 for what is no block device; it is closed again.
 
-    Raises as `opened`.
+    Raises as `open_device`.
     """
     return _asked(path, flags, "close")[0]
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def apart(name: str, work: Callable[[], T]) -> T:
+async def run_in_thread(name: str, work: Callable[[], T]) -> T:
     """What `work` returns or raises. Whoever does not wait for it any more leaves it behind.
 
     The thread does not keep the program from ending, as one of the loop's own would.

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from backends.errors import RefusedError
-from backends.helper_interface import raised
+from backends.helper_interface import decode_error
 
 # -- what goes between the two sides: a length, then a JSON object. No I/O --------------------------------------------
 
@@ -164,7 +164,7 @@ class Connection:
         count = message.get("descriptors", 0)
         mine, self._descriptors = tuple(self._descriptors[:count]), self._descriptors[count:]
         error = message.get("error")
-        failed = answer is not None and isinstance(error, dict) and _fail(answer, raised(error))
+        failed = answer is not None and isinstance(error, dict) and _fail(answer, decode_error(error))
         if failed or answer is None or not _succeed(answer, (message.get("ok") or {}, mine)):
             for descriptor in mine:
                 os.close(descriptor)

@@ -9,9 +9,9 @@ from backends.host import Host
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
 from backends.protocol import RootReads
 from backends.text import clean
-from backends.topology import Node, Topology, look
+from backends.topology import Node, Topology, scan_topology
 from backends.topology.device_identity import identity
-from backends.topology.device_mapper import STATUS, TABLE, Segment, answer, by_kernel
+from backends.topology.device_mapper import STATUS, TABLE, Segment, by_kernel, dmsetup_output
 from backends.topology.stacking import MARK, lvm_name
 from backends.topology.thin_layers import used_of
 from backends.topology.tree import number
@@ -52,13 +52,13 @@ class Dm:
 
     async def inventory(self) -> Inventory:
         """What device-mapper has, by name, with kind and options where root may ask for them."""
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         nodes = [node for node in picture.tree.nodes.values() if _is_shown(node)]
         if not nodes:
             return Inventory()
-        tables = by_kernel(await answer(self._host, TABLE), picture.tree)
+        tables = by_kernel(await dmsetup_output(self._host, TABLE), picture.tree)
         told = any(_kind(node, tables.get(node.name, ())) in _TELLING for node in nodes)
-        states = by_kernel(await answer(self._host, STATUS), picture.tree) if told else {}
+        states = by_kernel(await dmsetup_output(self._host, STATUS), picture.tree) if told else {}
         nodes.sort(key=lambda node: node.attributes["dm/name"])
         return Inventory(
             arrays=tuple(_array(node, picture, tables.get(node.name, ()), states.get(node.name, ())) for node in nodes)

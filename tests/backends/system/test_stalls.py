@@ -13,7 +13,7 @@ import pytest
 from backends.errors import RefusedError, ToolTimeoutError
 from backends.exclusive_open import DeviceClaim, claim
 from backends.guard import Intent, judge
-from backends.helper_interface import raised, told
+from backends.helper_interface import decode_error, encode_error
 from backends.host import Command
 from backends.identity import Identity
 from backends.system.local import LocalHost, command, fd_passing, stalls
@@ -185,7 +185,7 @@ def test_where_nothing_stands_still_the_only_disk_is_named_or_the_one_in_the_com
 
 
 def test_the_root_helper_names_the_disk_as_well() -> None:
-    error = raised(told(ToolTimeoutError("lvs: no answer.", devices=("dm-5",))))
+    error = decode_error(encode_error(ToolTimeoutError("lvs: no answer.", devices=("dm-5",))))
     assert isinstance(error, ToolTimeoutError)
     assert error.devices == ("dm-5",)
 

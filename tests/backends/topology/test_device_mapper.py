@@ -9,7 +9,7 @@ import pytest
 from backends import guard
 from backends.guard import Intent, look_at
 from backends.host import Completed, FileStat
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.topology.device_mapper import DeviceRange, parse_mapped
 from backends.topology.ranges import Extent, any_overlap
 from backends.topology.tree import Node, tree_of
@@ -160,7 +160,7 @@ async def test_a_target_over_a_target_over_the_same_part_is_seen_from_either_sid
 
 async def test_what_only_reads_a_part_writes_to_nobody_there_and_is_written_under_by_others() -> None:
     reader = f"0 {SECTORS} thin 8:32 1 8:0"  # its origin outside the pool
-    picture = await look(beside(reader, WHOLE), everywhere=True)
+    picture = await scan_topology(beside(reader, WHOLE), everywhere=True)
     assert not any("same part" in relation.words for relation in picture.related("dm-0"))
     assert any("same part" in relation.words for relation in picture.related("dm-1"))
 

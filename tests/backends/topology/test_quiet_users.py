@@ -9,7 +9,7 @@ import pytest
 
 from backends.guard import Intent, look_at
 from backends.host import Completed, FileStat
-from backends.topology import facts, look
+from backends.topology import facts, scan_topology
 from backends.topology.facts import inspect
 from tests.backends.fakes import FakeHost, one_disk
 from tests.backends.test_beneath import add, dm_on_disk, part, said
@@ -149,7 +149,7 @@ async def test_what_is_mounted_of_a_device_or_of_nothing_is_no_image(
 
 async def test_the_list_of_devices_reads_none_of_it(host: FakeHost) -> None:
     journal(host, "sdk", "jbd2/sdk")
-    assert (await look(host)).quiet.devices == {}
+    assert (await scan_topology(host)).quiet.devices == {}
 
 
 # -- what can be claimed ----------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ OPENER = "import os, sys; os.open(sys.argv[1], os.O_RDONLY); print('ready', flus
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
     monkeypatch.setattr(guard, "claim_on", lambda _host: lambda _device, _devno: None)
-    monkeypatch.setattr(visibility, "withheld", seeing.real)
+    monkeypatch.setattr(visibility, "hidden_processes_reason", seeing.real)
     one = FakeHost(
         machine(disk("sda", devno="8:0", serial="S1")),
         stats={"/dev/sda": FileStat(kind="block", size=0, devno="8:0")},
@@ -231,7 +231,7 @@ class TestElsewhere:
     ) -> None:
         if not seeing.hides():
             pytest.skip("process 1 of this machine hides nothing")
-        monkeypatch.setattr(visibility, "withheld", seeing.real)
+        monkeypatch.setattr(visibility, "hidden_processes_reason", seeing.real)
         answer = (await look_at(LocalHost(), device.device, Intent.WRITE))[1]
         name = Path("/proc/1/comm").read_text().strip()
         assert answer.refused == (f"{device.device}: it cannot be seen what {name} (process 1) has open.",)

@@ -449,7 +449,7 @@ async def test_a_use_that_cannot_be_looked_at_ends_the_run(host: Host, monkeypat
         await asyncio.Event().wait()
 
     device = await judged(host)
-    monkeypatch.setattr(stack_watch, "look", silent)
+    monkeypatch.setattr(stack_watch, "scan_topology", silent)
     files = {"/sys/block/loop0/loop/backing_file": "/dev/sda"}
     figures = await ended(host, device, by=lambda: host.files.update(files), blind_after=1)
     assert "it is not known what" in (figures.reason or "")

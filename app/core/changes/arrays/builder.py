@@ -40,7 +40,7 @@ from backends.identity import newly_found
 from backends.model import Target
 from backends.protocol import ArrayCreator
 from backends.sizes import size_words
-from backends.system.caching import asked_anew
+from backends.system.caching import uncached
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class ArrayBuilder:
             self.made_here.begin(array, session)
             trouble = await self._run(builder, array.name, array.controller, plan.steps, lock)
             try:
-                with asked_anew():
+                with uncached():
                     made = await self._appeared(builder, self._entry(array.name))
             except RaidbenchError as error:
                 raise _not_told(array.name, "was made", trouble, error) from error
@@ -189,7 +189,7 @@ class ArrayBuilder:
 
     async def find(self, entry: ArrayJournalEntry) -> ArrayMatch:
         """What is there of an array of the journal. Raises ToolFailedError, BlockedError."""
-        with asked_anew():
+        with uncached():
             return await self._builder(entry.array.controller).find_made(entry.array)
 
     def unfinished(self) -> tuple[ArrayJournalEntry, ...]:
@@ -276,7 +276,7 @@ class ArrayBuilder:
     async def _as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
         """Raises unless every drive is what it was when it was shown, free, and with nothing new on it."""
         machine = self._hardware.machine
-        with asked_anew():
+        with uncached():
             for shown in plan.wish.drives:
                 if shown.seen:
                     await self._free_as_shown(shown)
@@ -377,7 +377,7 @@ class ArrayBuilder:
         if made.target is None or not policies:
             return {}
         try:
-            with asked_anew():
+            with uncached():
                 readings = await self._hardware.read(made.target)
         except RaidbenchError as error:
             return {key: f"{key} {read} could not be read: {error.message}" for key in policies}
