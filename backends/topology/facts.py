@@ -209,7 +209,7 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
     uses: list[Use] = []
     for opening, programs in opened.items():
         own, through = wanted[opening]
-        part = own.name if own is not None and own.parent is not None else None
+        part = own.part if own is not None else None
         for program in programs:
             use = program.use(part)
             reported = use if through is None else through.told(use, program.name)
@@ -233,9 +233,8 @@ async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
     for node in sorted(family, key=lambda node: node.parent is None):
         reason = await run_in_thread("claim", partial(claim, node.device, node.devno or ""))
         if reason is not None:
-            part = node.name if node.parent is not None else None
             kind = "closed" if reason in (CLOSED, SILENT) else "exclusive"
-            uses.append(Use(kind=kind, detail=reason, part=part))
+            uses.append(Use(kind=kind, detail=reason, part=node.part))
         if reason == SILENT:
             break
     return uses
@@ -262,15 +261,14 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
 
     A device that cannot be read there counts as one with something unknown on it.
     """
-    size, part = node.size_bytes or 0, node.name if node.parent is not None else None
+    size, read = node.size_bytes or 0, None
     wanted = places(size)
-    read = None
     with suppress(TimeoutError):
         async with asyncio.timeout(_READ_SECONDS):
             read = await run_in_thread("leftovers", partial(reader, node.device, node.devno or "", wanted))
     if read is None:
-        return (Signature(kind="unknown", part=part, size_bytes=node.size_bytes),)
-    return leftovers({start: piece for (start, _), piece in zip(wanted, read, strict=True)}, size, part)
+        return (Signature(kind="unknown", part=node.part, size_bytes=node.size_bytes),)
+    return leftovers({start: piece for (start, _), piece in zip(wanted, read, strict=True)}, size, node.part)
 
 
 async def _unlisted(host: Host, picture: Topology, shown: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.errors import RaidbenchError
-from backends.host import STALL, Command, FileStat, Host
+from backends.host import FileStat, Host
 from backends.text import clean
 from backends.topology.mounts import Mount, file_mount
-from backends.topology.tree import Node, Tree
+from backends.topology.tree import Node, Tree, run_tool
 from backends.values import dataclass
 
 LOSETUP = ("--list", "--noheadings", "--output", "NAME,BACK-MAJ:MIN,BACK-INO")
@@ -101,14 +100,8 @@ async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -
 
 async def _told(host: Host) -> Mapping[str, str]:
     """By kernel name of a loop device MAJ:MIN:INODE of what the kernel has open behind it."""
-    tool = host.which(("losetup",))
-    if tool is None:
-        return {}
-    try:
-        done = await host.run(Command(argv=(tool, *LOSETUP), timeout=20, stall=STALL))
-    except RaidbenchError:
-        return {}
-    return parse_losetup(done.stdout) if done.returncode == 0 else {}
+    done = await run_tool(host, ("losetup", *LOSETUP), seconds=20)
+    return {} if done is None else parse_losetup(done.stdout)
 
 
 def parse_losetup(text: str) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ from backends.topology.signatures import (
     wipefs_signatures,
 )
 from backends.topology.stacking import pool_of, read_bcache, read_pools
-from backends.topology.tree import Node, Tree, read_tree
+from backends.topology.tree import Node, Tree, read_tree, run_tool
 from backends.topology.usage import Topology, mount_nodes, mounted_by_node, system_disks
 
 _FOUND, _NOTHING = 0, 2
@@ -39,13 +39,8 @@ async def probe_signatures(host: Host, node: Node) -> tuple[Signature, ...]:
     `blkid -p` says 2 both for "nothing" and for "cannot be opened", sometimes without a word, so its word counts
     only together with an empty list from `wipefs`, which does say so. Anything else counts as found: kind `unknown`.
     """
-    part = node.name if node.parent is not None else None
-    return tuple(
-        [
-            await _with_group(host, node, signature)
-            for signature in await probe_path(host, node.device, part, node.size_bytes)
-        ]
-    )
+    signatures = await probe_path(host, node.device, node.part, node.size_bytes)
+    return tuple([await _with_group(host, node, signature) for signature in signatures])
 
 
 async def probe_path(
@@ -75,15 +70,11 @@ async def _with_group(host: Host, node: Node, signature: Signature) -> Signature
 
     `--readonly` takes no lock and writes nothing, nor does it activate anything (lvm(8)).
     """
-    tool = host.which(("lvm",)) if signature.kind == "LVM2_member" and signature.label is None else None
-    if tool is None:
+    if signature.kind != "LVM2_member" or signature.label is not None:
         return signature
-    arguments = ("pvs", "--readonly", "--reportformat", "json", "-o", "vg_name", node.device)
-    try:
-        done = await host.run(Command(argv=(tool, *arguments), timeout=20, stall=STALL))
-    except RaidbenchError:
-        return signature
-    return replace(signature, label=group_in(done.stdout) if done.returncode == 0 else None)
+    argv = ("lvm", "pvs", "--readonly", "--reportformat", "json", "-o", "vg_name", node.device)
+    done = await run_tool(host, argv, seconds=20)
+    return signature if done is None else replace(signature, label=group_in(done.stdout))
 
 
 # -- gathers the whole picture of the block devices from one host -----------------------------------------------------
@@ -236,9 +227,8 @@ async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]
             rows = parse_lsblk(done.stdout)
     matches: dict[str, tuple[Signature, ...]] = {}
     for node in tree.nodes.values():
-        part = node.name if node.parent is not None else None
-        row = rows.get(node.name, {})
-        own = udev_signatures(node.udev, part, node.size_bytes) or lsblk_signatures(row, part, node.size_bytes)
+        row, place = rows.get(node.name, {}), (node.part, node.size_bytes)
+        own = udev_signatures(node.udev, *place) or lsblk_signatures(row, *place)
         if own:
             matches[node.name] = own
     return matches

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from backends.errors import RaidbenchError
-from backends.host import Command, Host
+from backends.host import Host
 from backends.json_text import document, rows, table, whole, word
 from backends.text import clean
 from backends.topology.device_mapper import (
@@ -37,13 +36,11 @@ from backends.topology.thin_layers import (
     used_of,
     with_usage,
 )
-from backends.topology.tree import Node, number
+from backends.topology.tree import Node, number, run_tool
 from backends.topology.usage import Topology
 
 THIN_COUNT = ("--nolocking", "--reportformat", "json", "-a", "-o", "vg_name,lv_name,thin_count")
 """What lvs is asked: how many volumes each thin pool has, active or not."""
-
-_SECONDS = 5.0
 
 _MAPPING = 64
 """Bytes of metadata that a block of a thin volume takes at most (thin_metadata_size(8))."""
@@ -270,14 +267,8 @@ def _named(node: Node) -> str:
 
 async def _count(host: Host, pool: Node) -> int | None:
     """How many volumes an LVM thin pool has, those that are not active among them; None where nothing tells."""
-    tool = host.which(("lvs",))
-    if tool is None:
-        return None
-    try:
-        done = await host.run(Command(argv=(tool, *THIN_COUNT), timeout=_SECONDS))
-    except RaidbenchError:
-        return None
-    for report in rows(table(document(done.stdout)).get("report")) if done.returncode == 0 else ():
+    done = await run_tool(host, ("lvs", *THIN_COUNT), stall=None)
+    for report in rows(table(document(done.stdout)).get("report")) if done is not None else ():
         for row in rows(report.get("lv")):
             if f"{word(row.get('vg_name'))}/{word(row.get('lv_name'))}" == _named(pool):
                 return whole(word(row.get("thin_count")))
@@ -286,17 +277,11 @@ async def _count(host: Host, pool: Node) -> int | None:
 
 async def _zfs(host: Host, name: str) -> Mapping[str, Mapping[str, int]]:
     """Figures of a volume and of its pool, in bytes, by name and property; nothing where zfs gives no answer."""
-    tool = host.which(("zfs",))
-    if tool is None:
-        return {}
     keys = "available,used,refreservation,volsize,written"
-    argv = (tool, "get", "-Hp", "-o", "name,property,value", keys, *dict.fromkeys((name.split("/")[0], name)))
-    try:
-        done = await host.run(Command(argv=argv, timeout=_SECONDS))
-    except RaidbenchError:
-        return {}
+    argv = ("zfs", "get", "-Hp", "-o", "name,property,value", keys, *dict.fromkeys((name.split("/")[0], name)))
+    done = await run_tool(host, argv, stall=None)
     matches: dict[str, dict[str, int]] = {}
-    for line in done.stdout.split("\n") if done.returncode == 0 else ():
+    for line in done.stdout.split("\n") if done is not None else ():
         cells = line.split("\t")
         count = number(cells[2]) if len(cells) == 3 else None
         if count is not None:

@@ -109,6 +109,11 @@ class Node:
         return node_path(self.name)
 
     @property
+    def part(self) -> str | None:
+        """Return its name if it is a partition; None for a disk."""
+        return None if self.parent is None else self.name
+
+    @property
     def openings(self) -> tuple[str, ...]:
         """Return what `openers` knows it by: its numbers, and those of the character devices of the same disk."""
         return (*((self.devno,) if self.devno else ()), *(f"char {number}" for number in self.characters))
@@ -320,13 +325,15 @@ def natural(name: str) -> tuple[int, str]:
     return len(name), name
 
 
-async def run_tool(host: Host, argv: tuple[str, ...]) -> Completed | None:
-    """Return what an installed program did with success within five seconds; None where it gave no whole answer."""
+async def run_tool(
+    host: Host, argv: tuple[str, ...], *, seconds: float = 5, stall: float | None = STALL
+) -> Completed | None:
+    """Return what an installed program did with success in so many seconds; None where it gave no whole answer."""
     tool = host.which(argv[:1])
     if tool is None:
         return None
     try:
-        done = await host.run(Command(argv=(tool, *argv[1:]), timeout=5, stall=STALL))
+        done = await host.run(Command(argv=(tool, *argv[1:]), timeout=seconds, stall=stall))
     except RaidbenchError:
         return None
     return done if done.returncode == 0 and not done.truncated else None

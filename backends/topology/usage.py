@@ -70,13 +70,13 @@ class Topology:
         Under whatever name: as another path to the same disk, or what lies beneath it. What is built on several of its
         paths is told once.
         """
-        own = [use for node in self.tree.family(name) for use in self._direct(node, _part(node))]
+        own = [use for node in self.tree.family(name) for use in self._direct(node, node.part)]
         related = self._uses_of_related(name, {use.detail for use in own if use.kind in HELD})
         return tuple(dict.fromkeys((*own, *related, *self._uses_of_files(name))))
 
     def uses_of_node(self, node: Node) -> tuple[Use, ...]:
         """Return the uses of a disk or partition alone, under its own name."""
-        return tuple(self._direct(node, _part(node)))
+        return tuple(self._direct(node, node.part))
 
     def _uses_of_related(self, name: str, lines: Collection[str]) -> Iterator[Use]:
         """Uses of what is the same disk or lies beneath it, but for what is `lines` to be built on it already."""
@@ -89,7 +89,7 @@ class Topology:
                 kind = "loop" if relation.nodes[0].name in self.backings else "holder"
                 yield Use(kind=kind, detail=f"{relation.words}, {relation.stands}", elsewhere=True)
             for node in relation.nodes:
-                part = None if relation.member or node is relation.nodes[0] else _part(node)
+                part = None if relation.member or node is relation.nodes[0] else node.part
                 direct = [use for use in self._direct(node, part, ours) if use.detail not in above]
                 if not relation.member:  # of another path: what is built on both is built once
                     above |= {use.detail for use in direct if use.kind in HELD}
@@ -300,8 +300,3 @@ def system_disks(
         matches.add(tree.disk_of(name))
         matches |= {tree.disk_of(under.name) for under in tree.below(name)}
     return frozenset(matches)
-
-
-def _part(node: Node) -> str | None:
-    """Its name if it is a partition."""
-    return node.name if node.parent is not None else None
