@@ -153,15 +153,10 @@ class Change:
 
     @property
     def locks(self) -> tuple[str, ...]:
-        """Names of the locks that it is made and taken back under."""
+        """Return the names of the locks that it is made and undone under; programs of its steps hold the first, too."""
         if self.lock.startswith(_BY_NAME) and self.identity is not None and self.identity.lasting is not None:
             return tuple(disk_lock(self.identity).splitlines())
         return tuple(self.lock.splitlines()) or (str(self.target),)
-
-    @property
-    def held_by(self) -> str:
-        """The first of them: programs that take its steps hold that as well."""
-        return self.locks[0]
 
     def shares_lock(self, other: Change) -> bool:
         """Whether the two cannot be made at the same time."""

@@ -30,19 +30,9 @@ class FileFormat(StrEnum):
     JOINT = "joint"
 
 
-FORMATS: Mapping[FileFormat, int] = {
-    FileFormat.SESSION: 3,
-    FileFormat.JOURNAL: 1,
-    FileFormat.ARRAYS: 1,
-    FileFormat.DEVICE: 1,
-    FileFormat.BASELINE: 1,
-    FileFormat.ARCHIVE: 1,
-    FileFormat.INDEX: 2,
-    FileFormat.MACHINE: 1,
-    FileFormat.STREAM: 1,
-    FileFormat.RACK: 3,
-    FileFormat.JOINT: 1,
-}
+_RAISED = {FileFormat.SESSION: 3, FileFormat.INDEX: 2, FileFormat.RACK: 3}
+
+FORMATS: Mapping[FileFormat, int] = {kept: _RAISED.get(kept, 1) for kept in FileFormat}
 """What this program writes, and the newest that it reads."""
 
 

@@ -26,7 +26,7 @@ from backends.model import (
 BUS = "hba"
 """The backend whose controllers are what the PCI bus lists; any other vendor's of the same function is the primary."""
 
-_Told = TypeVar("_Told", Array, Drive)
+_Device = TypeVar("_Device", Array, Drive)
 
 _UNKNOWN = (None, "", (), Media.UNKNOWN, State.UNKNOWN)
 _OF_A_DISK = (
@@ -78,8 +78,8 @@ def _controllers(inventory: Inventory) -> Inventory:
     return replace(
         inventory,
         controllers=kept,
-        arrays=tuple(_array_at(array, moved) for array in inventory.arrays),
-        drives=tuple(_drive_at(drive, moved) for drive in inventory.drives),
+        arrays=tuple(_behind(array, moved) for array in inventory.arrays),
+        drives=tuple(_behind(drive, moved) for drive in inventory.drives),
     )
 
 
@@ -110,14 +110,10 @@ def _managed(primary: Controller, bus: Controller | None) -> Controller:
     return replace(primary, **missing, facts=_facts(primary.facts, bus.facts))
 
 
-def _array_at(array: Array, moved: Mapping[Target, Target]) -> Array:
-    where = array.controller
-    return array if where is None or where not in moved else replace(array, controller=moved[where])
-
-
-def _drive_at(drive: Drive, moved: Mapping[Target, Target]) -> Drive:
-    where = drive.controller
-    return drive if where is None or where not in moved else replace(drive, controller=moved[where])
+def _behind(device: _Device, moved: Mapping[Target, Target]) -> _Device:
+    """Return an array or a drive with its controller under the target by which that is known."""
+    where = device.controller
+    return device if where is None or where not in moved else replace(device, controller=moved[where])
 
 
 def _disks(inventory: Inventory) -> Inventory:
@@ -152,16 +148,16 @@ def _filled(drive: Drive, other: Drive) -> Drive:
     missing = _missing(drive, other, *_OF_A_DISK)
     if other.read_only and not drive.read_only:  # whoever says so is believed
         missing["read_only"] = True
-    return _told(drive, other, missing)
+    return _filled_from(drive, other, missing)
 
 
 def _filled_array(array: Array, twin: Drive | None) -> Array:
     if twin is None:
         return array
-    return _told(array, twin, _missing(array, twin, "size_bytes", "identity", "uses", "above"))
+    return _filled_from(array, twin, _missing(array, twin, "size_bytes", "identity", "uses", "above"))
 
 
-def _told(device: _Told, other: Array | Drive, missing: Mapping[str, Any]) -> _Told:
+def _filled_from(device: _Device, other: Array | Drive, missing: Mapping[str, Any]) -> _Device:
     """The one with what is known besides and the other's facts; itself where that is nothing new, as it mostly is."""
     facts = _facts(device.facts, other.facts)
     return replace(device, **missing, facts=facts) if missing or len(facts) > len(device.facts) else device

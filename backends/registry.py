@@ -124,7 +124,11 @@ def _load(name: str) -> object:
 
 def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[], object]]]:
     if points is None:
-        points = _offered() if any(map(_may_offer, sys.path)) else ()
+        points = ()
+        if any(map(_may_offer, sys.path)):
+            from importlib.metadata import entry_points
+
+            points = entry_points(group=GROUP)
     return [(f"{GROUP}: {point.name}", point.load) for point in points]
 
 
@@ -135,12 +139,6 @@ def _may_offer(folder: str) -> bool:
         return Path(folder).is_file() or any(GROUP.encode() in path.read_bytes() for path in files)
     except OSError:
         return True
-
-
-def _offered() -> Iterable[EntryPoint]:
-    from importlib.metadata import entry_points
-
-    return entry_points(group=GROUP)
 
 
 def _broken(source: str, reason: str) -> Problem:

@@ -30,7 +30,7 @@ FORMAT = FORMATS[FileFormat.MACHINE]
 
 
 class RecordingHost(HostWrapper):
-    """Notes every answer the wrapped host gives; `save` writes the machine folder."""
+    """Notes every answer of the wrapped host but the room on file systems; `save` writes the machine folder."""
 
     def __init__(self, inner: Host) -> None:
         super().__init__(inner)
@@ -101,10 +101,6 @@ class RecordingHost(HostWrapper):
         info = await self._inner.stat(path)
         self._stats[path] = None if info is None else asdict(info)
         return info
-
-    async def space_at(self, path: str) -> FilesystemSpace | None:
-        """Not noted: it says nothing of the hardware."""
-        return await self._inner.space_at(path)
 
     async def writable(self, path: str) -> str | None:
         """Asks and notes."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backends.host import Host
-from backends.topology.stacking import lvm_name
+from backends.topology.stacking import lvm_names_below
 from backends.topology.tree import Node, Tree, run_tool
 from backends.values import dataclass
 
@@ -294,8 +294,5 @@ def snapshots_of(tree: Tree, tables: Segments, node: Node) -> tuple[Node, ...]:
 def _is_snapshot(tree: Tree, tables: Segments, origin: Node, node: Node) -> bool:
     if node.name in tables:
         return any(part.kind == SNAPSHOT for part in tables[node.name])
-    stores = [
-        name for slave in node.slaves if slave in tree.nodes and (name := lvm_name(tree.nodes[slave])) is not None
-    ]
-    own = {name for slave in origin.slaves if slave in tree.nodes and (name := lvm_name(tree.nodes[slave])) is not None}
-    return any("cow" in name.endings for name in stores if name not in own)
+    own = lvm_names_below(tree, origin)
+    return any("cow" in name.endings for name in lvm_names_below(tree, node) if name not in own)

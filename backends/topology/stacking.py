@@ -82,6 +82,12 @@ def lvm_name(node: Node) -> LvmName | None:
     return LvmName(group=parts[1].replace("--", "-"), volume=volume, endings=frozenset(endings))
 
 
+def lvm_names_below(tree: Tree, node: Node) -> list[LvmName]:
+    """Return what LVM calls the devices that a device is directly built on, of those that are its own."""
+    below = [tree.nodes[slave] for slave in node.slaves if slave in tree.nodes]
+    return [name for lower in below if (name := lvm_name(lower)) is not None]
+
+
 def lvm_words(tree: Tree, node: Node) -> dict[str, str]:
     """What completes "X is ..." for what LVM built on a device, each with the first holder that shows it.
 

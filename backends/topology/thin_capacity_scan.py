@@ -29,7 +29,6 @@ from backends.topology.thin_layers import (
     POOL,
     UNTOLD,
     ThinKind,
-    ThinLayer,
     mount_of,
     nodes_on,
     thin_below,
@@ -57,10 +56,10 @@ async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) 
     tree = picture.tree
     tables = picture.tables or by_kernel(await query_dmsetup(host, tree, TABLE), tree)
     layers = tuple(thin_below(picture, tables, start))
-    mapped = any("dm/name" in tree.nodes[layer.name].attributes for layer in layers)
+    mapped = any("dm/name" in node.attributes for _, node in layers)
     status = by_kernel(await dmsetup_output(host, STATUS), tree) if mapped else {}
     reader = _Reader(host, picture, tables, status, [node.name for node in start])
-    capacities = [replace(room, layer=layer.name) for layer in layers for room in await reader.of(layer)]
+    capacities = [replace(room, layer=node.name) for kind, node in layers for room in await reader.of(kind, node)]
     return tuple(room for room in capacities if host.capabilities.harmed or not room.unknown)
 
 
@@ -100,9 +99,8 @@ class _Reader:
         self._tables = tables
         self._status = status
 
-    async def of(self, layer: ThinLayer) -> tuple[ThinCapacity, ...]:
-        node = self._tree.nodes[layer.name]
-        match layer.kind:
+    async def of(self, kind: ThinKind, node: Node) -> tuple[ThinCapacity, ...]:
+        match kind:
             case ThinKind.THIN:
                 return await self._thin(node)
             case ThinKind.SNAPSHOT:
@@ -118,7 +116,7 @@ class _Reader:
                 return await self._file(node)
             case ThinKind.UNKNOWN:
                 why = "dmsetup does not tell what it is made of"
-                return (ThinCapacity(kind=layer.kind, place=_named(node), key=node.name, unknown=why),)
+                return (ThinCapacity(kind=kind, place=_named(node), key=node.name, unknown=why),)
 
     def _first(self, segments: Segments, node: Node | None, kind: str) -> Segment | None:
         parts = segments.get(node.name, ()) if node is not None else ()

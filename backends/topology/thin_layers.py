@@ -11,11 +11,10 @@ from enum import StrEnum
 from backends.text import clean
 from backends.topology.device_mapper import ORIGIN, SECTOR, SNAPSHOT, Segment, Segments, snapshots_of
 from backends.topology.mounts import Mount, file_mount
-from backends.topology.stacking import MARK, is_volume, lvm_name, pool_of
+from backends.topology.stacking import MARK, is_volume, lvm_name, lvm_names_below, pool_of
 from backends.topology.thin_capacity import ThinCapacity
 from backends.topology.tree import Node, Tree, number
 from backends.topology.usage import Topology
-from backends.values import dataclass
 
 
 class ThinKind(StrEnum):
@@ -46,16 +45,6 @@ _SOLID = ("CRYPT-", "mpath-", "part", "DMRAID-")
 """With what the UUIDs of mapped devices begin that have all of their room: LUKS, multipath and its partitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThinLayer:
-    """One such thing."""
-
-    kind: ThinKind
-    """What it is."""
-    name: str
-    """Its kernel name."""
-
-
 def mount_of(picture: Topology, devno: str, path: str) -> Mount | None:
     """The mount that a file lies on, by the number that it tells (`st_dev`); None where that is not known.
 
@@ -82,7 +71,7 @@ def nodes_on(picture: Topology, devno: str, path: str = "") -> tuple[Node, ...]:
     return tuple(picture.tree.nodes[name] for name in names if name in picture.tree.nodes)
 
 
-def thin_below(picture: Topology, tables: Segments, start: Iterable[Node]) -> Iterator[ThinLayer]:
+def thin_below(picture: Topology, tables: Segments, start: Iterable[Node]) -> Iterator[tuple[ThinKind, Node]]:
     """All such things in what these devices are and lie on, through any number of steps."""
     waiting = list(start)
     visited: set[str] = set()
@@ -92,7 +81,7 @@ def thin_below(picture: Topology, tables: Segments, start: Iterable[Node]) -> It
             continue
         visited.add(node.name)
         for kind in _kinds(picture, tables, node):
-            yield ThinLayer(kind, node.name)
+            yield kind, node
         names = (*node.slaves, *((node.parent,) if node.parent else ()))
         waiting += [picture.tree.nodes[name] for name in names if name in picture.tree.nodes]
         backing = picture.backings.get(node.name)
@@ -123,8 +112,7 @@ def _by_mark(tree: Tree, node: Node) -> Collection[ThinKind]:
     own = lvm_name(node)
     if own is not None and "vpool" in own.endings:
         return (ThinKind.VDO,)
-    lower = [name for slave in node.slaves if (name := lvm_name(tree.nodes[slave])) is not None] if node.slaves else []
-    endings = frozenset(ending for name in lower for ending in name.endings)
+    endings = frozenset(ending for name in lvm_names_below(tree, node) for ending in name.endings)
     kinds = {"tpool": ThinKind.THIN, "cow": ThinKind.SNAPSHOT}
     thin_kinds = [kind for ending, kind in kinds.items() if ending in endings]
     return thin_kinds or ([ThinKind.ORIGIN] if snapshots_of(tree, {}, node) else ())

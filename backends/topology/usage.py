@@ -201,16 +201,19 @@ class Topology:
 
     def files(self, name: str) -> Mapping[str, SameDataDevice]:
         """By place, the files that the data of `name` are kept in."""
-        disks = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
-        return files_of((self.tree.disk_of(name), *disks), self.backings)
+        return files_of(self._disks_of(name), self.backings)
+
+    def _disks_of(self, name: str) -> set[str]:
+        """Return the kernel names of all disks that hold the data of `name` or part of them."""
+        related = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
+        return {self.tree.disk_of(name), *related}
 
     def kin(self, name: str) -> frozenset[str]:
         """Nodes of all disks that hold the data of `name` or part of them, under any name, and files they are kept in.
 
         Two devices that have any of it in common are not apart.
         """
-        names = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
-        names.add(self.tree.disk_of(name))
+        names = self._disks_of(name)
         files = {self.backings[disk].path for disk in names if disk in self.backings}
         return frozenset({*(node_path(disk) for disk in names), *files})
 

@@ -151,4 +151,4 @@ async def test_a_run_takes_the_locks_of_all_that_is_the_same_or_beneath_each_onc
 
 async def test_a_change_of_an_earlier_version_is_under_the_lock_of_its_disk() -> None:
     change = await on("sdk", "read_ahead_kb", one_disk())
-    assert replace(change, lock="block-sdk").held_by == LOCK
+    assert replace(change, lock="block-sdk").locks[0] == LOCK

@@ -41,18 +41,23 @@ def run_change(command: Command, nice: int | None, custody: ProcessTracking | No
             if nice is not None:
                 with contextlib.suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, process.pid, nice)
-            out, err, cut = _listen(process, terminal)
+            outputs = _listen(process, terminal)
     except OSError as error:
         raise not_started(command, error) from error
     finally:
         if command.cwd is None:
             shutil.rmtree(folder, ignore_errors=True)
+    return _completed(process.returncode, outputs, started)
+
+
+def _completed(returncode: int, outputs: tuple[bytes, bytes, bool], started: float) -> Completed:
+    """Return what a program did, by both outputs and whether they were cut; `started`: of time.monotonic()."""
     return Completed(
-        returncode=process.returncode,
-        stdout=out.decode("utf-8", "replace"),
-        stderr=err.decode("utf-8", "replace"),
+        returncode=returncode,
+        stdout=outputs[0].decode("utf-8", "replace"),
+        stderr=outputs[1].decode("utf-8", "replace"),
         seconds=time.monotonic() - started,
-        truncated=cut,
+        truncated=outputs[2],
     )
 
 
@@ -95,7 +100,7 @@ async def run_read(command: Command, nice: int | None) -> Completed:
     try:
         child = await start(command, folder, nice)
         try:
-            out, err, cut = await _in_time(child, command)
+            outputs = await _in_time(child, command)
         finally:
             child.signal(signal.SIGKILL)
             with contextlib.suppress(TimeoutError):
@@ -106,13 +111,7 @@ async def run_read(command: Command, nice: int | None) -> Completed:
         if command.cwd is None:
             shutil.rmtree(folder, ignore_errors=True)
     assert child.returncode is not None
-    return Completed(
-        returncode=child.returncode,
-        stdout=out.decode("utf-8", "replace"),
-        stderr=err.decode("utf-8", "replace"),
-        seconds=time.monotonic() - started,
-        truncated=cut,
-    )
+    return _completed(child.returncode, outputs, started)
 
 
 async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
