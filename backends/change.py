@@ -33,8 +33,8 @@ class ChangeStep:
             return f"echo {quote(self.text or '')} > {self.path}"
         return " ".join(quote(word) for word in self.argv)
 
-    def told(self) -> ChangeStep:
-        """The step as a log has it: to be read, not to be done."""
+    def as_recorded(self) -> ChangeStep:
+        """Return the step as a log has it: to be read, not to be done."""
         return ChangeStep(line=self.shown())
 
     @property
@@ -189,6 +189,6 @@ class Change:
         """The change as a log has it: what was changed, and how in words for people; nothing that could be done."""
         return replace(
             self,
-            writes=tuple(step.told() for step in self.writes),
-            undo=tuple(step.told() for step in self.undo),
+            writes=tuple(step.as_recorded() for step in self.writes),
+            undo=tuple(step.as_recorded() for step in self.undo),
         )

@@ -65,15 +65,15 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
 
 async def lock_of(host: Host, name: str) -> str:
     """The locks of a disk by its kernel name, the same for all paths to it. See `disk_lock`."""
-    return (await _locks(host, (name,)))[0]
+    return (await _disk_locks(host, (name,)))[0]
 
 
 async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
     """The locks of disks by their kernel names, each once, in the order in which everybody takes them."""
-    return tuple(sorted({name for lock in await _locks(host, names) for name in lock.splitlines()}))
+    return tuple(sorted({name for lock in await _disk_locks(host, names) for name in lock.splitlines()}))
 
 
-async def _locks(host: Host, names: Iterable[str]) -> list[str]:
+async def _disk_locks(host: Host, names: Iterable[str]) -> list[str]:
     tree = await read_tree(host)
     twins, likely = other_paths(tree), likely_of(tree)
     record = {name: (*twins.get(name, ()), *likely.get(name, ())) for name in (*twins, *likely)}
@@ -304,10 +304,10 @@ async def take_steps(
         except ToolFailedError as error:
             if same is not None:
                 await same()  # a device that went away is told as such
-            raise _failed(error, change, step, f"{done} of {len(steps)}" if done else "", apart) from error
+            raise _with_change(error, change, step, f"{done} of {len(steps)}" if done else "", apart) from error
 
 
-def _failed(error: ToolFailedError, change: Change, step: ChangeStep, done: str, apart: str) -> ToolFailedError:
+def _with_change(error: ToolFailedError, change: Change, step: ChangeStep, done: str, apart: str) -> ToolFailedError:
     """The same error, saying of which change it is and what was done before it."""
     text = error.message.rstrip(".")
     message = f"{change.label} of {change.target} could not be set: {text}."

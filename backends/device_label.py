@@ -67,7 +67,7 @@ def device_label(
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
     candidates = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
     word = next((word for word in candidates if not any(mark.endswith(word) for mark in foreign)), own)
-    return DeviceLabel(name=name or own, words=_words(device, word), word=word)
+    return DeviceLabel(name=name or own, words=_description(device, word), word=word)
 
 
 def confirm_token(plates: Iterable[DeviceLabel]) -> str:
@@ -81,7 +81,7 @@ def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
     device = next((entry for entry in things if entry.target == target), None)
     if device is None:
         return device_label(Identity(name=target.address), name=str(target))
-    others = [_identity(other) for other in things if _apart(device, other)]
+    others = [_identity(other) for other in things if _is_other(device, other)]
     called = device.called if isinstance(device, Array) else None
     plate = device_label(_identity(device), others, name=str(target), called=called)
     if any(other.name == plate.word for other in others):  # two arrays may have been given one name
@@ -96,7 +96,7 @@ def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel
     return DeviceLabel(name=str(target), words=f"to be made of the drives {drives}", word=word)
 
 
-def _apart(device: Controller | Array | Drive, other: Controller | Array | Drive) -> bool:
+def _is_other(device: Controller | Array | Drive, other: Controller | Array | Drive) -> bool:
     """Whether the other could be taken for it: controllers are named apart, and one node is one thing."""
     if isinstance(device, Controller) or isinstance(other, Controller):
         return other is not device and isinstance(device, Controller) and isinstance(other, Controller)
@@ -137,7 +137,7 @@ def _identity(device: Controller | Array | Drive) -> Identity:
             return replace(blank, name=device.name or blank.name, wwn=wwn, model=model, size_bytes=device.size_bytes)
 
 
-def _words(device: Identity, word: str) -> str:
+def _description(device: Identity, word: str) -> str:
     if kind := next((text for front, text in _MAPPED.items() if (device.wwn or "").startswith(front)), None):
         return ", ".join(filter(None, (kind, size_words(device.size_bytes) if device.size_bytes else "")))
     if device.model and not (_marks(device) or device.size_bytes or device.devno):

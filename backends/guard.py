@@ -123,7 +123,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
 
     `area`: what will be written to.
     """
-    refused, hint = _never(facts)
+    refused, hint = _read_refusals(facts)
     if intent is Intent.READ or refused:
         return GuardResult(device=facts.device, ok=not refused, refused=refused, hint=hint)
     reasons = _against_writing(facts)
@@ -142,11 +142,11 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
         ok=True,
         needs_confirmation=bool(facts.signatures),
         plate=device_label(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
-        found=(*(_found(facts, signature) for signature in facts.signatures), *facts.copies),
+        found=(*(_content_line(facts, signature) for signature in facts.signatures), *facts.copies),
     )
 
 
-def _never(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
+def _read_refusals(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
     """What rules out even reading."""
     if not facts.is_block:
         return (f"{facts.shown} is no block device.",), "`raidbench devices` lists what is there."
@@ -159,7 +159,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     uses = [use for use in facts.uses if use.kind != "exclusive"] or facts.uses
     reasons = [_sentence(facts, use) for use in uses]
     reasons += [
-        f"{_place(facts, signature.part)} {mark.verb} {mark.told(signature.label)} ({signature.kind})."
+        f"{_place(facts, signature.part)} {mark.verb} {mark.text(signature.label)} ({signature.kind})."
         for signature, mark in _marks(facts)
         if (mark.layer, signature.part) not in {(use.kind, use.part) for use in uses}
     ]
@@ -197,7 +197,7 @@ def _sentence(facts: DeviceFacts, use: Use) -> str:
     return f"{use_clause(_place(facts, use.part), use)}."
 
 
-def _found(facts: DeviceFacts, signature: Signature) -> str:
+def _content_line(facts: DeviceFacts, signature: Signature) -> str:
     content = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
     size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
@@ -273,12 +273,12 @@ async def require_free(
     if host.root_side is not None:
         return await helper_content_check(host.root_side, device, shown)
     with uncached():
-        return (await _looked_at(host, device, shown)).signatures
+        return (await _require_free(host, device, shown)).signatures
 
 
-async def _looked_at(host: Host, device: str, shown: Collection[Signature] | None) -> DeviceFacts:
+async def _require_free(host: Host, device: str, shown: Collection[Signature] | None) -> DeviceFacts:
     facts, verdict = await look_at(host, device, Intent.WRITE)
-    confirmed = None if shown is None else [*(_found(facts, signature) for signature in shown), *facts.copies]
+    confirmed = None if shown is None else [*(_content_line(facts, signature) for signature in shown), *facts.copies]
 
     def allow(now: GuardResult) -> None:
         _require_ok(now)
@@ -287,7 +287,7 @@ async def _looked_at(host: Host, device: str, shown: Collection[Signature] | Non
     allow(verdict)
     if host.capabilities.harmed:
         # for reading: when a file that was open for writing is closed udev opens the device, just as the tool wants it
-        async with _held(host, facts, allow, write=False):
+        async with _claim(host, facts, allow, write=False):
             pass
     return facts
 
@@ -315,28 +315,28 @@ async def secure(
 
     before, verdict = await look_at(host, device, intent, area)
     if meant is not None:
-        _same(before, meant)
+        _require_same(before, meant)
     allow(verdict)
     if intent is Intent.WRITE:
-        async with _held(host, before, allow, write=True, area=area) as hold:
+        async with _claim(host, before, allow, write=True, area=area) as hold:
             yield hold
         return
-    async with DeviceClaim(before.device, _known(host, before), write=False) as hold:
+    async with DeviceClaim(before.device, _require_identity(host, before), write=False) as hold:
         yield hold
 
 
 @asynccontextmanager
-async def _held(
+async def _claim(
     host: Host, before: DeviceFacts, allow: Callable[[GuardResult], None], *, write: bool, area: WriteRange = WHOLE
 ) -> AsyncGenerator[DeviceClaim, None]:
     """The device opened for oneself alone, and looked at once more: from then on nothing new can claim it."""
-    identity = _known(host, before)
+    identity = _require_identity(host, before)
     async with AsyncExitStack() as stack:
         hold = await stack.enter_async_context(DeviceClaim(before.device, identity, write=write, exclusive=True))
         for other in before.along:
             await stack.enter_async_context(DeviceClaim(node_path(other.name), other, write=False, exclusive=True))
-        now = await _facts(host, before.device, Intent.WRITE, _claimed)
-        _same(now, identity)
+        now = await _facts(host, before.device, Intent.WRITE, _skip_claim)
+        _require_same(now, identity)
         if now.along != before.along:
             raise AnotherDeviceError(
                 f"{now.device} lies on something else now than when it was looked at.",
@@ -346,14 +346,14 @@ async def _held(
         yield hold
 
 
-def _known(host: Host, facts: DeviceFacts) -> Identity:
+def _require_identity(host: Host, facts: DeviceFacts) -> Identity:
     """What the device is. Raises RefusedError where it cannot be held."""
     if facts.identity is None or claim_on(host) is None:
         raise RefusedError(f"{facts.device} cannot be held: it is not on this machine.")
     return facts.identity
 
 
-def _same(now: DeviceFacts, meant: Identity) -> None:
+def _require_same(now: DeviceFacts, meant: Identity) -> None:
     """Raises DeviceGoneError unless that is the device which is there now."""
     if now.identity is None:
         raise DeviceGoneError(f"{now.device} is gone.", hint="Look for hardware again.")
@@ -364,5 +364,5 @@ def _same(now: DeviceFacts, meant: Identity) -> None:
         )
 
 
-def _claimed(_device: str, _devno: str) -> None:
+def _skip_claim(_device: str, _devno: str) -> None:
     """Stands for the claim while we hold it ourselves."""

@@ -93,10 +93,10 @@ def health_at(inventory: Inventory, drive: Drive) -> Health:
     """Return the health of a drive, merged with that of the other views of the same node."""
     views = inventory.at(drive.device) if drive.device is not None else ()
     others = (view.health for view in views if isinstance(view, Drive) and view.target != drive.target)
-    return merged((drive.health, *others))
+    return merge_health((drive.health, *others))
 
 
-def merged(reports: Iterable[Health]) -> Health:
+def merge_health(reports: Iterable[Health]) -> Health:
     """Return one health of several reports on one drive: a fault in any of them counts, else the first that is known.
 
     Temperature and its limit come from one report, because each sensor has its own limit.

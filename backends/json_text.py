@@ -18,10 +18,10 @@ def indented(value: object, indent: int = 1, colon: str = ": ") -> str:
 
     Raises ValueError for what strict JSON has no words for, such as NaN.
     """
-    return _laid_out(value, " " * indent, colon, "\n")
+    return _indented(value, " " * indent, colon, "\n")
 
 
-def _laid_out(value: object, indent: str, colon: str, margin: str) -> str:
+def _indented(value: object, indent: str, colon: str, margin: str) -> str:
     deeper = margin + indent
     encode = _encoder(deeper, colon)
     if not value or not isinstance(value, _NESTED):
@@ -31,11 +31,11 @@ def _laid_out(value: object, indent: str, colon: str, margin: str) -> str:
         return f"{flat[0]}{deeper}{flat[1:-1]}{margin}{flat[-1]}"
     if isinstance(value, dict):
         items = [
-            f"{deeper}{encode_basestring_ascii(key)}{colon}{_laid_out(item, indent, colon, deeper)}"
+            f"{deeper}{encode_basestring_ascii(key)}{colon}{_indented(item, indent, colon, deeper)}"
             for key, item in value.items()
         ]
         return f"{{{','.join(items)}{margin}}}"
-    return f"[{','.join([deeper + _laid_out(item, indent, colon, deeper) for item in value])}{margin}]"
+    return f"[{','.join([deeper + _indented(item, indent, colon, deeper) for item in value])}{margin}]"
 
 
 @lru_cache(maxsize=256)

@@ -77,8 +77,8 @@ class PartialInventoryListener:
         self._cards: frozenset[str] | None = None
         self._ways: dict[str, frozenset[str]] = {}
 
-    def told(self, part: str, inventory: Inventory) -> None:
-        """A vendor, or a card of one, has told what it is."""
+    def add_part(self, part: str, inventory: Inventory) -> None:
+        """Note what a vendor, or a card of one, is."""
         self._parts[part] = inventory
 
     def awaited(self) -> tuple[Controller | str, ...]:
@@ -89,8 +89,8 @@ class PartialInventoryListener:
         reading = (card for card in cards if card.model == BEING_READ and card.target.backend in waited_for)
         return (*reading, *sorted(waited_for - reporting))
 
-    async def so_far(self) -> PartialInventory:
-        """What is known now; a few links of sysfs are read for it, each once."""
+    async def read_present(self) -> PartialInventory:
+        """Return what is known now; a few links of sysfs are read for it, each once."""
         host, drivers = self._machine.host, self._machine.backends.drivers
         if self._cards is None:
             names = dict.fromkeys(driver for vendor_drivers in drivers.values() for driver in vendor_drivers)

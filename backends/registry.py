@@ -70,12 +70,12 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegist
         try:
             vendor = load()
         except Exception as error:  # whatever a plugin does wrong, the rest must start
-            problems.append(_broken(source, f"{type(error).__name__}: {error}"))
+            problems.append(_broken_problem(source, f"{type(error).__name__}: {error}"))
             continue
         if not isinstance(vendor, Vendor) or not vendor.name:
-            problems.append(_broken(source, "it exports no vendor"))
+            problems.append(_broken_problem(source, "it exports no vendor"))
         elif vendor.name in vendors:
-            problems.append(_broken(source, f"there is a vendor {vendor.name} already"))
+            problems.append(_broken_problem(source, f"there is a vendor {vendor.name} already"))
         else:
             vendors[vendor.name] = vendor
     return VendorRegistry(vendors=tuple(vendors.values()), problems=tuple(problems))
@@ -141,7 +141,7 @@ def _may_offer(folder: str) -> bool:
         return True
 
 
-def _broken(source: str, reason: str) -> Problem:
+def _broken_problem(source: str, reason: str) -> Problem:
     return Problem(
         where=clean(source),
         message=f"The vendor module {clean(source)} cannot be used: {clean(reason, 300)}.",
@@ -168,7 +168,7 @@ class Backends(Mapping[str, InventoryBackend]):
             except KeyError:
                 raise
             except Exception as error:  # whatever a vendor does wrong, the rest must go on
-                self._made[name] = UnusableBackend(_broken(name, f"{type(error).__name__}: {error}"))
+                self._made[name] = UnusableBackend(_broken_problem(name, f"{type(error).__name__}: {error}"))
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -266,7 +266,7 @@ class MachineBackends:
         readings = self.read_so_far[target] = await backend.readings(target)
         return readings
 
-    async def at_hand(
+    async def settings_at_hand(
         self, device: Controller | Array | Drive, inventory: Inventory
     ) -> dict[str, tuple[Setting, Reading]]:
         """Settings of an array or a drive that can be told without waiting, by key: kept ones, and the kernel's.
@@ -338,7 +338,7 @@ class MachineBackends:
         names = [name for name in self._answers if name in wanted]
         with self.using_last_scan():
             inventories = await asyncio.gather(
-                *(inventory_or_problem(name, _kept_or_found(self.backends[name])) for name in names)
+                *(inventory_or_problem(name, _cached_or_read(self.backends[name])) for name in names)
             )
             self._answers = {**self._answers, **dict(zip(names, inventories, strict=True))}
             return await self._merged({name: self.backends[name] for name in self._answers})
@@ -353,10 +353,12 @@ class MachineBackends:
                 inventory = join_views(
                     await inventory_or_problem(name, backend.complete(inventory), otherwise=inventory)
                 )
-        return inventory.merge(Inventory(problems=tuple(_untold(self._heeding.silences(), inventory.problems))))
+        return inventory.merge(
+            Inventory(problems=tuple(_unreported_timeouts(self._heeding.silences(), inventory.problems)))
+        )
 
 
-def _untold(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -> Iterator[Problem]:
+def _unreported_timeouts(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -> Iterator[Problem]:
     """What gave no answer and is no problem of a backend's yet, once for each disk."""
     messages = [problem.message for problem in problems]
     reported: set[tuple[str, ...]] = set()
@@ -367,7 +369,7 @@ def _untold(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -
         reported |= {error.devices} if error.devices else set()
 
 
-def _kept_or_found(backend: InventoryBackend) -> Awaitable[Inventory]:
+def _cached_or_read(backend: InventoryBackend) -> Awaitable[Inventory]:
     return backend.cached_inventory() if isinstance(backend, CachedInventory) else backend.inventory()
 
 

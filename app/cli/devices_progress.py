@@ -85,7 +85,7 @@ class DevicesProgress:
         return inventory
 
     def _told(self, part: str, inventory: Inventory) -> None:
-        self._parts.told(part, inventory)
+        self._parts.add_part(part, inventory)
         self._news.set()
 
     def _begin(self) -> None:
@@ -106,7 +106,7 @@ class DevicesProgress:
                 self._waiting.show([_called(one) for one in self._parts.awaited()])
 
     async def _print_settled(self) -> None:
-        known = await self._parts.so_far()
+        known = await self._parts.read_present()
         groups = {str(branch.thing.target): tuple(_things(branch)) for branch in arranged(known.inventory)}
         settled = {key: group for key, group in groups.items() if known.settled(group)}
         if not known.waited_for or settled.keys() <= self._printed:
@@ -145,7 +145,7 @@ async def tunings(
 
     async def told(thing: Array | Drive) -> TuningCells | None:
         try:
-            return tuning(await machine.at_hand(thing, inventory))
+            return tuning(await machine.settings_at_hand(thing, inventory))
         except RaidbenchError:
             return None
 

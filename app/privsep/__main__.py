@@ -29,7 +29,7 @@ def main() -> int:
     from backends.helper_interface import encode_error
     from backends.system.privsep.connection import pack
 
-    reason = _against()
+    reason = _refusal_reason()
     if reason is not None:
         hint = "Install raidbench for all users, as root (for example in /opt/raidbench), or log in as root."
         error = RefusedError(f"The root helper does not start: {reason}", hint=hint)
@@ -49,7 +49,7 @@ def _connection() -> socket.socket | None:
     return sock if sock.family == socket.AF_UNIX and sock.type == socket.SOCK_STREAM else None
 
 
-def _against() -> str | None:
+def _refusal_reason() -> str | None:
     """Why root must not run this."""
     if not sys.flags.isolated:
         return "Python reads variables and folders of the user (it is started with -I)."
@@ -68,7 +68,7 @@ def _serve(connection: socket.socket) -> None:
     def leave(_number: int, _frame: object) -> None:
         connection.shutdown(socket.SHUT_RD)
 
-    if not _is_roots(os.environ.get("RAIDBENCH_STATE_DIR", "/")):
+    if not _is_owned_by_root(os.environ.get("RAIDBENCH_STATE_DIR", "/")):
         del os.environ["RAIDBENCH_STATE_DIR"]  # root keeps nothing in a folder of somebody else
     signal.signal(signal.SIGTERM, leave)
     if COMPANION not in sys.argv:
@@ -98,7 +98,7 @@ def _paths() -> Paths:
     return paths if "RAIDBENCH_STATE_DIR" in os.environ else replace(paths, config=ROOTS_CONFIG)
 
 
-def _is_roots(folder: str) -> bool:
+def _is_owned_by_root(folder: str) -> bool:
     """Whether only root can write there, or where it would be made."""
     from backends.system.local.programs import is_owned_by_root
 

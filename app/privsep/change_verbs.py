@@ -113,7 +113,7 @@ class HelperChanges:
         `back`: the companions with which it takes a change back; None of a change that does not. The value may also be
         set as any other is.
         """
-        shown = _structured(change)
+        shown = _parse_change(change)
         locks = self._locks_of(shown)
         for trial in trials_elsewhere(self._paths.locks, self._journal):  # those of its own journal whoever asks sees
             if trial.change.shares_lock(shown):
@@ -321,7 +321,7 @@ class HelperChanges:
 _TARGET = FIELDS["intend"]["target"]
 
 
-def _structured(data: Mapping[str, Any]) -> Change:
+def _parse_change(data: Mapping[str, Any]) -> Change:
     try:
         change = structure(data, Change)
     except Exception as error:  # whatever shape it has: it is no change

@@ -47,13 +47,13 @@ def helper(*, ask: bool) -> Connection:
         raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT}", hint="Log in as root.")
     reason = ""
     for tool in tools:
-        connection, reason = _by(tool)
+        connection, reason = _start_with(tool)
         if connection is not None:
             return connection
     raise RefusedError(f"{reason} {WITHOUT}", hint="Allow it in sudoers, or log in as root.")
 
 
-def _by(tool: PrivilegeTool) -> tuple[Connection | None, str]:
+def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
     """The helper by one way; None, and a sentence, where it does not come."""
     sock, process = start(tool, self_exec_argv(PROGRAM))
     connection = Connection(sock)

@@ -44,7 +44,9 @@ class DeviceClaims:
         """What lies on a device that nothing uses."""
         device = _device(device)
         confirmed = (
-            None if shown is None else [Signature(**_strict(Signature, "signature", record)) for record in shown]
+            None
+            if shown is None
+            else [Signature(**_require_fields(Signature, "signature", record)) for record in shown]
         )
         return {"signatures": [asdict(signature) for signature in await require_free(self._host, device, confirmed)]}
 
@@ -63,7 +65,7 @@ class DeviceClaims:
         device = _device(device)
         if len(self._held) >= MOST_HOLDS:
             raise RequestDeniedError("hold: too many devices are held.")
-        identity = None if meant is None else Identity(**_strict(Identity, "identity", meant))
+        identity = None if meant is None else Identity(**_require_fields(Identity, "identity", meant))
         intent = Intent.WRITE if writing else Intent.READ
         async with AsyncExitStack() as stack:
             hold = await stack.enter_async_context(secure(self._host, device, intent, typed, identity, shown))
@@ -120,7 +122,7 @@ def _device(path: str) -> str:
     return node
 
 
-def _strict(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _require_fields(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Exactly the fields that there are, texts and sizes."""
     allowed = {field.name for field in fields(kind)}
     sound = all(

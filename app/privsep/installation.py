@@ -29,7 +29,7 @@ def _parts() -> Iterator[str]:
     for module in tuple(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and os.path.isabs(file):
-            yield from _real(file)
+            yield from _real_file(file)
     for package in _OURS:
         for folder in package.__path__:
             for path, _, names in os.walk(folder):
@@ -37,7 +37,7 @@ def _parts() -> Iterator[str]:
                 yield from (os.path.join(path, name) for name in names)
 
 
-def _real(file: str) -> Iterator[str]:
+def _real_file(file: str) -> Iterator[str]:
     """The file itself; of one in an archive the archive."""
     path = Path(file)
     yield next((str(candidate) for candidate in (path, *path.parents) if candidate.exists()), file)

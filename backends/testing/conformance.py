@@ -228,7 +228,7 @@ class Conformance(FindsConformance):
                 old, companions = change.before or "", change.companions
                 honest = await backend.back(target, key, old, companions)
                 with monkeypatch.context() as patched:
-                    say_strangely(host, now[key].raw or "", patched)
+                    replace_word(host, now[key].raw or "", patched)
                     if await is_alone_unknown(backend, target, key, now):
                         back = await _back_if_read(backend, change)
                         if back is not None:
@@ -266,7 +266,7 @@ class Conformance(FindsConformance):
                 assert await backend.read(target) == before, f"undo of {key}"
 
 
-def say_strangely(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
+def replace_word(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
     """Replace a word in all that a host answers by one that no tool has."""
     strange = re.compile(rf"(?<![\w./-]){re.escape(word)}(?![\w./-])") if word else re.compile("(?!)")
     run, read, read_many = host.run, host.read, host.read_many

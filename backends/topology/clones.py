@@ -72,7 +72,7 @@ class Clones:
             if node.name not in names or not (uses := self.picture.uses_of_node(other)):
                 continue
             if (proof := self._proof(node, other)) is not None:
-                whose = f"the UUID of {self._shown(other)}, {_used(uses[0])}"
+                whose = f"the UUID of {self._shown(other)}, {_use_text(uses[0])}"
                 why = f"its data are {proof.value}, so it is a copy"
                 sentences.append(f"{self._shown(node)}: its {clean(signature.kind)} has {whose}; {why}")
         return tuple(dict.fromkeys(sentences))
@@ -196,7 +196,7 @@ def _content(signature: Signature) -> str:
     return f"{clean(signature.kind)} {clean(signature.uuid or '')}"
 
 
-def _used(use: Use) -> str:
+def _use_text(use: Use) -> str:
     """`which is mounted on /srv`."""
     return f"which is {use.detail}" if use.kind in IS else f"which is in use ({use.detail})"
 

@@ -208,8 +208,8 @@ class SameDataDevice:
         """Return whether it can be claimed if nobody else has claimed it."""
         return bool(self.nodes) and not self.member and not self.claimed
 
-    def told(self, use: Use, program: str = "") -> Use | None:
-        """A use of the other device, by a program, as one of this; None for one that does not concern it."""
+    def translate_use(self, use: Use, program: str = "") -> Use | None:
+        """Return a use of the other device, by a program, as one of this; None for one that does not concern it."""
         if self.member and (use.kind not in _ACROSS or program in _KEEPERS):
             return None
         if use.part is not None and use.kind in IS:

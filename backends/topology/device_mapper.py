@@ -163,7 +163,7 @@ def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]],
     """Where it is not known whether it shares a part of something with another device, in words."""
     matches: dict[str, list[str]] = {}
     for member, user, beside in _pairs(tree, name):
-        if not _on(mapped, user, member) or not _on(mapped, beside, member):
+        if not _ranges_on(mapped, user, member) or not _ranges_on(mapped, beside, member):
             matches.setdefault(member.device, []).append(tree.nodes[beside].shown)
     return [
         f"dmsetup does not tell which parts of {member} it and {', '.join(dict.fromkeys(others[:_MOST]))} have"
@@ -183,7 +183,7 @@ def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
                 yield from ((member, user, beside) for user in users if is_mapped(user) or is_mapped(beside))
 
 
-def _on(mapped: Mapping[str, tuple[DeviceRange, ...]], name: str, member: Node) -> list[DeviceRange]:
+def _ranges_on(mapped: Mapping[str, tuple[DeviceRange, ...]], name: str, member: Node) -> list[DeviceRange]:
     """What a device has of a member by its table; nothing where that is not known."""
     return [stretch for stretch in mapped.get(name, ()) if stretch.on == member.devno]
 

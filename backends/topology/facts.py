@@ -108,7 +108,7 @@ async def inspect(
         return DeviceFacts(device=clean(device, 512), is_block=False)
     picture = await scan_topology(host, everywhere=True)
     if marks is not None:
-        picture = await _told_apart(picture, marks)
+        picture = await _without_proven_pairs(picture, marks)
     node = picture.tree.by_devno(stat.devno)
     if node is None:
         gone = f"the kernel lists no device with the number {stat.devno}"
@@ -116,13 +116,15 @@ async def inspect(
     family = picture.tree.family(node.name)
     signatures = await _signatures(host, picture, node, reader) if probe else ()
     if probe:
-        picture = with_signatures(picture, {**await _unlisted(host, picture, signatures), **_by_node(node, signatures)})
+        picture = with_signatures(
+            picture, {**await _probe_unlisted(host, picture, signatures), **_by_node(node, signatures)}
+        )
     unknown = list(picture.blind)
     unknown += [text for member in family if (text := await _mismatch(host, member))]
     related = picture.related(node.name)
     for relation in related:
         unknown += [text for member in relation.nodes if (text := await _mismatch(host, member))]
-    unknown += [*_hidden(picture, node, related), *picture.untold(node.name)]
+    unknown += [*_hidden(picture, node, related), *picture.unreported(node.name)]
     unknown += nameless(_disks_in(picture, related))
     uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
     if claim is None:
@@ -130,7 +132,7 @@ async def inspect(
     elif not unknown:
         uses += await _claims(claim, family)
         for relation in _free_standing(related) if all(use.detail != SILENT for use in uses) else ():
-            translated = [relation.told(use) for use in await _claims(claim, relation.nodes)]
+            translated = [relation.translate_use(use) for use in await _claims(claim, relation.nodes)]
             uses += [use for use in translated if use is not None]
     disk = picture.tree.nodes.get(picture.tree.disk_of(node.name), node)
     return DeviceFacts(
@@ -157,7 +159,7 @@ async def inspect(
     )
 
 
-async def _told_apart(picture: Topology, marks: Marks) -> Topology:
+async def _without_proven_pairs(picture: Topology, marks: Marks) -> Topology:
     """The picture without the relations of disks that prove to be two."""
     pairs = picture.doubtful()
     nodes = {name: (node_path(name), picture.tree.nodes[name].devno or "") for pair in pairs for name in pair}
@@ -167,7 +169,7 @@ async def _told_apart(picture: Topology, marks: Marks) -> Topology:
             async with asyncio.timeout(_READ_SECONDS):
                 if await run_in_thread("marks", partial(are_two, marks, *(nodes[name] for name in pair))):
                     two.append(pair)
-    return picture.without(two) if two else picture
+    return picture.with_separate(two) if two else picture
 
 
 def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
@@ -212,7 +214,7 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
         part = own.part if own is not None else None
         for program in programs:
             use = program.use(part)
-            reported = use if through is None else through.told(use, program.name)
+            reported = use if through is None else through.translate_use(use, program.name)
             uses += [reported] if reported is not None else []
     return uses if unseen is None else [*uses, unseen]
 
@@ -252,7 +254,7 @@ async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader 
     return tuple(
         signature
         for member, signatures in zip(probed, matches, strict=True)
-        for signature in (*signatures, *_remembered(picture, member, signatures))
+        for signature in (*signatures, *_recorded_signatures(picture, member, signatures))
     )
 
 
@@ -271,7 +273,9 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
     return leftovers({start: piece for (start, _), piece in zip(wanted, read, strict=True)}, size, node.part)
 
 
-async def _unlisted(host: Host, picture: Topology, shown: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:
+async def _probe_unlisted(
+    host: Host, picture: Topology, shown: Collection[Signature]
+) -> dict[str, tuple[Signature, ...]]:
     """Return what is on mounted devices and swap areas of which neither udev nor lsblk says it.
 
     Nothing is read where nothing was `shown` that could be the same.
@@ -296,7 +300,7 @@ def _by_node(node: Node, signatures: Collection[Signature]) -> dict[str, tuple[S
     return matches
 
 
-def _remembered(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:
+def _recorded_signatures(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:
     """What udev knew of a device that could not be probed now."""
     kinds = {signature.kind for signature in probed}
     recorded = picture.signatures.get(node.name, ()) if "unknown" in kinds else ()

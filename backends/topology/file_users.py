@@ -130,7 +130,7 @@ async def _mounted(
     own = file_mount(path, [mount for root, mount in mounts if not root and mount.point != path])
     users: list[FileUser] = []
     for root, mount in mounts:
-        bound = own is not None and mount.devno == own.devno and await _is_at(host, root + mount.point, places)
+        bound = own is not None and mount.devno == own.devno and await _is_file_at(host, root + mount.point, places)
         if bound or mount.source == path:
             point = clean(mount.point)
             where = f"{point} in another mount namespace" if root else point
@@ -138,7 +138,7 @@ async def _mounted(
     return users
 
 
-async def _is_at(host: Host, path: str, places: Collection[str]) -> bool:
+async def _is_file_at(host: Host, path: str, places: Collection[str]) -> bool:
     stat = await host.stat(path)
     return stat is not None and stat.kind == "file" and stat.place in places
 
@@ -159,7 +159,7 @@ async def _programs(host: Host, places: Collection[str], ignore: Collection[int]
     if not host.is_root:
         for path in await host.list("/proc/[0-9]*/fd/*"):
             pid = path.split("/")[2]
-            if pid not in uses and int(pid) not in ignore and await _is_at(host, path, places):
+            if pid not in uses and int(pid) not in ignore and await _is_file_at(host, path, places):
                 uses[pid] = "has it open"
     for path in await host.list("/proc/[0-9]*/maps"):
         pid = path.split("/")[2]

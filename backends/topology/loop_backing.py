@@ -45,13 +45,13 @@ async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure
     """Of every loop and zram device by its kernel name. `sure`: whether the kernel is asked, which takes root."""
     paths = {node.name: path for node in tree.nodes.values() if (path := _path(node))}
     loops = {name for name in paths if name.startswith("loop")} if sure else set()
-    fields = await _told(host) if loops else {}
+    fields = await _read_losetup(host) if loops else {}
     matches: dict[str, Backing] = {}
     for name, path in paths.items():
         stat = await host.stat(path)
-        backing = _seen(path.removesuffix(" (deleted)"), stat)
+        backing = _read_at_path(path.removesuffix(" (deleted)"), stat)
         if name in loops:
-            backing = _compared(backing, stat, fields.get(name))
+            backing = _compare_with_kernel(backing, stat, fields.get(name))
         if sure and backing.place is not None and not backing.doubt:
             backing = replace(backing, doubt=await _doubt(host, backing.path, backing.place, mounts))
         matches[name] = replace(backing, claims=name.startswith("zram"))
@@ -63,14 +63,14 @@ def _path(node: Node) -> str | None:
     return None if path == "none" else path
 
 
-def _seen(path: str, stat: FileStat | None) -> Backing:
+def _read_at_path(path: str, stat: FileStat | None) -> Backing:
     """What is at the path now."""
     if stat is None or not (stat.devno or stat.place):
         return Backing(path=path, doubt="cannot be looked at")
     return Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
 
 
-def _compared(backing: Backing, stat: FileStat | None, kernel_id: str | None) -> Backing:
+def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str | None) -> Backing:
     """The same by the numbers that the kernel has: they are those of a file, or of a device's node."""
     if kernel_id is None:
         return replace(backing, doubt=backing.doubt or "may be another file by now: losetup does not tell")
@@ -98,7 +98,7 @@ async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -
     return ""
 
 
-async def _told(host: Host) -> Mapping[str, str]:
+async def _read_losetup(host: Host) -> Mapping[str, str]:
     """By kernel name of a loop device MAJ:MIN:INODE of what the kernel has open behind it."""
     done = await run_tool(host, ("losetup", *LOSETUP), seconds=20)
     return {} if done is None else parse_losetup(done.stdout)

@@ -75,7 +75,7 @@ async def openers(
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
         for path, stat in zip(batch, await asyncio.gather(*map(host.stat, batch)), strict=True):
-            key = _what(stat)
+            key = _opening_of(stat)
             pid = path.split("/")[2]
             if stat is None:
                 dumb.append(path)
@@ -89,7 +89,7 @@ async def openers(
     holders: dict[str, tuple[OpenFileHolder, ...]] = {}
     for key, by_pid in pids.items():
         may_be = elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()  # sg takes commands that write
-        done = {pid for pid in may_be if await _done(host, pid, by_pid[pid])}
+        done = {pid for pid in may_be if await _is_finished(host, pid, by_pid[pid])}
         if counted := [pid for pid in by_pid if pid not in done]:
             holders[key] = tuple([await _opener(host, pid) for pid in counted])
     return holders, Use(kind="unseen", detail=hidden) if hidden else None
@@ -112,13 +112,13 @@ async def lasting_openers(
     return pair
 
 
-def _what(stat: FileStat | None) -> str | None:
+def _opening_of(stat: FileStat | None) -> str | None:
     if stat is None or stat.kind not in ("block", "char"):
         return None if stat is None else stat.place
     return stat.devno if stat.kind == "block" else f"{_CHAR}{stat.devno}"
 
 
-async def _done(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
+async def _is_finished(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
     """Whether nothing comes from a program any more by these: it is dying, and they are for reading only.
 
     One that is killed while a disk keeps it waiting stays, with all that it looked at open, until the disk answers.
@@ -128,7 +128,7 @@ async def _done(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
         return False
     folders = await host.list(f"/proc/{pid}/task/*")
     fields = await host.read_many([f"{folder}/{name}" for folder in folders for name in ("stat", "status")])
-    return bool(folders) and all(_dies(fields, folder) for folder in folders)
+    return bool(folders) and all(_is_dying(fields, folder) for folder in folders)
 
 
 def _only_reads(fdinfo: str) -> bool:
@@ -136,7 +136,7 @@ def _only_reads(fdinfo: str) -> bool:
     return flags is not None and int(flags[1], 8) & os.O_ACCMODE == os.O_RDONLY
 
 
-def _dies(texts: Mapping[str, str], folder: str) -> bool:
+def _is_dying(texts: Mapping[str, str], folder: str) -> bool:
     """Whether a thread is ending, or is to with SIGKILL: no word of its program is carried out any more."""
     fields = texts.get(f"{folder}/stat", "").rpartition(")")[2].split()
     flags = number(fields[6]) if len(fields) > 6 else None

@@ -113,7 +113,7 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
         blind.append(f"zpool does not tell what the imported pools are made of ({names})")
     mounted = mounted_by_node(tree, mounts, _members(btrfs))
     exports = await read_exports(host, tree) if everywhere else ()
-    blind += [export.lost for export in exports if export.lost]
+    blind += [reason for export in exports if (reason := export.unidentified_reason)]
     backings = await read_backings(host, tree, mounts, sure=everywhere)
     backings |= await read_imports(host, tree, exports) if everywhere else {}
     if isinstance(signatures, RaidbenchError):

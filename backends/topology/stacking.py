@@ -103,8 +103,10 @@ def lvm_words(tree: Tree, node: Node) -> dict[str, str]:
             continue
         role = (own if own is not None and own.group == name.group else name).role
         first.setdefault(name.group, holder)
-        groups.setdefault(name.group, {}).setdefault("" if role == "data" else role, []).extend(_seen(tree, above))
-    return {first[group]: _words(group, roles, own) for group, roles in groups.items()}
+        groups.setdefault(name.group, {}).setdefault("" if role == "data" else role, []).extend(
+            _visible_volumes(tree, above)
+        )
+    return {first[group]: _volume_text(group, roles, own) for group, roles in groups.items()}
 
 
 def lvm_holders(tree: Tree, node: Node) -> frozenset[str]:
@@ -113,14 +115,14 @@ def lvm_holders(tree: Tree, node: Node) -> frozenset[str]:
     return frozenset(holder for holder, above in named if above is not None and lvm_name(above) is not None)
 
 
-def _seen(tree: Tree, node: Node) -> list[str]:
+def _visible_volumes(tree: Tree, node: Node) -> list[str]:
     """Volumes that users see: the device itself, or those above it; its own name where none is active."""
     nodes = (node, *tree.above(node.name))
     names = [name for node in nodes if (name := lvm_name(node)) is not None]
     return [name.shown for name in names if not name.endings] or [names[0].shown]
 
 
-def _words(group: str, roles: dict[str, list[str]], own: LvmName | None) -> str:
+def _volume_text(group: str, roles: dict[str, list[str]], own: LvmName | None) -> str:
     lines = [f"{role} of {_listed(names)}" if role else _listed(names) for role, names in sorted(roles.items())]
     if own is not None and own.group == group:
         return f"the {lines[0]}" if own.role and own.role != "data" else f"a part of {lines[0]}"
@@ -349,8 +351,8 @@ class MemberSignature:
     layer: str = ""
     """The kind of use that tells of it while it is in use."""
 
-    def told(self, label: str | None) -> str:
-        """With a name if there is one."""
+    def text(self, label: str | None) -> str:
+        """Return what completes "X holds ...", with a name if there is one."""
         return self.named.format(label) if label and self.named else self.words
 
 
@@ -398,7 +400,7 @@ def layer_uses(
         names |= frozenset(holder for holder in built.holders if _is_of_stratis(tree, holder))
     for holder in built.holders:
         if holder not in names:
-            yield _built(tree, bcache.get(node.name), holder, part)
+            yield _holder_use(tree, bcache.get(node.name), holder, part)
     if not node.holders and node.name in bcache:
         detail = {
             "cache": "a cache device of bcache, of a set without a backing device",
@@ -413,7 +415,7 @@ def _is_of_stratis(tree: Tree, name: str) -> bool:
     return name in tree.nodes and stratis_name(tree.nodes[name]) is not None
 
 
-def _built(tree: Tree, in_bcache: str | None, holder: str, part: str | None) -> Use:
+def _holder_use(tree: Tree, in_bcache: str | None, holder: str, part: str | None) -> Use:
     above = tree.nodes.get(holder)
     if in_bcache is not None and holder.startswith("bcache"):
         return Use(kind="bcache", detail=f"the {in_bcache} device of {clean(holder)}", part=part)

@@ -93,7 +93,7 @@ class Topology:
                 direct = [use for use in self._direct(node, part, ours) if use.detail not in above]
                 if not relation.member:  # of another path: what is built on both is built once
                     above |= {use.detail for use in direct if use.kind in HELD}
-                yield from filter(None, map(relation.told, direct))
+                yield from filter(None, map(relation.translate_use, direct))
 
     def _uses_of_files(self, name: str) -> Iterator[Use]:
         """Uses of the files that its data are kept in."""
@@ -170,8 +170,8 @@ class Topology:
         whole = own is not None and not own.endings
         return f"/dev/{self.called(name)}" if whole else node.shown if node.shown != node.device else None
 
-    def without(self, pairs: Collection[tuple[str, str]]) -> Topology:
-        """The same, but these are two disks each, as was proven."""
+    def with_separate(self, pairs: Collection[tuple[str, str]]) -> Topology:
+        """Return the topology in which these pairs are two disks each, as was proven."""
         two = {*pairs, *((other, name) for name, other in pairs)}
         twins = {
             name: tuple(other for other in others if (name, other) not in two) for name, others in self.twins.items()
@@ -190,14 +190,18 @@ class Topology:
         """All that is the same thing as the disk of `name`, or lies beneath it."""
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
-    def untold(self, name: str) -> list[str]:
+    def unreported(self, name: str) -> list[str]:
         """Return what the kernel does not tell of a device, each a sentence without its full stop.
 
         That is what the tables of device-mapper and DRBD leave out, and, where its data are kept in a file, which
         file is in use.
         """
-        lost = self.quiet.lost if self.files(name) else ()
-        return [*unreported_ranges(self.tree, self.mapped or {}, name), *unreported_replicas(self.tree, name), *lost]
+        unidentified = self.quiet.unidentified if self.files(name) else ()
+        return [
+            *unreported_ranges(self.tree, self.mapped or {}, name),
+            *unreported_replicas(self.tree, name),
+            *unidentified,
+        ]
 
     def files(self, name: str) -> Mapping[str, SameDataDevice]:
         """By place, the files that the data of `name` are kept in."""
@@ -208,8 +212,8 @@ class Topology:
         related = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
         return {self.tree.disk_of(name), *related}
 
-    def kin(self, name: str) -> frozenset[str]:
-        """Nodes of all disks that hold the data of `name` or part of them, under any name, and files they are kept in.
+    def backing_disks_and_files(self, name: str) -> frozenset[str]:
+        """Return the nodes of all disks that hold the data of `name` or part of them, and the files they are kept in.
 
         Two devices that have any of it in common are not apart.
         """

@@ -88,10 +88,10 @@ async def test_cards_that_have_told_of_themselves_and_vendors_that_have_not_are_
     here.waited_for = frozenset({"acme", "late"})
     parts = PartialInventoryListener(here)
     second = Target(backend="acme", address="/c1")
-    parts.told("acme:/c0", Inventory(controllers=(RAID,)))
-    parts.told(str(second), placeholder_inventory(second))
+    parts.add_part("acme:/c0", Inventory(controllers=(RAID,)))
+    parts.add_part(str(second), placeholder_inventory(second))
     assert [one if isinstance(one, str) else one.target for one in parts.awaited()] == [second, "late"]
-    known = await parts.so_far()
+    known = await parts.read_present()
     assert (known.unread, known.anywhere) == (frozenset({"0000:04:00.0"}), False)
     here.waited_for = frozenset()
     assert parts.awaited() == ()

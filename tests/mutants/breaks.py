@@ -71,7 +71,7 @@ BREAKS = (
     Break(
         name="the device that is held is the one that was looked at",
         module="backends/guard.py",
-        line="        _same(now, identity)\n",
+        line="        _require_same(now, identity)\n",
         broken="        pass\n",
         tests=("tests/backends/test_held_look.py",),
         rows=("T9",),

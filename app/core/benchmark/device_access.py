@@ -155,10 +155,10 @@ class DeviceAccess:
         return await locks_of(self._host, map(kernel_name, disks))
 
     async def kin(self, numbers: Sequence[str]) -> list[frozenset[str]]:
-        """All disks and files that the data of each device number lie on, see `Topology.kin`; none of no device."""
+        """Return the disks and files that the data of each device number lie on; none for a number without a device."""
         picture = await scan_topology(self._host)
         nodes = [picture.tree.by_devno(number) for number in numbers]
-        return [frozenset() if node is None else picture.kin(node.name) for node in nodes]
+        return [frozenset() if node is None else picture.backing_disks_and_files(node.name) for node in nodes]
 
     @asynccontextmanager
     async def hold(self, judgement: DeviceGuardResult, typed: str | None) -> AsyncGenerator[OpenTarget, None]:

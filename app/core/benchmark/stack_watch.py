@@ -269,7 +269,7 @@ class FootingWatch:
                 uses, shown = facts.uses, facts.shown
             else:
                 picture = picture or await scan_topology(self._host, everywhere=True)
-                apart = picture.without(picture.doubtful())  # the guard proved before the run that these are two
+                apart = picture.with_separate(picture.doubtful())  # the guard proved before the run that these are two
                 uses = apart.uses(name) if name in picture.tree.nodes else ()
                 shown = (picture.link(name) if name in picture.tree.nodes else None) or shown
             known = [use for use in uses if use.kind not in _KNOWN_BEFORE]

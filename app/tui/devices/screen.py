@@ -175,7 +175,7 @@ class DevicesScreen(ListDetailScreen):
             if device is not None and not isinstance(device, Controller) and self._may_be_tuned_anew(device):
                 try:
                     with machine.using_last_scan():
-                        tuning_cells = tuning(await machine.at_hand(device, inventory))
+                        tuning_cells = tuning(await machine.settings_at_hand(device, inventory))
                 except Exception:  # whoever selects it is told why
                     tuning_cells = UNREAD
                 self._tuned[device.target] = tuning_cells

@@ -80,7 +80,7 @@ class _Call:
             if answer.length:  # read() of a part says nothing of an end that came too early
                 raise http.client.IncompleteRead(body, answer.length)
         except TimeoutError as error:
-            raise _late(self._door, self._patience if connection is None else self._seconds) from error
+            raise _timeout_error(self._door, self._patience if connection is None else self._seconds) from error
         except ssl.SSLError as error:  # after the handshake
             raise ToolFailedError(f"The encrypted connection to {shown} broke.", evidence=str(error)) from error
         except (OSError, http.client.HTTPException) as error:
@@ -110,7 +110,7 @@ class _Call:
         except ssl.SSLCertVerificationError as error:
             raise RefusedError(
                 f"The certificate of {_shown(self._door)} is not trusted: {clean(error.verify_message, 200)}.",
-                hint=_compare(host, parts.port or 443),
+                hint=_certificate_hint(host, parts.port or 443),
                 evidence=str(error),
             ) from error
         except ssl.SSLError as error:
@@ -157,7 +157,7 @@ class _Call:
                 sock.shutdown(socket.SHUT_RDWR)
 
 
-def _late(door: HttpsEndpoint, seconds: float) -> ToolTimeoutError:
+def _timeout_error(door: HttpsEndpoint, seconds: float) -> ToolTimeoutError:
     return ToolTimeoutError(
         f"{_shown(door)} did not answer within {seconds:.0f} s.", hint="Is its address right, and does it run?"
     )
@@ -184,7 +184,7 @@ def _fingerprint(sock: object) -> str:
     return hashlib.sha256(shown or b"").hexdigest()
 
 
-def _compare(host: str, port: int) -> str:
+def _certificate_hint(host: str, port: int) -> str:
     """What to do about a certificate that nobody vouches for; nothing but a handshake is made for it."""
     context = ssl.create_default_context()
     context.check_hostname = False

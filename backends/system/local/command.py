@@ -37,7 +37,7 @@ def run_change(command: Command, nice: int | None, custody: ProcessTracking | No
         with contextlib.ExitStack() as stack:
             if terminal is not None:
                 stack.enter_context(terminal)
-            process = stack.enter_context(_begun(command, folder, custody, terminal))
+            process = stack.enter_context(_start(command, folder, custody, terminal))
             if nice is not None:
                 with contextlib.suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, process.pid, nice)
@@ -61,7 +61,7 @@ def _completed(returncode: int, outputs: tuple[bytes, bytes, bool], started: flo
     )
 
 
-def _begun(
+def _start(
     command: Command, folder: str, custody: ProcessTracking | None, terminal: Terminal | None
 ) -> subprocess.Popen[bytes]:
     """The program, running; written down before it did anything where there is a custody."""

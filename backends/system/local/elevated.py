@@ -43,7 +43,7 @@ def privilege_tools(*, ask: bool) -> tuple[PrivilegeTool, ...]:
 
 def start(way: PrivilegeTool, args: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """The program with these words, started as root; our end of its connection. Raises RefusedError."""
-    return _started((*way.argv, *args), quiet=not way.asks)
+    return _start((*way.argv, *args), quiet=not way.asks)
 
 
 COMPANION = "--companion"
@@ -56,10 +56,10 @@ def start_beside(args: Sequence[str], *more: str, user: tuple[int, int] | None =
     Raises RefusedError.
     """
     environment = None if user is None else {**os.environ, "SUDO_UID": str(user[0]), "SUDO_GID": str(user[1])}
-    return _started((*args, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
+    return _start((*args, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
 
 
-def _started(
+def _start(
     argv: Sequence[str], *, quiet: bool, environment: Mapping[str, str] | None = None, apart: bool = False
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     mine, its = socket.socketpair()

@@ -38,7 +38,7 @@ socket.send_fds(socket.socket(fileno=0), [said.encode()], descriptors if give el
 
 def open_device(path: str, flags: int) -> int:
     """A descriptor of a device. Raises OSError as open(2) does, TimeoutError where that takes too long."""
-    _, descriptors = _asked(path, flags, "give")
+    _, descriptors = _open_in_child(path, flags, "give")
     return descriptors[0]
 
 
@@ -47,10 +47,10 @@ def probe_open(path: str, flags: int) -> int:
 
     Raises as `open_device`.
     """
-    return _asked(path, flags, "close")[0]
+    return _open_in_child(path, flags, "close")[0]
 
 
-def _asked(path: str, flags: int, action: str) -> tuple[int, list[int]]:
+def _open_in_child(path: str, flags: int, action: str) -> tuple[int, list[int]]:
     ours, its = socket.socketpair()
     with ours:
         with its:
@@ -100,7 +100,7 @@ def open_for(number: int, gid: int, *, write: bool) -> int:
     mode = 0o660 if write else 0o440
     folder = -1
     try:
-        folder = _nowhere()
+        folder = _unmounted_tmpfs()
         os.mknod("device", stat.S_IFBLK | mode, number, dir_fd=folder)
         os.chown("device", 0, gid, dir_fd=folder)
         os.chmod("device", mode, dir_fd=folder)
@@ -117,7 +117,7 @@ def open_for(number: int, gid: int, *, write: bool) -> int:
             os.close(folder)
 
 
-def _nowhere() -> int:
+def _unmounted_tmpfs() -> int:
     """A descriptor of the top folder of an empty file system in memory that is mounted nowhere. Raises OSError."""
     context = _call(_FSOPEN, b"tmpfs", _CLOEXEC)
     try:

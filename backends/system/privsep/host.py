@@ -51,7 +51,7 @@ class SplitHost(HostWrapper):
     async def run(self, command: Command) -> Completed:
         """Run to the end. What changes the machine is asked of the helper as a whole change, never as a program."""
         if command.mutates:
-            raise _no_change(command.shown())
+            raise _single_step_error(command.shown())
         if not self._runs(command.argv):
             return await self._inner.run(command)
         reply = await self._side.ask("run", argv=list(command.argv), seconds=command.timeout, stall=command.stall)
@@ -80,11 +80,11 @@ class SplitHost(HostWrapper):
 
     async def write(self, path: str, text: str) -> None:
         """Refused: see `run`."""
-        raise _no_change(path)
+        raise _single_step_error(path)
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Refused: see `run`."""
-        raise _no_change(path)
+        raise _single_step_error(path)
 
     async def writable(self, path: str) -> str | None:
         """None where root may try a write."""
@@ -121,5 +121,5 @@ def _is_there(path: str) -> bool:
     return os.path.exists(path)
 
 
-def _no_change(subject: str) -> RefusedError:
+def _single_step_error(subject: str) -> RefusedError:
     return RefusedError(f"{subject}: without root only whole changes are made, not single steps.")

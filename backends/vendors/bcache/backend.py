@@ -27,7 +27,7 @@ from backends.tool_output import truncation_error
 from backends.topology import Node, node_path, read_tree, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.tree import read_node
-from backends.udev import assign, match_keys, queue_rules, require_unique
+from backends.udev import attribute_assignment, match_keys, queue_rules, require_unique
 from backends.values import dataclass
 from backends.vendors.bcache.inventory import NAME, BcacheFacts, array_of, read_devices
 from backends.vendors.bcache.readings import kernel_word, readings, settled, value_before, wanted_value
@@ -150,7 +150,7 @@ class Bcache(Settable[BcacheSnapshot]):
             legal[key] = kernel_word(key, wanted_value(setting, now[key], value))
         match = match_keys(node)
         require_unique(node, match, await read_tree(self._host))
-        actions = tuple(assign(f"bcache/{key}", legal[key]) for key in KEPT if key in legal)
+        actions = tuple(attribute_assignment(f"bcache/{key}", legal[key]) for key in KEPT if key in legal)
         return await RULES.rule(self._host, node.device, match, actions, legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:

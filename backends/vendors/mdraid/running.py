@@ -11,7 +11,7 @@ from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.guard import require_free
 from backends.host import Command, Completed, Host
 from backends.text import clean, clean_lines
-from backends.udev import assign, queue_rules
+from backends.udev import attribute_assignment, queue_rules
 from backends.vendors.mdraid.facts import ArrayFacts
 from backends.vendors.mdraid.plans import kernel_word
 from backends.vendors.mdraid.recreate import devices_in
@@ -49,7 +49,7 @@ def match_of(uuid: str | None) -> tuple[str, ...]:
 
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
     """What the line of an array does. Raises BlockedError for what it cannot hold."""
-    return tuple(assign(f"md/{key}", kernel_word(key, values[key])) for key in KEPT if key in values)
+    return tuple(attribute_assignment(f"md/{key}", kernel_word(key, values[key])) for key in KEPT if key in values)
 
 
 # -- making changes of arrays: every step checked against what an array's change may do, then judged ------------------

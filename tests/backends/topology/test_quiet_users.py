@@ -214,6 +214,6 @@ async def test_the_disk_that_a_zram_has_claimed_is_not_claimed_for_it(
 async def test_the_disk_below_a_loop_device_is_claimed(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
     add(host, "loop0", loop__backing_file="/dev/sdl")
     host.tools["losetup"] = Completed(returncode=0, stdout="/dev/loop0 0:0 0\n", stderr="")
-    monkeypatch.setattr("backends.topology.loop_backing._compared", lambda seen, _stat, _told: seen)
+    monkeypatch.setattr("backends.topology.loop_backing._compare_with_kernel", lambda seen, _stat, _told: seen)
     tried, _ = await claimed(host, "/dev/loop0", monkeypatch)
     assert "/dev/sdl" in tried

@@ -361,12 +361,12 @@ async def test_the_mark_of_a_pool_that_is_not_imported_is_not_its_use() -> None:
 
 async def test_a_volume_lies_on_the_disks_of_its_pool_and_is_free_all_the_same() -> None:
     found = await scan_topology(pools())
-    assert found.kin("zd0") == {"/dev/zd0", *(f"/dev/sd{letter}" for letter in "abcdef")}
+    assert found.backing_disks_and_files("zd0") == {"/dev/zd0", *(f"/dev/sd{letter}" for letter in "abcdef")}
     assert await said(pools(), "zd0") == ""
 
 
 async def test_a_volume_of_which_nothing_tells_the_pool_lies_on_the_disks_of_all() -> None:
-    assert {"/dev/sda", "/dev/sdg"} <= (await scan_topology(pools())).kin("zd16")
+    assert {"/dev/sda", "/dev/sdg"} <= (await scan_topology(pools())).backing_disks_and_files("zd16")
 
 
 @pytest.mark.parametrize(("name", "volume"), [("zd0", True), ("zd16", True), ("zdx", False), ("md1", False)])

@@ -229,9 +229,9 @@ async def layers() -> Topology:
 @pytest.mark.parametrize("other", ["md0", "dm-0", "sda1", "sda2"])
 async def test_a_disk_has_data_in_common_with_all_that_is_built_on_it(other: str) -> None:
     found = await layers()
-    assert found.kin("sda") & found.kin(other) == {"/dev/sda"}
+    assert found.backing_disks_and_files("sda") & found.backing_disks_and_files(other) == {"/dev/sda"}
 
 
 async def test_disks_of_their_own_have_nothing_in_common() -> None:
     found = await layers()
-    assert found.kin("sdc") & found.kin("dm-0") == set()
+    assert found.backing_disks_and_files("sdc") & found.backing_disks_and_files("dm-0") == set()
