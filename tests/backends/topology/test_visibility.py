@@ -15,7 +15,7 @@ from backends import guard
 from backends.guard import Intent, look_at
 from backends.host import FileStat
 from backends.system.local import LocalHost
-from backends.topology import visibility
+from backends.topology import open_files
 from tests import seeing
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.backends.loops import Loop, loop, needs_loops, program
@@ -28,7 +28,7 @@ OPENER = "import os, sys; os.open(sys.argv[1], os.O_RDONLY); print('ready', flus
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
     monkeypatch.setattr(guard, "claim_on", lambda _host: lambda _device, _devno: None)
-    monkeypatch.setattr(visibility, "hidden_processes_reason", seeing.real)
+    monkeypatch.setattr(open_files, "hidden_processes_reason", seeing.real)
     one = FakeHost(
         machine(disk("sda", devno="8:0", serial="S1")),
         stats={"/dev/sda": FileStat(kind="block", size=0, devno="8:0")},
@@ -65,7 +65,7 @@ BLIND: Mapping[str, Callable[[FakeHost], object]] = {
     "from within a container (another pid namespace) it cannot be seen": lambda host: space(host, "pid", "pid:[40]"),
     "from within a container (another pid namespace) it cannot": lambda host: host.links.pop("/proc/self/ns/pid"),
     "from within another user namespace it cannot be seen": lambda host: space(host, "user", "user:[4026532001]"),
-    "without the capability CAP_SYS_PTRACE it cannot be seen": lambda host: status(host, rights(visibility._PTRACE)),
+    "without the capability CAP_SYS_PTRACE it cannot be seen": lambda host: status(host, rights(open_files._PTRACE)),
     "without the capability CAP_SYS_PTRACE it cannot": lambda host: status(host, "CapEff: garbled"),
     "without the capability CAP_SYS_PTRACE it": lambda host: host.files.pop("/proc/self/status"),
     "without the capability CAP_DAC_READ_SEARCH it cannot be seen": lambda host: status(host, rights(1, 2)),
@@ -231,7 +231,7 @@ class TestElsewhere:
     ) -> None:
         if not seeing.hides():
             pytest.skip("process 1 of this machine hides nothing")
-        monkeypatch.setattr(visibility, "hidden_processes_reason", seeing.real)
+        monkeypatch.setattr(open_files, "hidden_processes_reason", seeing.real)
         answer = (await look_at(LocalHost(), device.device, Intent.WRITE))[1]
         name = Path("/proc/1/comm").read_text().strip()
         assert answer.refused == (f"{device.device}: it cannot be seen what {name} (process 1) has open.",)
@@ -240,5 +240,5 @@ class TestElsewhere:
 
 async def test_this_very_process_is_judged_by_what_it_is() -> None:
     own = os.readlink("/proc/self/ns/pid")
-    words = await visibility.open_files_hidden_reason(LocalHost())
+    words = await open_files.open_files_hidden_reason(LocalHost())
     assert ("another pid namespace" in words) is (own != "pid:[4026531836]")
