@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from backends.identity import Identity
-from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.model import Array, Controller, Device, Drive, Inventory, Target
 from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
@@ -77,11 +77,10 @@ def confirm_token(plates: Iterable[DeviceLabel]) -> str:
 
 def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
     """The nameplate of something in an inventory; of what is not there, its address alone."""
-    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    device = next((entry for entry in things if entry.target == target), None)
+    device = next((entry for entry in inventory.devices if entry.target == target), None)
     if device is None:
         return device_label(Identity(name=target.address), name=str(target))
-    others = [_identity(other) for other in things if _is_other(device, other)]
+    others = [_identity(other) for other in inventory.devices if _is_other(device, other)]
     called = device.called if isinstance(device, Array) else None
     plate = device_label(_identity(device), others, name=str(target), called=called)
     if any(other.name == plate.word for other in others):  # two arrays may have been given one name
@@ -96,7 +95,7 @@ def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel
     return DeviceLabel(name=str(target), words=f"to be made of the drives {drives}", word=word)
 
 
-def _is_other(device: Controller | Array | Drive, other: Controller | Array | Drive) -> bool:
+def _is_other(device: Device, other: Device) -> bool:
     """Whether the other could be taken for it: controllers are named apart, and one node is one thing."""
     if isinstance(device, Controller) or isinstance(other, Controller):
         return other is not device and isinstance(device, Controller) and isinstance(other, Controller)
@@ -119,7 +118,7 @@ def _plain(mark: str | None) -> str:
     return "".join((mark or "").split())
 
 
-def _identity(device: Controller | Array | Drive) -> Identity:
+def _identity(device: Device) -> Identity:
     """What a thing is: as the kernel knows it where it has a node, else as its controller tells."""
     own = None if isinstance(device, Controller) else device.identity
     if own is not None and own.devno is not None:

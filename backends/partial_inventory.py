@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from backends.merge_inventory import BUS, join_parts
-from backends.model import KERNEL, Array, Controller, Drive, Inventory
+from backends.model import KERNEL, Controller, Device, Drive, Inventory
 from backends.protocol import BEING_READ
 from backends.registry import MachineBackends
 from backends.values import dataclass
@@ -32,7 +32,7 @@ class PartialInventory:
     ways: Mapping[str, frozenset[str]]
     """By node, the PCI addresses on the way to a disk of the kernel."""
 
-    def settled(self, group: Sequence[Controller | Array | Drive]) -> bool:
+    def settled(self, group: Sequence[Device]) -> bool:
         """Whether a group, its head first, stays as it is whatever is told yet.
 
         A vendor's card and what is behind it: once it has answered. What the kernel alone has, such as an md array:

@@ -19,7 +19,7 @@ import backends.vendors
 from backends.errors import NotFoundError, RaidbenchError, ToolTimeoutError
 from backends.host import Host
 from backends.merge_inventory import join_views
-from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
+from backends.model import KERNEL, Controller, Device, Drive, Inventory, Problem, Target
 from backends.protocol import (
     CachedInventory,
     CachedReadings,
@@ -266,9 +266,7 @@ class MachineBackends:
         readings = self.read_so_far[target] = await backend.readings(target)
         return readings
 
-    async def settings_at_hand(
-        self, device: Controller | Array | Drive, inventory: Inventory
-    ) -> dict[str, tuple[Setting, Reading]]:
+    async def settings_at_hand(self, device: Device, inventory: Inventory) -> dict[str, tuple[Setting, Reading]]:
         """Settings of an array or a drive that can be told without waiting, by key: kept ones, and the kernel's.
 
         A drive is not asked for those of its own that take a program. Its array's count before the kernel's disk's.
