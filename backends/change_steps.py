@@ -8,7 +8,7 @@ from re import Pattern
 
 from backends.array_planning import ArrayRequest, Candidate, require_free_drive
 from backends.change import Change, ChangeStep, disk_lock
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import (
     AnotherDeviceError,
     BlockedError,
@@ -58,7 +58,8 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
         names = ", ".join(declared) or "none"
         failure = UnknownSettingError if declared else NotFoundError  # what has none at all is no such thing
         raise failure(
-            f"{clean(str(target))} has no setting {clean(key)}.", hint=suggested(key, declared, f"It has: {names}.")
+            f"{clean(str(target))} has no setting {clean(key)}.",
+            hint=suggestion_hint(key, declared, f"It has: {names}."),
         )
     return declared[key]
 
@@ -199,7 +200,7 @@ def is_restorable_value(setting: Setting, reading: Reading, value: str) -> str:
     return check_value(setting, reading, value)
 
 
-def in_order(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: tuple[str, str]) -> list[str]:
+def order_by_bounds(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: tuple[str, str]) -> list[str]:
     """Keys of a set in the order in which each value is legal; those that bound nothing keep their place.
 
     `bounds`: keys of a lower and an upper bound. The upper one goes first, unless it goes below what `now` says that
@@ -216,7 +217,7 @@ def in_order(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: 
     return keys
 
 
-def resets_first(keys: Iterable[str], moves: Mapping[str, Collection[str]]) -> list[str]:
+def order_by_moves(keys: Iterable[str], moves: Mapping[str, Collection[str]]) -> list[str]:
     """Return the keys of a set in the order in which no later one moves an earlier one.
 
     `moves`: the keys that each key may move. Keys that do not depend on each other keep their place; of a cycle the
@@ -259,7 +260,7 @@ def require_same_device(change: Change, present: Identity) -> None:
         )
 
 
-def require_own(change: Change, own: tuple[ChangeStep, ...]) -> None:
+def require_equal_steps(change: Change, own: tuple[ChangeStep, ...]) -> None:
     """Raises RefusedError unless its steps are `own`, which set this value of this very thing; without any, always."""
     if not own or change.writes != own:
         shown = clean("; ".join(write.shown() for write in change.writes), 300)
@@ -277,7 +278,7 @@ async def run_step(host: Host, step: ChangeStep, seconds: float, refusal: Callab
         raise ToolFailedError(why_not, evidence=evidence_of(command, done))
 
 
-async def take_steps(
+async def run_steps(
     change: Change,
     take: Callable[[ChangeStep], Awaitable[None]],
     *,

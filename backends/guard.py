@@ -13,11 +13,11 @@ from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.exclusive_open import DeviceClaim, claim_on, marks_on, pieces_on
 from backends.helper_device import helper_content_check, helper_device_facts
 from backends.host import Host
-from backends.identity import Identity, Signature, Use, newly_found
+from backends.identity import Identity, Signature, Use, new_content
 from backends.sizes import size_words
 from backends.system.caching import uncached
 from backends.topology.device_identity import IS, LIKELY, SAME, is_told_apart
-from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
+from backends.topology.facts import Claim, DeviceFacts, facts_of, gather_facts
 from backends.topology.stacking import MemberSignature, mark_of
 from backends.topology.thin_capacity import WHOLE, WriteRange, refusals
 from backends.topology.tree import node_path
@@ -28,13 +28,13 @@ __all__ = [
     "DeviceFacts",
     "GuardResult",
     "Intent",
+    "claim_device",
     "facts_of",
     "judge",
-    "look_at",
+    "judge_device",
     "require",
     "require_confirmed_content",
     "require_free",
-    "secure",
     "use_clause",
 ]
 
@@ -222,7 +222,7 @@ def _require_ok(verdict: GuardResult) -> None:
 
 def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | None) -> None:
     """Raises RefusedError when something lies there now that whoever confirmed had not been shown; None for nobody."""
-    new = [] if shown is None else newly_found(verdict.found, shown)
+    new = [] if shown is None else new_content(verdict.found, shown)
     if new:
         raise RefusedError(
             f"Something lies on {verdict.shown} that was not there when it was confirmed: {'; '.join(new)}.",
@@ -230,7 +230,9 @@ def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | Non
         )
 
 
-async def look_at(host: Host, device: str, intent: Intent, area: WriteRange = WHOLE) -> tuple[DeviceFacts, GuardResult]:
+async def judge_device(
+    host: Host, device: str, intent: Intent, area: WriteRange = WHOLE
+) -> tuple[DeviceFacts, GuardResult]:
     """The facts of a device now and the verdict on them.
 
     `area`: what will be written to. The helper lends all of it, so all of it counts.
@@ -244,7 +246,7 @@ async def look_at(host: Host, device: str, intent: Intent, area: WriteRange = WH
 
 async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -> DeviceFacts:
     writes = intent is Intent.WRITE
-    facts = await inspect(
+    facts = await gather_facts(
         host,
         device,
         claim=claim if writes else None,
@@ -277,7 +279,7 @@ async def require_free(
 
 
 async def _require_free(host: Host, device: str, shown: Collection[Signature] | None) -> DeviceFacts:
-    facts, verdict = await look_at(host, device, Intent.WRITE)
+    facts, verdict = await judge_device(host, device, Intent.WRITE)
     confirmed = None if shown is None else [*(_content_line(facts, signature) for signature in shown), *facts.copies]
 
     def allow(now: GuardResult) -> None:
@@ -293,7 +295,7 @@ async def _require_free(host: Host, device: str, shown: Collection[Signature] | 
 
 
 @asynccontextmanager
-async def secure(
+async def claim_device(
     host: Host,
     device: str,
     intent: Intent,
@@ -313,7 +315,7 @@ async def secure(
         require(now, typed)
         require_confirmed_content(now, shown)
 
-    before, verdict = await look_at(host, device, intent, area)
+    before, verdict = await judge_device(host, device, intent, area)
     if meant is not None:
         _require_same(before, meant)
     allow(verdict)

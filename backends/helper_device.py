@@ -70,7 +70,7 @@ class HelperDevice:
         meant: Identity | None,
         shown: Collection[str] | None,
     ) -> None:
-        """As `guard.secure`; nothing is asked before the context is entered."""
+        """Take what `guard.claim_device` takes; nothing is asked before the context is entered."""
         self._side = side
         self._asked = {
             "device": _node(device),

@@ -129,7 +129,7 @@ FORMER = "former "
 """How the kind of something begins of which only a part is left."""
 
 
-def newly_found(lines: Iterable[str], shown: Collection[str]) -> list[str]:
+def new_content(lines: Iterable[str], shown: Collection[str]) -> list[str]:
     """Return what lies on a device now and was not `shown` when somebody agreed to lose all that lay there.
 
     Both are the guard's lines, `/dev/sdc: ext4, 64 MiB`. What is left of something is not new on a disk of which

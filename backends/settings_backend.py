@@ -21,11 +21,11 @@ from backends.change_steps import (
     is_restorable_value,
     requested_value,
     require_companions,
-    require_own,
+    require_equal_steps,
     require_same_device,
     run_step,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
 )
 from backends.guard import require_free
@@ -115,7 +115,7 @@ class Settable(ABC, Generic[Seen]):
 
     def require_steps(self, state: Seen, change: Change) -> None:
         """Raises RefusedError unless every step of the change is this vendor's own for this very thing."""
-        require_own(change, self.steps(state, change.key, change.after, None))
+        require_equal_steps(change, self.steps(state, change.key, change.after, None))
 
     def is_there(self, now: Reading, change: Change) -> bool:
         """Whether nothing has to be done for the change."""
@@ -187,7 +187,7 @@ class Settable(ABC, Generic[Seen]):
                 await self.require_free_for(device, change, step, state)
             await self.take(state, change, step)
 
-        await take_steps(change, take, same=partial(self.require_unchanged_target, state, change), apart=self.APART)
+        await run_steps(change, take, same=partial(self.require_unchanged_target, state, change), apart=self.APART)
 
     async def require_free_for(self, device: str, change: Change, step: ChangeStep, state: Seen) -> None:
         """Raises RefusedError where something uses what this step destroys, or it is not what was shown."""

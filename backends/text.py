@@ -100,7 +100,7 @@ def parse_choices(text: str) -> tuple[str | None, tuple[str, ...]]:
 _VOLTS = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,4})?) ?(m?)V", re.IGNORECASE)
 
 
-def volts(text: str | None) -> float | None:
+def parse_volts(text: str | None) -> float | None:
     """Return the volts of `4059 mV` or `4.1 V`; None for any other text and for 0, which stands for no sensor."""
     match = _VOLTS.fullmatch((text or "").strip())
     value = float(match[1]) / (1000 if match[2] else 1) if match is not None else 0.0

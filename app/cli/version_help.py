@@ -8,7 +8,7 @@ import click
 
 from app.cli.exit_status import DONE
 from app.cli.output import data, print_json
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.version import program_version
 
 
@@ -45,7 +45,7 @@ def help_command(ctx: click.Context, args: tuple[str, ...]) -> int:
         command = group.get_command(at, word) if isinstance(group, click.Group) else None
         if command is None:
             known = group.list_commands(at) if isinstance(group, click.Group) else ()
-            raise click.UsageError(f"No such command {word!r}. {suggested(word, known)}".rstrip(), at)
+            raise click.UsageError(f"No such command {word!r}. {suggestion_hint(word, known)}".rstrip(), at)
         at = click.Context(command, info_name=word, parent=at, **command.context_settings)
     data(at.get_help())
     return DONE

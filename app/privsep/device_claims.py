@@ -14,7 +14,7 @@ from app.privsep.read_policy import node_of
 from app.privsep.request_schema import RequestDeniedError
 from backends.errors import RaidbenchError
 from backends.exclusive_open import DeviceClaim
-from backends.guard import Intent, look_at, require_free, secure
+from backends.guard import Intent, claim_device, judge_device, require_free
 from backends.identity import Identity, Signature
 from backends.system.local import LocalHost
 from backends.system.local.programs import is_owned_by_root
@@ -37,7 +37,7 @@ class DeviceClaims:
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
         """All that is known of a device."""
         device = _device(device)
-        facts, _ = await look_at(self._host, device, Intent.WRITE if writing else Intent.READ)
+        facts, _ = await judge_device(self._host, device, Intent.WRITE if writing else Intent.READ)
         return {"facts": asdict(facts)}
 
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
@@ -68,7 +68,7 @@ class DeviceClaims:
         identity = None if meant is None else Identity(**_require_fields(Identity, "identity", meant))
         intent = Intent.WRITE if writing else Intent.READ
         async with AsyncExitStack() as stack:
-            hold = await stack.enter_async_context(secure(self._host, device, intent, typed, identity, shown))
+            hold = await stack.enter_async_context(claim_device(self._host, device, intent, typed, identity, shown))
             lends = writing or await self._lends(hold)
             descriptors = (hold.pass_descriptor(self._gid),) if lends else ()
             self._count += 1
@@ -77,7 +77,7 @@ class DeviceClaims:
 
     async def _lends(self, hold: DeviceClaim) -> bool:
         """Whether a descriptor for reading may leave root: nothing uses the device, or root's configuration says so."""
-        facts, verdict = await look_at(self._host, hold.device, Intent.WRITE)
+        facts, verdict = await judge_device(self._host, hold.device, Intent.WRITE)
         free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
         return free or lends_in_use(self._config)
 

@@ -244,14 +244,14 @@ def range_texts(segment: Segment) -> tuple[str, ...]:
     return tuple(f"{stretch.on}+{stretch.start}{f'#{stretch.thin}' if stretch.thin else ''}" for stretch in ranges)
 
 
-def by_name(text: str) -> Segments:
+def segments_by_name(text: str) -> Segments:
     """Return what `parse_segments` does, by names without escapes."""
     return {_plain(name): parts for name, parts in parse_segments(text).items()}
 
 
-def by_kernel(text: str, tree: Tree) -> Segments:
+def segments_by_kernel_name(text: str, tree: Tree) -> Segments:
     """The same by kernel name; of a device that it does not tell of there is nothing."""
-    fields = by_name(text)
+    fields = segments_by_name(text)
     given = {name: node.attributes["dm/name"] for name, node in tree.nodes.items() if "dm/name" in node.attributes}
     return {name: fields[_plain(own)] for name, own in given.items() if _plain(own) in fields}
 

@@ -86,7 +86,7 @@ class DeviceFacts:
         return self.link or self.device
 
 
-async def inspect(
+async def gather_facts(
     host: Host,
     device: str,
     *,

@@ -177,6 +177,6 @@ def _mapped(maps: str) -> set[str]:
     return {f"{int(major, 16)}:{int(minor, 16)}:{inode}" for major, minor, inode in _MAPPED.findall(maps)}
 
 
-def place_of(info: os.stat_result) -> str:
+def file_id_of(info: os.stat_result) -> str:
     """Return the device and inode number of a file."""
     return f"{os.major(info.st_dev)}:{os.minor(info.st_dev)}:{info.st_ino}"

@@ -40,7 +40,7 @@ class Mount:
         return f"{point} ({self.seen_in})" if self.seen_in else point
 
 
-def each_point(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
+def unique_points(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
     """One mount of each mount point, ours where it is ours: what other mount namespaces see there, too, is no news."""
     matches: dict[str, Mount] = {}
     for mount in mounts:

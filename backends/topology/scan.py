@@ -11,7 +11,7 @@ from backends.host import STALL, Command, Host
 from backends.identity import Signature
 from backends.text import clean
 from backends.topology.device_identity import likely_of, other_paths
-from backends.topology.device_mapper import TABLE, by_kernel, parse_mapped, query_dmsetup
+from backends.topology.device_mapper import TABLE, parse_mapped, query_dmsetup, segments_by_kernel_name
 from backends.topology.exports import export_texts, read_exports, read_imports
 from backends.topology.loop_backing import Backing, read_backings
 from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_swaps
@@ -120,7 +120,7 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
         blind.append(f"{signatures.message.rstrip('.')}, so what lies on the devices is not known")
     return Topology(
         tree=tree,
-        tables=by_kernel(tables, tree),
+        tables=segments_by_kernel_name(tables, tree),
         mounts=tuple(mounts),
         mounted=mounted,
         system=system_disks(tree, mounted, mounts, pools),

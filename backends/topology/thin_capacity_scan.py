@@ -14,10 +14,10 @@ from backends.topology.device_mapper import (
     TABLE,
     Segment,
     Segments,
-    by_kernel,
     dmsetup_output,
     parse_segments,
     query_dmsetup,
+    segments_by_kernel_name,
     snapshots_of,
 )
 from backends.topology.scan import scan_topology
@@ -31,8 +31,8 @@ from backends.topology.thin_layers import (
     ThinKind,
     mount_of,
     nodes_on,
+    parse_usage,
     thin_below,
-    used_of,
     with_usage,
 )
 from backends.topology.tree import Node, number, run_tool
@@ -54,10 +54,10 @@ _IN_PLACE = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "tmpfs", "vfat", "e
 async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) -> tuple[ThinCapacity, ...]:
     """What writing to these devices takes room from, through all that they lie on."""
     tree = picture.tree
-    tables = picture.tables or by_kernel(await query_dmsetup(host, tree, TABLE), tree)
+    tables = picture.tables or segments_by_kernel_name(await query_dmsetup(host, tree, TABLE), tree)
     layers = tuple(thin_below(picture, tables, start))
     mapped = any("dm/name" in node.attributes for _, node in layers)
-    status = by_kernel(await dmsetup_output(host, STATUS), tree) if mapped else {}
+    status = segments_by_kernel_name(await dmsetup_output(host, STATUS), tree) if mapped else {}
     reader = _Reader(host, picture, tables, status, [node.name for node in start])
     capacities = [replace(room, layer=node.name) for kind, node in layers for room in await reader.of(kind, node)]
     return tuple(room for room in capacities if host.capabilities.harmed or not room.unknown)
@@ -159,7 +159,7 @@ class _Reader:
         volumes of the pool together have as many blocks as it has given out.
         """
         segment = self._first(self._status, pool, POOL)
-        used = used_of(segment.words[2])[0] if segment is not None and len(segment.words) > 2 else None
+        used = parse_usage(segment.words[2])[0] if segment is not None and len(segment.words) > 2 else None
         mapped = {volume.name: self._mapped(volume) for volume in volumes}
         own = mapped.get(node.name)
         if used is None or not own or None in mapped.values():
@@ -191,7 +191,7 @@ class _Reader:
     def _kept(self, snapshot: Node) -> int:
         """Bytes that lie in its store already: of what was overwritten here or there."""
         segment = self._first(self._status, snapshot, ThinKind.SNAPSHOT)
-        used = used_of(segment.words[0])[0] if segment is not None and segment.words else None
+        used = parse_usage(segment.words[0])[0] if segment is not None and segment.words else None
         extra = number(segment.words[1]) if segment is not None and len(segment.words) > 1 else None
         return max(0, used - extra) * SECTOR if used is not None and extra is not None else 0
 

@@ -130,7 +130,7 @@ UNTOLD = "nothing tells"
 """Why it is not known."""
 
 
-def used_of(text: str) -> tuple[int | None, int | None]:
+def parse_usage(text: str) -> tuple[int | None, int | None]:
     """`12/256` as its two numbers."""
     used, _, total = text.partition("/")
     return number(used), number(total)
@@ -146,14 +146,14 @@ def _pool(room: ThinCapacity, args: Sequence[str]) -> Gauge:
         return None, None, 1, clean(f"it says {' '.join(args)}", 80) if args else ""
     bad = [literal for literal in ("ro", "out_of_data_space", "needs_check") if literal in args[4:]]
     at, block = (1, BLOCK) if room.part else (2, room.unit)
-    return *used_of(args[at]), block, f"the pool is in trouble ({', '.join(bad)})" if bad else ""
+    return *parse_usage(args[at]), block, f"the pool is in trouble ({', '.join(bad)})" if bad else ""
 
 
 def _store(_room: ThinCapacity, args: Sequence[str]) -> Gauge:
     """`USED/TOTAL METADATA` in sectors, or a word of what befell it (dm-snap.c, snapshot_status)."""
     if len(args) < 2:
         return None, None, SECTOR, clean(f"it says {' '.join(args)}", 80) if args else ""
-    return *used_of(args[0]), SECTOR, ""
+    return *parse_usage(args[0]), SECTOR, ""
 
 
 def _vdo(_room: ThinCapacity, args: Sequence[str]) -> Gauge:

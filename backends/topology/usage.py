@@ -10,7 +10,7 @@ from backends.text import clean
 from backends.topology.device_identity import SameDataDevice, files_of, identity, is_multipath, paths_of, relations
 from backends.topology.device_mapper import DeviceRange, Segments, snapshots_of, unreported_ranges
 from backends.topology.loop_backing import Backing
-from backends.topology.mounts import Mount, each_point
+from backends.topology.mounts import Mount, unique_points
 from backends.topology.quiet_users import QuietUsers
 from backends.topology.replicas import unreported_replicas
 from backends.topology.stacking import HELD, Pools, layer_uses, lvm_name, pool_of, volume_shown
@@ -118,7 +118,7 @@ class Topology:
         parts += [f"ZFS pool {pool}" for pool in pools]
         mounts = [mount for node in standing for mount in self.mounted.get(node.name, ())]
         mounts += [mount for pool in pools for mount in self.datasets.get(pool, ())]
-        parts += [f"mounted on {mount.where()}" for mount in each_point(mounts)]
+        parts += [f"mounted on {mount.where()}" for mount in unique_points(mounts)]
         parts += ["active swap" for node in standing if node.devno in self.swaps]
         return tuple(dict.fromkeys(filter(None, parts)))
 
@@ -231,7 +231,7 @@ class Topology:
         uses: list[Use] = []
         if node.name in self.system:
             uses.append(Use(kind="root", detail="the running system lies on it"))
-        for mount in each_point(self.mounted.get(node.name, ())):
+        for mount in unique_points(self.mounted.get(node.name, ())):
             uses.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
         if node.devno is not None and node.devno in self.swaps:
             uses.append(Use(kind="swap", detail="active swap", part=part))

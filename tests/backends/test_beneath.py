@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import Completed, FileStat
 from backends.topology import scan_topology
 from tests.backends.fakes import ON_SDK, FakeHost, disk, one_disk
@@ -54,7 +54,7 @@ def host() -> FakeHost:
 
 
 async def said(host: FakeHost, device: str) -> str:
-    return " ".join((await look_at(host, device, Intent.WRITE))[1].refused)
+    return " ".join((await judge_device(host, device, Intent.WRITE))[1].refused)
 
 
 LAYERS: Mapping[str, tuple[Mapping[str, str], str]] = {
@@ -179,7 +179,7 @@ async def test_what_lies_on_a_disk_with_an_identity_is_not_refused_for_that(host
 
 async def test_a_disk_that_a_zram_writes_back_to_is_refused_with_what_gives_it_back(host: FakeHost) -> None:
     add(host, "zram0", backing_dev="/dev/sdl")
-    answer = (await look_at(host, "/dev/sdl", Intent.WRITE))[1]
+    answer = (await judge_device(host, "/dev/sdl", Intent.WRITE))[1]
     assert "/dev/sdl: /dev/zram0 is set up on it." in answer.refused
     assert "zramctl -r" in answer.hint
 
@@ -235,7 +235,7 @@ async def said_of_moved(host: FakeHost) -> str:
 
 async def test_a_partition_that_nobody_uses_does_not_count_and_is_not_held(host: FakeHost) -> None:
     dm_on_disk(host)
-    facts, _ = await look_at(host, "/dev/dm-0", Intent.WRITE)
+    facts, _ = await judge_device(host, "/dev/dm-0", Intent.WRITE)
     assert BESIDE not in await said(host, "/dev/dm-0")
     assert "sdk1" not in [identity.name for identity in facts.along]  # the kernel gives no part of a claimed disk
 
@@ -268,6 +268,6 @@ async def test_the_hint_says_how_to_take_away_what_is_set_up_there(
 ) -> None:
     dm_on_disk(host)
     add(host, name, on="" if own else "sdk1", **own)
-    answer = (await look_at(host, "/dev/dm-0", Intent.WRITE))[1]
+    answer = (await judge_device(host, "/dev/dm-0", Intent.WRITE))[1]
     assert f"{BESIDE} /dev/{name}, which is set up there." in answer.refused
     assert hint in answer.hint

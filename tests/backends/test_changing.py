@@ -12,11 +12,11 @@ from backends.change_steps import (
     denial_of,
     evidence_of,
     requested_value,
-    require_own,
+    require_equal_steps,
     require_same_device,
     run_step,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
 )
 from backends.errors import (
@@ -54,20 +54,20 @@ def capacity_sources(done: list[str], fails_at: str = "") -> Callable[[ChangeSte
 
 async def test_steps_are_taken_in_their_order() -> None:
     done: list[str] = []
-    await take_steps(CHANGE, capacity_sources(done))
+    await run_steps(CHANGE, capacity_sources(done))
     assert done == ["/sys/one", "/sys/two", "/sys/three"]
 
 
 async def test_no_step_follows_one_that_failed() -> None:
     done: list[str] = []
     with pytest.raises(ToolFailedError, match=r"^Cache of block:sda could not be set: Not today\.$"):
-        await take_steps(CHANGE, capacity_sources(done, "/sys/two"))
+        await run_steps(CHANGE, capacity_sources(done, "/sys/two"))
     assert done == ["/sys/one"]
 
 
 async def failure(at: str, apart: str = "") -> ToolFailedError:
     with pytest.raises(ToolFailedError) as caught:
-        await take_steps(CHANGE, capacity_sources([], at), apart=apart)
+        await run_steps(CHANGE, capacity_sources([], at), apart=apart)
     return caught.value
 
 
@@ -102,7 +102,7 @@ async def test_the_device_is_held_against_the_plan_before_each_step() -> None:
             raise DeviceGoneError("gone")
 
     with pytest.raises(DeviceGoneError):
-        await take_steps(CHANGE, capacity_sources(done), same=same)
+        await run_steps(CHANGE, capacity_sources(done), same=same)
     assert done == ["/sys/one"]
 
 
@@ -115,7 +115,7 @@ async def test_a_step_that_fails_because_the_device_went_away_is_told_as_such() 
             raise DeviceGoneError("gone")
 
     with pytest.raises(DeviceGoneError):
-        await take_steps(CHANGE, capacity_sources([], "/sys/one"), same=same)
+        await run_steps(CHANGE, capacity_sources([], "/sys/one"), same=same)
 
 
 def test_the_planned_device_is_the_same() -> None:
@@ -146,16 +146,16 @@ def test_whoever_planned_for_another_device_is_told_what_to_do() -> None:
 @pytest.mark.parametrize("own", [(), STEPS[:2], (*STEPS, STEPS[0]), STEPS[::-1]])
 def test_steps_that_are_not_its_own_are_refused_and_shown(own: tuple[ChangeStep, ...]) -> None:
     with pytest.raises(RefusedError, match=r"^This does not set cache of block:sda: .*/sys/one"):
-        require_own(CHANGE, own)
+        require_equal_steps(CHANGE, own)
 
 
 def test_a_change_without_any_step_of_its_own_is_refused_though_it_has_none_either() -> None:
     with pytest.raises(RefusedError):
-        require_own(replace(CHANGE, writes=()), ())
+        require_equal_steps(replace(CHANGE, writes=()), ())
 
 
 def test_its_own_steps_are_taken() -> None:
-    require_own(CHANGE, STEPS)
+    require_equal_steps(CHANGE, STEPS)
 
 
 async def test_a_step_is_run_as_what_changes_something_so_that_a_host_that_only_reads_refuses_it() -> None:

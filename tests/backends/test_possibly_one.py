@@ -13,7 +13,7 @@ from app.core.benchmark.device_access import DeviceAccess
 from backends import guard
 from backends.change import disk_lock
 from backends.exclusive_open import marks
-from backends.guard import GuardResult, Intent, look_at
+from backends.guard import GuardResult, Intent, judge_device
 from backends.identity import Identity
 from backends.topology import scan_topology
 from backends.topology.signatures import are_two, uuids_in
@@ -43,7 +43,7 @@ def pair(first: Mapping[str, Any] = ONE, second: Mapping[str, Any] = OTHER, *, m
 
 
 async def verdict(host: FakeHost) -> GuardResult:
-    return (await look_at(host, "/dev/sdl", Intent.WRITE))[1]
+    return (await judge_device(host, "/dev/sdl", Intent.WRITE))[1]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from app.core.benchmark.device_access import DeviceAccess
 from backends import guard
 from backends.errors import RefusedError
-from backends.guard import GuardResult, Intent, look_at, secure
+from backends.guard import GuardResult, Intent, claim_device, judge_device
 from backends.host import FileStat
 from backends.topology import scan_topology
 from tests.backends.fakes import MOUNTS, ON_SDK, WWN, FakeHost, disk, dm_tables, one_disk, two_paths
@@ -37,7 +37,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def verdict(host: FakeHost, device: str = "/dev/sdl") -> GuardResult:
-    return (await look_at(host, device, Intent.WRITE))[1]
+    return (await judge_device(host, device, Intent.WRITE))[1]
 
 
 async def test_the_second_path_to_a_mounted_disk_is_refused() -> None:
@@ -74,7 +74,7 @@ async def test_the_other_path_claimed_by_somebody_is_refused(monkeypatch: pytest
 async def test_both_paths_are_held_during_a_run(held: list[str]) -> None:
     host = one_disk()
     typed = (await verdict(host)).confirm_text
-    async with secure(host, "/dev/sdl", Intent.WRITE, typed):
+    async with claim_device(host, "/dev/sdl", Intent.WRITE, typed):
         assert held == ["/dev/sdl", "/dev/sdk"]
 
 
@@ -172,5 +172,5 @@ async def test_a_run_is_refused_where_something_came_that_was_not_shown() -> Non
     host = one_disk()
     typed = (await verdict(host)).confirm_text
     with pytest.raises(RefusedError, match="Something lies on /dev/sdl that was not there when it was confirmed"):
-        async with secure(host, "/dev/sdl", Intent.WRITE, typed, shown=()):
+        async with claim_device(host, "/dev/sdl", Intent.WRITE, typed, shown=()):
             raise AssertionError("it must not be handed over")

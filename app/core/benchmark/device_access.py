@@ -13,12 +13,12 @@ from backends.guard import (
     DeviceFacts,
     GuardResult,
     Intent,
+    claim_device,
     facts_of,
     judge,
-    look_at,
+    judge_device,
     require,
     require_confirmed_content,
-    secure,
 )
 from backends.helper_device import HelperDevice
 from backends.host import Host
@@ -134,7 +134,7 @@ class DeviceAccess:
                 if intent is Intent.WRITE and drive.identity is not None:
                     facts = replace(facts, rooms=await self.rooms(drive.identity.devno or ""))
                 return facts, judge(facts, intent, area)
-        return await look_at(self._host, path, intent, area)
+        return await judge_device(self._host, path, intent, area)
 
     async def beneath(self, devno: str) -> tuple[str | None, int]:
         """Node of the disk behind a device number (a partition's disk), and its logical block size.
@@ -188,5 +188,5 @@ class DeviceAccess:
                 yield OpenTarget(path=lent.path, root=lent.root)
             return
         meant, area = judgement.identity, judgement.area
-        async with secure(self._host, judgement.device, judgement.intent, typed, meant, matches, area) as hold:
+        async with claim_device(self._host, judgement.device, judgement.intent, typed, meant, matches, area) as hold:
             yield OpenTarget(path=hold.path)

@@ -22,7 +22,7 @@ from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
 from backends.topology import kernel_name, node_path, scan_topology
 from backends.topology.device_mapper import TABLE as TABLES
-from backends.topology.device_mapper import by_name, dmsetup_output, is_mapped
+from backends.topology.device_mapper import dmsetup_output, is_mapped, segments_by_name
 from backends.topology.footing import TABLE, Footing, changes, holder_signs, layers_in, read_quick, table_text
 from backends.topology.mounts import parse_mountinfo
 from backends.values import dataclass
@@ -193,7 +193,7 @@ class FootingWatch:
         paths = {layer: f"/sys/block/{layer}/dev" for layer in self._mapped}
         texts = await self._host.read_many(list(paths.values()))
         numbers = {layer: texts[path] for layer, path in paths.items() if path in texts}
-        fields = by_name(await run_in_thread("tables", partial(read_tables, list(numbers.values()))))
+        fields = segments_by_name(await run_in_thread("tables", partial(read_tables, list(numbers.values()))))
         known = {layer: fields[number] for layer, number in numbers.items() if fields.get(number)}
         return {f"{layer} {TABLE}": table_text(parts) for layer, parts in known.items()}
 
@@ -221,7 +221,7 @@ class FootingWatch:
 
     async def _tables(self) -> Footing | None:
         """Return the tables of all layers now; None where one of them, or of the judged ones, is not known."""
-        fields = by_name(await dmsetup_output(self._host, TABLES))
+        fields = segments_by_name(await dmsetup_output(self._host, TABLES))
         names = await self._host.read_many([f"/sys/block/{layer}/dm/name" for layer in self._mapped])
         matches: dict[str, str] = {}
         for layer in self._mapped:

@@ -16,7 +16,7 @@ from app.core.session.events import InventorySeen
 from app.core.session.recorder import Recorder
 from backends.change import Change
 from backends.device_label import DeviceLabel, device_label_of
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.display_names import find_by_name, name_of
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.merge_inventory import join_parts
@@ -130,7 +130,7 @@ class SessionInventory:
             )
             known = [str(other_device.target) for other_device in things if other_device.target not in inventory.twins]
             hint = f"There are: {', '.join(known[:12])}." if known else "`raidbench doctor` says why nothing is found."
-            hint = suggested(address, _words(things), hint)
+            hint = suggestion_hint(address, _words(things), hint)
             if unread := _unread(inventory, address):
                 raise ToolFailedError(f"Whether there is {address!r} cannot be told: {unread.message}", hint=hint)
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)

@@ -16,8 +16,8 @@ from backends.change_steps import (
     requested_value,
     require_companions,
     require_same_device,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
 )
 from backends.errors import RefusedError, ToolFailedError
@@ -144,7 +144,7 @@ class BlockBackend:
     async def apply(self, change: Change) -> None:
         """Write, after making sure that this is still the device that was planned for."""
         _require_ours(change)
-        await take_steps(change, self._take, same=lambda: self._same(change))
+        await run_steps(change, self._take, same=lambda: self._same(change))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this disk's lines replaced; no other line is touched."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from backends.change_steps import resets_first
+from backends.change_steps import order_by_moves
 from backends.settings import Risk, Setting, offer
 from backends.topology.tree import number
 from backends.udev import attribute_assignment, queue_rules
@@ -36,7 +36,7 @@ _READ_AHEAD_MIN = 128
 
 def in_order(keys: Iterable[str]) -> list[str]:
     """Return the keys in the order in which nothing is reset after it was written."""
-    return resets_first(keys, SIDE_EFFECTS)
+    return order_by_moves(keys, SIDE_EFFECTS)
 
 
 def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int) -> dict[str, tuple[str, ...]]:

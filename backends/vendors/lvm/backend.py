@@ -18,13 +18,13 @@ from backends.change_steps import (
     denial_of,
     evidence_of,
     gone_error,
-    in_order,
     not_found_error,
+    order_by_bounds,
     requested_value,
     require_companions,
     require_same_device,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
 )
 from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError
@@ -131,7 +131,7 @@ class Lvm:
         now = readings(view).get(change.key)
         if now is not None and now.now == change.after and now.effective is None:
             return
-        await take_steps(change, self._take)
+        await run_steps(change, self._take)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """A flush of its cache, a resync, check, reshape ... Raises NotFoundError, DeviceGoneError."""
@@ -280,7 +280,7 @@ def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
         "low_watermark": volume.settings.get("low_watermark", str(LOW_WATERMARK)),
         "min_recovery_rate": volume.told.get(RATES["min_recovery_rate"]),
     }
-    return in_order(values, now, ("low_watermark", "high_watermark"), ("min_recovery_rate", "max_recovery_rate"))
+    return order_by_bounds(values, now, ("low_watermark", "high_watermark"), ("min_recovery_rate", "max_recovery_rate"))
 
 
 def _with(view: LvView, key: str, value: str) -> LvView:

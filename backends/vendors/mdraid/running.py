@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import evidence_of, take_steps
+from backends.change_steps import evidence_of, run_steps
 from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.guard import require_free
 from backends.host import Command, Completed, Host
@@ -102,7 +102,7 @@ class MdRaidRunner:
         if made is not None:
             self._require_members(made, array, change)
             await require_free(self._host, device, change.found)
-        await take_steps(change, self._take, apart="" if made is None else "stopped")
+        await run_steps(change, self._take, apart="" if made is None else "stopped")
 
     def _require_ours(self, write: ChangeStep, name: str, device: str) -> None:
         """What is in a journal is not trusted to do anything but what a change of this array does."""

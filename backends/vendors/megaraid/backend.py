@@ -22,7 +22,7 @@ from backends.change_steps import (
     not_found_error,
     requested_value,
     require_companions,
-    require_own,
+    require_equal_steps,
     setting_of,
     validated_old_value,
 )
@@ -256,7 +256,7 @@ class MegaRaid:
         contents = await unit.read()
         planned = remake(change, place, contents, unit.dialect, unit.prefix, unit.lock_name)
         change_steps.require_same_device(change, of_card(unit.prefix, contents.card))
-        require_own(change, planned.writes)
+        require_equal_steps(change, planned.writes)
         await self._runner.run(change, unit, planned.writes)
         await self._runner.require_same_number(change, unit, place.volume, places_of(contents, change.members))
 

@@ -21,8 +21,8 @@ from backends.change_steps import (
     require_companions,
     require_same_device,
     require_still_free,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
 )
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
@@ -199,7 +199,7 @@ class SmartArray:
 
         refused: ToolFailedError | None = None
         try:
-            await take_steps(change, take)
+            await run_steps(change, take)
         except ToolFailedError as error:
             refused = error
         now = await self._settled(change, spot, unit)

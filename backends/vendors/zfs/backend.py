@@ -17,11 +17,11 @@ from backends.change_steps import (
     not_found_error,
     requested_value,
     require_companions,
-    require_own,
+    require_equal_steps,
     require_same_device,
     run_step,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
 )
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError
@@ -224,12 +224,12 @@ class Zfs:
         """Take the steps, after making sure that this is still the dataset that was planned for."""
         if change.target == MODULE:
             if not is_own_parameter(change):
-                require_own(change, ())
-            await take_steps(change, self._write, same=lambda: self._same_module(change))
+                require_equal_steps(change, ())
+            await run_steps(change, self._write, same=lambda: self._same_module(change))
             return
         view = await self._view(change.target)
         require_same_device(change, _identity(view))
-        require_own(change, own_steps(change, self._tool()))
+        require_equal_steps(change, own_steps(change, self._tool()))
         if change.before == change.after:
             return  # nothing is set that is set already
         below = f"{view.name}/"  # what inherits it reads otherwise now
@@ -238,7 +238,7 @@ class Zfs:
             for name, dataset_view in self._kept.items()
             if name != view.name and not name.startswith(below)
         }
-        await take_steps(change, self._run)
+        await run_steps(change, self._run)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing where the module is loaded."""

@@ -18,7 +18,7 @@ from backends.host import Command
 from backends.identity import Identity
 from backends.system.local import LocalHost, command, fd_passing, stalls
 from backends.system.local.stalls import Counts, Stall, find_stall
-from backends.topology.facts import SILENT, inspect
+from backends.topology.facts import SILENT, gather_facts
 from tests.backends.fakes import one_disk
 from tests.backends.hung import HungFile, hung_disk, why_no_hung_disks
 
@@ -221,7 +221,7 @@ async def test_a_disk_that_cannot_be_opened_is_tried_once_and_never_written_to()
         tried.append(device)
         return SILENT
 
-    facts = await inspect(host, "/dev/sdk", claim=silent, probe=False)
+    facts = await gather_facts(host, "/dev/sdk", claim=silent, probe=False)
     assert tried == ["/dev/sdk"]  # neither by its other path
     assert f"/dev/sdk: {SILENT}." in judge(facts, Intent.WRITE).refused
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import THIS_MACHINE, FileStat
 from backends.topology import scan_topology
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
@@ -93,7 +93,7 @@ def at(path: str) -> dict[str, str]:
 
 
 async def said(host: FakeHost, device: str) -> str:
-    return " ".join((await look_at(host, device, Intent.WRITE))[1].refused)
+    return " ".join((await judge_device(host, device, Intent.WRITE))[1].refused)
 
 
 # -- what is exported -------------------------------------------------------------------------------------------------

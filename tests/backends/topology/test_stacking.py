@@ -10,7 +10,7 @@ from backends.errors import ToolTimeoutError
 from backends.guard import Intent, judge
 from backends.host import THIS_MACHINE, Command, Completed, FileStat
 from backends.topology import Node, scan_topology
-from backends.topology.facts import inspect
+from backends.topology.facts import gather_facts
 from backends.topology.signatures import group_in
 from backends.topology.stacking import is_volume, parse_status
 from tests.backends.fakes import MOUNTS, FakeHost, disk, dm_tables, machine
@@ -97,7 +97,7 @@ class Machine(FakeHost):
 
 async def said(host: FakeHost, name: str) -> str:
     """Why it must not be written to, if the kernel lets everything be opened."""
-    facts = await inspect(host, f"/dev/{name}", claim=lambda device, devno: None)
+    facts = await gather_facts(host, f"/dev/{name}", claim=lambda device, devno: None)
     return " ".join(judge(facts, Intent.WRITE).refused)
 
 

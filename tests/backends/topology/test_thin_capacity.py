@@ -9,7 +9,7 @@ import pytest
 from backends.guard import Intent, judge
 from backends.host import FilesystemSpace
 from backends.identity import Use
-from backends.topology.facts import inspect
+from backends.topology.facts import gather_facts
 from backends.topology.thin_capacity import WHOLE, AllocatedRange, ThinCapacity, WriteRange, low_capacity_reasons
 from backends.topology.thin_capacity_scan import capacities_at, refresh_capacities
 from tests.backends.topology.test_stacking import said
@@ -30,7 +30,7 @@ REFUSED = "is the origin of the active snapshot vgA/snap."
 
 async def judged(host: ThinMachine, name: str, mib: int | None = None) -> str:
     """Why so many MiB of it must not be written, all of it where none are named."""
-    facts = await inspect(host, f"/dev/{name}", claim=lambda device, devno: None)
+    facts = await gather_facts(host, f"/dev/{name}", claim=lambda device, devno: None)
     return " ".join(judge(facts, Intent.WRITE, WriteRange(size=None if mib is None else mib * MIB)).refused)
 
 
@@ -105,7 +105,7 @@ async def test_a_thin_volume_is_written_as_far_as_its_pool_reaches() -> None:
 
 
 async def test_where_it_does_not_fit_more_room_is_advised_and_where_it_is_in_use_what_ends_that() -> None:
-    facts = await inspect(pooled(used=90), "/dev/dm-3", claim=lambda device, devno: None)
+    facts = await gather_facts(pooled(used=90), "/dev/dm-3", claim=lambda device, devno: None)
     assert judge(facts, Intent.WRITE).hint == "Give it more room first, or write less of it: a smaller --size."
     mounted = replace(facts, uses=(Use(kind="mount", detail="mounted on /srv"),))
     assert judge(mounted, Intent.WRITE).hint == "Unmount it first, or measure with a scratch file on it."
@@ -269,7 +269,7 @@ async def test_a_partition_takes_the_room_of_its_disk() -> None:
 
 async def test_reading_takes_no_room() -> None:
     host = pooled(used=100)
-    facts = await inspect(host, "/dev/dm-3", claim=lambda device, devno: None, probe=False)
+    facts = await gather_facts(host, "/dev/dm-3", claim=lambda device, devno: None, probe=False)
     assert judge(facts, Intent.READ).ok
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from backends import guard
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import FileStat
 from backends.system.local import LocalHost
 from backends.topology import open_files
@@ -38,7 +38,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
 
 
 async def said(host: FakeHost, intent: Intent = Intent.WRITE) -> tuple[str, ...]:
-    return (await look_at(host, "/dev/sda", intent))[1].refused
+    return (await judge_device(host, "/dev/sda", intent))[1].refused
 
 
 async def test_where_all_programs_can_be_seen_it_may_be_written_to(host: FakeHost) -> None:
@@ -143,9 +143,9 @@ async def test_who_looks_after_a_member_hides_nobody_else(host: FakeHost) -> Non
     host.files |= {"/proc/79/task/79/fd/3": "", "/proc/79/comm": "mdmon"}
     host.stats |= {f"/{at}": FileStat(kind="block", size=0, devno="8:0") for at in ("dev/sda", "proc/79/task/79/fd/3")}
     host.stats["/dev/md0"] = FileStat(kind="block", size=0, devno="9:0")
-    assert (await look_at(host, "/dev/md0", Intent.WRITE))[1].refused == ()
+    assert (await judge_device(host, "/dev/md0", Intent.WRITE))[1].refused == ()
     host.hidden.add("/proc/77/task/77/fd/3")
-    refused = (await look_at(host, "/dev/md0", Intent.WRITE))[1].refused
+    refused = (await judge_device(host, "/dev/md0", Intent.WRITE))[1].refused
     assert refused == ("/dev/md0: it cannot be seen what qemu (process 77) has open.",)
 
 
@@ -232,7 +232,7 @@ class TestElsewhere:
         if not seeing.hides():
             pytest.skip("process 1 of this machine hides nothing")
         monkeypatch.setattr(open_files, "hidden_processes_reason", seeing.real)
-        answer = (await look_at(LocalHost(), device.device, Intent.WRITE))[1]
+        answer = (await judge_device(LocalHost(), device.device, Intent.WRITE))[1]
         name = Path("/proc/1/comm").read_text().strip()
         assert answer.refused == (f"{device.device}: it cannot be seen what {name} (process 1) has open.",)
         assert "outside of containers" in answer.hint

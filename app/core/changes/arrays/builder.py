@@ -36,7 +36,7 @@ from backends.errors import (
 from backends.free_drives import kernel_candidate
 from backends.guard import require_free
 from backends.host import ProcessTracking, WriteDenied, custody, shield_to_completion
-from backends.identity import newly_found
+from backends.identity import new_content
 from backends.model import Target
 from backends.protocol import ArrayCreator
 from backends.sizes import size_words
@@ -297,7 +297,7 @@ class ArrayBuilder:
         require_free_drive(now)
         if shown.identity is None or now.identity is None or not shown.identity.same_device(now.identity):
             raise DeviceGoneError(f"{shown.place} is another disk than the one that was shown.", hint="Look again.")
-        if new := newly_found(now.lies, shown.lies):
+        if new := new_content(now.lies, shown.lies):
             raise RefusedError(
                 f"Something lies on {shown.place} that was not there when it was confirmed: {'; '.join(new)}.",
                 hint="Look at it, and start anew.",

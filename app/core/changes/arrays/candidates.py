@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backends.array_planning import ArrayPlan, ArrayRequest, Candidate, require_free_drive
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import BlockedError, InvalidValueError, NotFoundError, RaidbenchError
 from backends.free_drives import kernel_candidates, kernel_disks
 from backends.health import FOREIGN, cautions, health_at, reasons_against
@@ -138,7 +138,9 @@ def _named(found: Sequence[Candidate], name: str, *, in_group: bool = False) -> 
         )
     if not same:
         known = [str(candidate.drive) for candidate in found if candidate.free]
-        hint = suggested(name, [word for parts in called.values() for word in parts], f"Free: {', '.join(known[:12])}.")
+        hint = suggestion_hint(
+            name, [word for parts in called.values() for word in parts], f"Free: {', '.join(known[:12])}."
+        )
         raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if known else "No drive is free.")
     return same[0]
 

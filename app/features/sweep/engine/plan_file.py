@@ -38,7 +38,7 @@ from app.features.sweep.engine.plan_values import (
 )
 from app.features.sweep.engine.published_results import with_published
 from app.features.sweep.engine.raid_level_axis import ROLE, is_level_axis, read_levels, require_levels_alone
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import NotFoundError
 from backends.input_file import read_input
 from backends.text import clean
@@ -256,7 +256,7 @@ def _known(row: TomlTable, key: str, name: str, known: Iterable[str], otherwise:
         raise row.error(
             key,
             f"{otherwise} {clean(name, 60)!r}.",
-            suggested(name, known, f"There are: {', '.join(known) or 'none yet'}."),
+            suggestion_hint(name, known, f"There are: {', '.join(known) or 'none yet'}."),
         )
     return name
 
@@ -276,7 +276,7 @@ def load_plan(name: str) -> SweepPlan:
     try:
         data = read_input(file, LARGEST)
     except FileNotFoundError:
-        hint = suggested(name, shipped(), f"Name a file, or one of: {', '.join(shipped())}.")
+        hint = suggestion_hint(name, shipped(), f"Name a file, or one of: {', '.join(shipped())}.")
         raise NotFoundError(f"There is no plan {shown}.", hint=hint) from None
     except OSError as error:
         raise PlanError(f"The plan {shown} cannot be read: {error.strerror}.") from error

@@ -15,7 +15,7 @@ from app.core.toml_table import TomlTable, text
 from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, score
 from app.features.sweep.engine.plan import SweepPlan
 from app.features.sweep.engine.plan_values import latency, names
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.text import clean
 from backends.values import dataclass
 
@@ -118,7 +118,7 @@ def _known(names: Sequence[str], value: Any) -> str:
     """One of the names that the result has."""
     found = text(value)
     if found not in names:
-        hint = suggested(found, names, f"They are: {'; '.join(names)}.")
+        hint = suggestion_hint(found, names, f"They are: {'; '.join(names)}.")
         raise ValueError(f"is nothing that the result of this plan has: {clean(found, 80)!r}. {hint.rstrip('.')}")
     return found
 
