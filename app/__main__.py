@@ -69,9 +69,9 @@ def _alone() -> bool:
         return True
     if os.path.realpath(os.path.dirname(os.path.dirname(__file__))) not in untrusted:
         sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder or ".") not in untrusted]
-        from backends.self_exec import again
+        from backends.self_exec import self_exec_argv
 
-        argv = again("app")
+        argv = self_exec_argv("app")
         os.execv(argv[0], (*argv, *sys.argv[1:]))
     print("raidbench does not run as root from a folder of somebody else: install it for all users.", file=sys.stderr)
     return False

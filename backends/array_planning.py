@@ -218,8 +218,8 @@ class CreatedArray:
     @property
     def uuid(self) -> str | None:
         """Its own; None while it is not known, and where there is none."""
-        own = self.uuids[2:] if self.size_bytes is not None else self.uuids
-        return own[0] if own else None
+        array_uuids = self.uuids[2:] if self.size_bytes is not None else self.uuids
+        return array_uuids[0] if array_uuids else None
 
 
 class ArrayMatchState(StrEnum):
@@ -310,8 +310,8 @@ def spans_that_fit(level: Level, drives: int) -> tuple[int, ...]:
 
 
 def _fits(level: Level, drives: int, spans: int) -> bool:
-    each, left = divmod(drives, max(1, spans))
-    return spans > 1 and not left and each >= _EACH[level] and not (level is Level.RAID10 and each % 2)
+    size, left = divmod(drives, max(1, spans))
+    return spans > 1 and not left and size >= _EACH[level] and not (level is Level.RAID10 and size % 2)
 
 
 def creation_policies(
@@ -336,48 +336,51 @@ def creation_policies(
     return {key: value for key, value in {**usual, **wished}.items() if value in legal.get(key, ())}
 
 
-def require_name(wish: ArrayRequest) -> None:
+def require_name(request: ArrayRequest) -> None:
     """Raise InvalidValueError for a name that not every maker takes."""
-    if not is_name(wish.name):
+    if not is_name(request.name):
         raise InvalidValueError(
-            f"{clean(wish.name, 40)!r} cannot be its name.", hint="At most 15 letters, digits, `-` and `_`."
+            f"{clean(request.name, 40)!r} cannot be its name.", hint="At most 15 letters, digits, `-` and `_`."
         )
 
 
-def require_shape(wish: ArrayRequest) -> int:
+def require_shape(request: ArrayRequest) -> int:
     """Drives of the array that carry data. Raises InvalidValueError for a level that these drives do not make."""
-    level, count = wish.level, len(wish.drives)
+    level, count = request.level, len(request.drives)
     if level not in _LEAST:
-        raise InvalidValueError(f"{level.value} cannot be made.", hint=f"{', '.join(one.value for one in LEVELS)} can.")
+        raise InvalidValueError(
+            f"{level.value} cannot be made.", hint=f"{', '.join(possible.value for possible in LEVELS)} can."
+        )
     if count < _LEAST[level]:
         raise InvalidValueError(f"{level.name} takes at least {_LEAST[level]} drives, and {count} are named.")
-    require_name(wish)
-    copies = count if level is Level.RAID1 and wish.drives[0].of_kernel else 2
-    data = raid.data_drives(level, count, spans=spans_of(level, count, wish.spans), copies=copies)
+    require_name(request)
+    copies = count if level is Level.RAID1 and request.drives[0].of_kernel else 2
+    data = raid.data_drives(level, count, spans=spans_of(level, count, request.spans), copies=copies)
     if not data:
         raise InvalidValueError(f"{level.name} cannot be made of {count} drives.", hint="Its drives come in pairs.")
     return data
 
 
-def require_layout(wish: ArrayRequest) -> int | None:
+def require_layout(request: ArrayRequest) -> int | None:
     """Return the drives that carry data in a RAID 10 of the layout of a wish; None where that is no whole number.
 
     md takes any number of drives that is not below that of the copies (md(4)). Raises InvalidValueError.
     """
-    count, copies = len(wish.drives), raid.copies_of(wish.layout)
-    if wish.level is not Level.RAID10:
-        raise InvalidValueError(f"{wish.level.name} has no layout to choose.", hint="RAID10 made by md has.")
-    if wish.layout is None or copies < 2 or raid.LAYOUT.fullmatch(wish.layout) is None:
+    count, copies = len(request.drives), raid.copies_of(request.layout)
+    if request.level is not Level.RAID10:
+        raise InvalidValueError(f"{request.level.name} has no layout to choose.", hint="RAID10 made by md has.")
+    if request.layout is None or copies < 2 or raid.LAYOUT.fullmatch(request.layout) is None:
         raise InvalidValueError(
-            f"{clean(wish.layout or '', 40)!r} is no layout of RAID10.", hint="n2, f2 and o2 are, or with more copies."
+            f"{clean(request.layout or '', 40)!r} is no layout of RAID10.",
+            hint="n2, f2 and o2 are, or with more copies.",
         )
-    if wish.spans is not None:
+    if request.spans is not None:
         raise InvalidValueError("A RAID10 with a layout has no spans.", hint="Leave out the spans.")
     if count < copies:
         raise InvalidValueError(
             f"RAID10 with {copies} copies takes at least {copies} drives.", hint=f"Drives named: {count}."
         )
-    require_name(wish)
+    require_name(request)
     return raid.data_drives(Level.RAID10, count, copies=copies)
 
 
@@ -390,41 +393,41 @@ def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
     named = [candidate.drive for candidate in drives]
     if len(set(named)) != len(named):
         raise InvalidValueError("A drive is named twice.")
-    for what, values in (
+    for property_name, values in (
         ("media", [drive.media.value for drive in drives]),
         ("interfaces", [drive.interface or "unknown" for drive in drives]),
         ("sector sizes", [str(drive.sector_bytes or "unknown") for drive in drives]),
     ):
         if len(kinds := sorted(set(values))) > 1:
             raise InvalidValueError(
-                f"The drives have different {what} ({', '.join(kinds)}).", hint="Choose alike ones."
+                f"The drives have different {property_name} ({', '.join(kinds)}).", hint="Choose alike ones."
             )
     sizes = {drive.size_bytes for drive in drives}
     models = {drive.model for drive in drives}
-    lines = ["The drives are not of one size: the smallest counts."] if len(sizes) > 1 else []
-    lines += [f"The drives are of {len(models)} models."] if len(models) > 1 else []
-    return tuple(lines)
+    warnings = ["The drives are not of one size: the smallest counts."] if len(sizes) > 1 else []
+    warnings += [f"The drives are of {len(models)} models."] if len(models) > 1 else []
+    return tuple(warnings)
 
 
 def require_free_drive(drive: Candidate) -> None:
     """Raises RefusedError with every reason against a drive. There is no way round any of them."""
     if drive.why_not:
-        why = " ".join(name if name.endswith(".") else f"{name}." for name in drive.why_not)
+        why = " ".join(sentence if sentence.endswith(".") else f"{sentence}." for sentence in drive.why_not)
         raise RefusedError(
             f"No array can be made of {drive.place}: {why}",
             hint="`raidbench array list` says which drives are free, and why the others are not.",
         )
 
 
-def capacity(wish: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) -> int | None:
+def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) -> int | None:
     """Bytes that are usable: the smallest drive counts, less what the maker keeps on each. None if not told."""
-    sizes = [drive.size_bytes for drive in wish.drives]
-    known = [size for size in sizes if size]
-    if len(known) != len(sizes):
+    sizes = [drive.size_bytes for drive in request.drives]
+    reported = [size for size in sizes if size]
+    if len(reported) != len(sizes):
         return None
-    each = min(known) - lost_bytes
-    strip = wish.strip_bytes or 1
-    return max(0, int(each // strip * strip * data_drives))
+    smallest = min(reported) - lost_bytes
+    strip = request.strip_bytes or 1
+    return max(0, int(smallest // strip * strip * data_drives))
 
 
 def _wwn(drive: Candidate) -> str | None:

@@ -33,8 +33,8 @@ class ChangeStep:
             return f"echo {quote(self.text or '')} > {self.path}"
         return " ".join(quote(word) for word in self.argv)
 
-    def told(self) -> ChangeStep:
-        """The step as a log has it: to be read, not to be done."""
+    def as_recorded(self) -> ChangeStep:
+        """Return the step as a log has it: to be read, not to be done."""
         return ChangeStep(line=self.shown())
 
     @property
@@ -64,8 +64,8 @@ def disk_lock(*paths: Identity) -> str:
     They are those of the thing, so that a disk under another name has them too; that of the kernel name where nothing
     lasts. Where only some paths tell the WWN the other paths' serial number counts as well: a path may come and go.
     """
-    lasting = {known for path in paths if (known := path.lasting) is not None}
-    names = [f"disk-{known}" for known in sorted(lasting, reverse=True)]
+    lasting = {lasting_id for path in paths if (lasting_id := path.lasting) is not None}
+    names = [f"disk-{lasting_id}" for lasting_id in sorted(lasting, reverse=True)]
     return "\n".join(names) or _BY_NAME + paths[0].name.replace("!", "-")
 
 
@@ -153,15 +153,10 @@ class Change:
 
     @property
     def locks(self) -> tuple[str, ...]:
-        """Names of the locks that it is made and taken back under."""
+        """Return the names of the locks that it is made and undone under; programs of its steps hold the first, too."""
         if self.lock.startswith(_BY_NAME) and self.identity is not None and self.identity.lasting is not None:
             return tuple(disk_lock(self.identity).splitlines())
         return tuple(self.lock.splitlines()) or (str(self.target),)
-
-    @property
-    def held_by(self) -> str:
-        """The first of them: programs that take its steps hold that as well."""
-        return self.locks[0]
 
     def shares_lock(self, other: Change) -> bool:
         """Whether the two cannot be made at the same time."""
@@ -194,6 +189,6 @@ class Change:
         """The change as a log has it: what was changed, and how in words for people; nothing that could be done."""
         return replace(
             self,
-            writes=tuple(step.told() for step in self.writes),
-            undo=tuple(step.told() for step in self.undo),
+            writes=tuple(step.as_recorded() for step in self.writes),
+            undo=tuple(step.as_recorded() for step in self.undo),
         )

@@ -8,7 +8,7 @@ from re import Pattern
 
 from backends.array_planning import ArrayRequest, Candidate, require_free_drive
 from backends.change import Change, ChangeStep, disk_lock
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import (
     AnotherDeviceError,
     BlockedError,
@@ -31,23 +31,23 @@ LOOK_AGAIN = "Look at the devices again."
 """What to do when something is not there any more."""
 
 
-def not_found(target: Target) -> NotFoundError:
+def not_found_error(target: Target) -> NotFoundError:
     """The error for a target that a backend does not have."""
     return NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
 
 
-def gone(target: Target) -> DeviceGoneError:
+def gone_error(target: Target) -> DeviceGoneError:
     """The error for a target that a backend may have, and that is not there."""
     return DeviceGoneError(f"{clean(str(target))} is not there.", hint=LOOK_AGAIN)
 
 
-def require_still_free(wish: ArrayRequest, candidates: Iterable[Candidate]) -> None:
+def require_still_free(request: ArrayRequest, candidates: Iterable[Candidate]) -> None:
     """Raises DeviceGoneError for a drive of a wish that is no candidate now, RefusedError for one that is not free."""
     now = {candidate.drive: candidate for candidate in candidates}
-    for drive in wish.drives:
+    for drive in request.drives:
         present = now.get(drive.drive)
         if present is None or present.serial != drive.serial:
-            raise gone(drive.drive)
+            raise gone_error(drive.drive)
         require_free_drive(present)
 
 
@@ -55,33 +55,34 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
     """The setting of that key. Raises UnknownSettingError naming those that there are."""
     declared = {setting.key: setting for setting in settings}
     if key not in declared:
-        known = ", ".join(declared) or "none"
+        names = ", ".join(declared) or "none"
         failure = UnknownSettingError if declared else NotFoundError  # what has none at all is no such thing
         raise failure(
-            f"{clean(str(target))} has no setting {clean(key)}.", hint=suggested(key, declared, f"It has: {known}.")
+            f"{clean(str(target))} has no setting {clean(key)}.",
+            hint=suggestion_hint(key, declared, f"It has: {names}."),
         )
     return declared[key]
 
 
 async def lock_of(host: Host, name: str) -> str:
     """The locks of a disk by its kernel name, the same for all paths to it. See `disk_lock`."""
-    return (await _locks(host, (name,)))[0]
+    return (await _disk_locks(host, (name,)))[0]
 
 
 async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
     """The locks of disks by their kernel names, each once, in the order in which everybody takes them."""
-    return tuple(sorted({name for lock in await _locks(host, names) for name in lock.splitlines()}))
+    return tuple(sorted({name for lock in await _disk_locks(host, names) for name in lock.splitlines()}))
 
 
-async def _locks(host: Host, names: Iterable[str]) -> list[str]:
+async def _disk_locks(host: Host, names: Iterable[str]) -> list[str]:
     tree = await read_tree(host)
     twins, likely = other_paths(tree), likely_of(tree)
     record = {name: (*twins.get(name, ()), *likely.get(name, ())) for name in (*twins, *likely)}
-    matches = []
+    locks = []
     for name in names:
         nodes = (tree.nodes.get(path) for path in paths_of(record, name))
-        matches.append(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
-    return matches
+        locks.append(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
+    return locks
 
 
 async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
@@ -148,7 +149,7 @@ class RequestedValue:
         )
 
 
-def wanted(
+def requested_value(
     target: Target,
     setting: Setting,
     now: Reading,
@@ -199,7 +200,7 @@ def is_restorable_value(setting: Setting, reading: Reading, value: str) -> str:
     return check_value(setting, reading, value)
 
 
-def in_order(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: tuple[str, str]) -> list[str]:
+def order_by_bounds(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: tuple[str, str]) -> list[str]:
     """Keys of a set in the order in which each value is legal; those that bound nothing keep their place.
 
     `bounds`: keys of a lower and an upper bound. The upper one goes first, unless it goes below what `now` says that
@@ -209,14 +210,14 @@ def in_order(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: 
     for low, high in bounds:
         if low not in values or high not in values:
             continue
-        wish, there = values[high], now.get(low) or ""
-        down = wish.isdecimal() and there.isdecimal() and int(wish) < int(there)
+        upper, lower = values[high], now.get(low) or ""
+        down = upper.isdecimal() and lower.isdecimal() and int(upper) < int(lower)
         first, second = sorted((keys.index(low), keys.index(high)))
         keys[first], keys[second] = (low, high) if down else (high, low)
     return keys
 
 
-def resets_first(keys: Iterable[str], moves: Mapping[str, Collection[str]]) -> list[str]:
+def order_by_moves(keys: Iterable[str], moves: Mapping[str, Collection[str]]) -> list[str]:
     """Return the keys of a set in the order in which no later one moves an earlier one.
 
     `moves`: the keys that each key may move. Keys that do not depend on each other keep their place; of a cycle the
@@ -259,7 +260,7 @@ def require_same_device(change: Change, present: Identity) -> None:
         )
 
 
-def require_own(change: Change, own: tuple[ChangeStep, ...]) -> None:
+def require_equal_steps(change: Change, own: tuple[ChangeStep, ...]) -> None:
     """Raises RefusedError unless its steps are `own`, which set this value of this very thing; without any, always."""
     if not own or change.writes != own:
         shown = clean("; ".join(write.shown() for write in change.writes), 300)
@@ -277,7 +278,7 @@ async def run_step(host: Host, step: ChangeStep, seconds: float, refusal: Callab
         raise ToolFailedError(why_not, evidence=evidence_of(command, done))
 
 
-async def take_steps(
+async def run_steps(
     change: Change,
     take: Callable[[ChangeStep], Awaitable[None]],
     *,
@@ -304,10 +305,10 @@ async def take_steps(
         except ToolFailedError as error:
             if same is not None:
                 await same()  # a device that went away is told as such
-            raise _failed(error, change, step, f"{done} of {len(steps)}" if done else "", apart) from error
+            raise _with_change(error, change, step, f"{done} of {len(steps)}" if done else "", apart) from error
 
 
-def _failed(error: ToolFailedError, change: Change, step: ChangeStep, done: str, apart: str) -> ToolFailedError:
+def _with_change(error: ToolFailedError, change: Change, step: ChangeStep, done: str, apart: str) -> ToolFailedError:
     """The same error, saying of which change it is and what was done before it."""
     text = error.message.rstrip(".")
     message = f"{change.label} of {change.target} could not be set: {text}."
@@ -322,5 +323,5 @@ def _failed(error: ToolFailedError, change: Change, step: ChangeStep, done: str,
 
 def evidence_of(command: Command, done: Completed) -> str:
     """What a program printed, for the log: without its secrets, the beginning of long text."""
-    said = f"{command.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:2000]}"
-    return command.masked(said)
+    output = f"{command.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:2000]}"
+    return command.masked(output)

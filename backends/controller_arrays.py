@@ -79,14 +79,14 @@ class CardArrays:
     """Its lock between programs."""
 
 
-def lasting(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
+def lasting_id(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
     """What lasts of an array."""
     return f"naa.{wwn}" if wwn is not None else " ".join(sorted(serials)) or otherwise
 
 
 def not_told_apart(serial: str | None, serials: Iterable[str | None]) -> str:
     """What stands against a drive whose serial number does not mean it alone; "" where it does."""
-    alone = bool(serial) and sum(name == serial for name in serials) == 1
+    alone = bool(serial) and sum(other == serial for other in serials) == 1
     return "" if alone else "its serial number is not told, or another drive has it too"
 
 
@@ -97,27 +97,27 @@ def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
     """
     try:
         drives = _drives(array.members, card)
-        found = _over(drives, card)
-        if found is None:
+        card_array = _over(drives, card)
+        if card_array is None:
             return ArrayMatch(standing=ArrayMatchState.ABSENT, words=_nothing_of_it(drives, card), locks=(card.lock,))
-        nameless = _is_it(array, found, drives, card)
+        nameless = _is_it(array, card_array, drives, card)
     except ForeignArrayError as reason:
         return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
-    output = f"{found.target} is {array.level.name} of these very {len(drives)} drives"
-    output += ", and bears no name yet" if nameless else f", with the name {array.name}"
+    text = f"{card_array.target} is {array.level.name} of these very {len(drives)} drives"
+    text += ", and bears no name yet" if nameless else f", with the name {array.name}"
     standing = ArrayMatchState.PARTLY if nameless else ArrayMatchState.WHOLE
-    target = None if nameless else found.target
-    if found.node is None:  # what lies on it cannot be looked at: it is not deleted
-        text = f"{output}. The kernel has no disk for it."
-        return ArrayMatch(standing=standing, words=text, target=target, locks=(card.lock,))
+    target = None if nameless else card_array.target
+    if card_array.node is None:  # what lies on it cannot be looked at: it is not deleted
+        sentence = f"{text}. The kernel has no disk for it."
+        return ArrayMatch(standing=standing, words=sentence, target=target, locks=(card.lock,))
     return ArrayMatch(
         standing=standing,
-        words=f"{output}.",
+        words=f"{text}.",
         target=target,
-        device=found.node.device,
-        looked_at=(found.node.device,),
-        locks=tuple(sorted(with_disk(card.lock, identity(found.node)).splitlines())),
-        remove=found.remove,
+        device=card_array.node.device,
+        looked_at=(card_array.node.device,),
+        locks=tuple(sorted(with_disk(card.lock, identity(card_array.node)).splitlines())),
+        remove=card_array.remove,
     )
 
 
@@ -161,24 +161,24 @@ def _nothing_of_it(drives: Sequence[CardDrive], card: CardArrays) -> str:
     return f"No {card.kind} has any of its {len(drives)} drives."
 
 
-def _is_it(array: CreatedArray, found: CardArray, drives: Sequence[CardDrive], card: CardArrays) -> bool:
+def _is_it(array: CreatedArray, card_array: CardArray, drives: Sequence[CardDrive], card: CardArrays) -> bool:
     """Whether it is still without its name. Raises NotItsOwnError for an array that is another one."""
-    where = f"{found.called[:1].upper()}{found.called[1:]}"
-    if set(found.drives) != {drive.place for drive in drives}:
+    where = f"{card_array.called[:1].upper()}{card_array.called[1:]}"
+    if set(card_array.drives) != {drive.place for drive in drives}:
         raise ForeignArrayError(f"{where} has some of its drives, and is not made of all of them and no other.")
-    if found.lasting in array.before:
+    if card_array.lasting in array.before:
         raise ForeignArrayError(f"{where} was there before it was made.")
-    if found.level is not array.level:
-        raise ForeignArrayError(f"{where} has its drives and is {found.level.name}, not {array.level.name}.")
-    if found.strip_bytes not in (None, array.strip_bytes):
-        raise ForeignArrayError(f"{where} has its drives and strips of {size_words(found.strip_bytes or 0)}.")
-    if array.spans is not None and found.spans not in (None, array.spans):
-        raise ForeignArrayError(f"{where} has its drives and {found.spans} spans, not {array.spans}.")
-    if found.added:
-        raise ForeignArrayError(f"{where} has its drives, and {found.added}.")
-    if found.name == array.name:
+    if card_array.level is not array.level:
+        raise ForeignArrayError(f"{where} has its drives and is {card_array.level.name}, not {array.level.name}.")
+    if card_array.strip_bytes not in (None, array.strip_bytes):
+        raise ForeignArrayError(f"{where} has its drives and strips of {size_words(card_array.strip_bytes or 0)}.")
+    if array.spans is not None and card_array.spans not in (None, array.spans):
+        raise ForeignArrayError(f"{where} has its drives and {card_array.spans} spans, not {array.spans}.")
+    if card_array.added:
+        raise ForeignArrayError(f"{where} has its drives, and {card_array.added}.")
+    if card_array.name == array.name:
         return False
-    if found.name is None and not card.named_at_birth:
+    if card_array.name is None and not card.named_at_birth:
         return True
-    called = f"is called {clean(found.name, 40)}" if found.name else "has no name"
+    called = f"is called {clean(card_array.name, 40)}" if card_array.name else "has no name"
     raise ForeignArrayError(f"{where} has its drives and {called}, not {array.name}.")

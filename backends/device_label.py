@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from backends.identity import Identity
-from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.model import Array, Controller, Device, Drive, Inventory, Target
 from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
@@ -47,7 +47,7 @@ class DeviceLabel:
         return f"{self.name} is {self.words}."
 
 
-def nameplate(
+def device_label(
     device: Identity,
     others: Iterable[Identity] = (),
     *,
@@ -65,9 +65,9 @@ def nameplate(
     """
     own = called or device.name
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
-    words = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
-    word = next((word for word in words if not any(mark.endswith(word) for mark in foreign)), own)
-    return DeviceLabel(name=name or own, words=_words(device, word), word=word)
+    candidates = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
+    word = next((word for word in candidates if not any(mark.endswith(word) for mark in foreign)), own)
+    return DeviceLabel(name=name or own, words=_description(device, word), word=word)
 
 
 def confirm_token(plates: Iterable[DeviceLabel]) -> str:
@@ -77,26 +77,25 @@ def confirm_token(plates: Iterable[DeviceLabel]) -> str:
 
 def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
     """The nameplate of something in an inventory; of what is not there, its address alone."""
-    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    device = next((other_device for other_device in things if other_device.target == target), None)
+    device = next((entry for entry in inventory.devices if entry.target == target), None)
     if device is None:
-        return nameplate(Identity(name=target.address), name=str(target))
-    others = [_identity(other) for other in things if _apart(device, other)]
+        return device_label(Identity(name=target.address), name=str(target))
+    others = [_identity(other) for other in inventory.devices if _is_other(device, other)]
     called = device.called if isinstance(device, Array) else None
-    plate = nameplate(_identity(device), others, name=str(target), called=called)
+    plate = device_label(_identity(device), others, name=str(target), called=called)
     if any(other.name == plate.word for other in others):  # two arrays may have been given one name
         return replace(plate, word=target.address)
     return plate
 
 
-def nameplate_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
+def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
     """The nameplate of what is to be made of drives: the word is the end of the first one's serial number."""
     word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
     drives = ", ".join(map(clean, serials)) or "unknown drives"
     return DeviceLabel(name=str(target), words=f"to be made of the drives {drives}", word=word)
 
 
-def _apart(device: Controller | Array | Drive, other: Controller | Array | Drive) -> bool:
+def _is_other(device: Device, other: Device) -> bool:
     """Whether the other could be taken for it: controllers are named apart, and one node is one thing."""
     if isinstance(device, Controller) or isinstance(other, Controller):
         return other is not device and isinstance(device, Controller) and isinstance(other, Controller)
@@ -111,15 +110,15 @@ def _marks(device: Identity) -> tuple[str, ...]:
     """
     serial, wwn = _plain(device.serial), _plain(device.wwn)
     wwn = "" if wwn.startswith(_ARRAYS) else wwn.partition(".")[2] or wwn
-    matches = (wwn,) if serial and wwn == serial[::-1] else (serial, wwn)
-    return tuple(mark for mark in matches if len(mark) >= SHORTEST and mark.isascii())
+    identifiers = (wwn,) if serial and wwn == serial[::-1] else (serial, wwn)
+    return tuple(mark for mark in identifiers if len(mark) >= SHORTEST and mark.isascii())
 
 
 def _plain(mark: str | None) -> str:
     return "".join((mark or "").split())
 
 
-def _identity(device: Controller | Array | Drive) -> Identity:
+def _identity(device: Device) -> Identity:
     """What a thing is: as the kernel knows it where it has a node, else as its controller tells."""
     own = None if isinstance(device, Controller) else device.identity
     if own is not None and own.devno is not None:
@@ -137,17 +136,17 @@ def _identity(device: Controller | Array | Drive) -> Identity:
             return replace(blank, name=device.name or blank.name, wwn=wwn, model=model, size_bytes=device.size_bytes)
 
 
-def _words(device: Identity, word: str) -> str:
+def _description(device: Identity, word: str) -> str:
     if kind := next((text for front, text in _MAPPED.items() if (device.wwn or "").startswith(front)), None):
         return ", ".join(filter(None, (kind, size_words(device.size_bytes) if device.size_bytes else "")))
     if device.model and not (_marks(device) or device.size_bytes or device.devno):
         return device.model  # a filesystem, say: neither a disk nor of a size
-    known = []
+    description = []
     if device.serial and (_plain(device.serial).endswith(word) or not _marks(device)):
-        known = [f"serial number {device.serial}"]
+        description = [f"serial number {device.serial}"]
     elif _marks(device) and device.wwn:
-        known = [f"WWN {device.wwn}"]
+        description = [f"WWN {device.wwn}"]
     elif device.serial:
-        known = [f"serial number {device.serial}, which another device reports too"]
+        description = [f"serial number {device.serial}, which another device reports too"]
     size = "size unknown" if device.size_bytes is None else size_words(device.size_bytes)
-    return ", ".join((device.model or "model unknown", *(known or ["no serial number"]), size))
+    return ", ".join((device.model or "model unknown", *(description or ["no serial number"]), size))

@@ -10,17 +10,17 @@ _NEAR = 0.6
 """The least share of a word that has to agree (difflib's ratio)."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest_word(word: str, candidates: Iterable[str]) -> str | None:
     """The known word that is most like it, whatever the case, first of the same letters; None where none is near."""
     from difflib import get_close_matches  # most commands are typed well
 
-    by_lower = {each.lower(): each for each in reversed(tuple(known))}
-    swapped = [each for each in by_lower if sorted(each) == sorted(word.lower())]
+    by_lower = {candidate.lower(): candidate for candidate in reversed(tuple(candidates))}
+    swapped = [candidate for candidate in by_lower if sorted(candidate) == sorted(word.lower())]
     matches = swapped or get_close_matches(word.lower(), by_lower, n=1, cutoff=_NEAR)
     return by_lower[matches[0]] if matches else None
 
 
-def suggested(word: str, known: Iterable[str], rest: str = "") -> str:
+def suggestion_hint(word: str, candidates: Iterable[str], rest: str = "") -> str:
     """`Did you mean sdb? There are: sda, sdb.`: the nearest known word before the `rest` of the hint."""
-    near = nearest(word, known)
+    near = nearest_word(word, candidates)
     return " ".join(filter(None, (f"Did you mean {clean(near)}?" if near is not None else "", rest)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from backends.model import KERNEL, MAPPER, Array, Controller, Drive, Inventory
+from backends.model import KERNEL, MAPPER, Array, Controller, Device, Drive, Inventory
 
 _MAPPED = "/dev/mapper/"
 _ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+|/(?:slot|arc|aac)\d+[a-zA-Z]?/ld\d+")
 
 
-def name_of(device: Controller | Array | Drive) -> str:
+def name_of(device: Device) -> str:
     """`c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`: never a number that another boot gives to something else."""
     address = device.target.address
     match device:
@@ -24,19 +24,18 @@ def name_of(device: Controller | Array | Drive) -> str:
     return address.strip("/").replace("/", ":")
 
 
-def named(inventory: Inventory, name: str) -> tuple[Controller | Array | Drive, ...]:
+def find_by_name(inventory: Inventory, name: str) -> tuple[Device, ...]:
     """All that is called so, each device once."""
     twins = inventory.twins
-    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    return tuple(device for device in things if name_of(device) == name and device.target not in twins)
+    return tuple(device for device in inventory.devices if name_of(device) == name and device.target not in twins)
 
 
-def addresses(inventory: Inventory, device: Controller | Array | Drive) -> tuple[str, ...]:
+def addresses(inventory: Inventory, device: Device) -> tuple[str, ...]:
     """Every address that means this very device, its own first: the kernel's disk and a vendor's, each of its paths."""
     return tuple(dict.fromkeys((str(device.target), *_others(inventory, device))))
 
 
-def _others(inventory: Inventory, device: Controller | Array | Drive) -> Iterator[str]:
+def _others(inventory: Inventory, device: Device) -> Iterator[str]:
     if isinstance(device, Controller) or device.device is None:
         return
     nodes = {device.device, *(device.paths if isinstance(device, Drive) else ())}

@@ -19,8 +19,8 @@ from types import TracebackType
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.host import Host, shield_to_completion
 from backends.identity import Identity
-from backends.system.local.fd_passing import opened, tried
-from backends.system.local.uninterruptible import apart
+from backends.system.local.fd_passing import open_device, probe_open
+from backends.system.local.uninterruptible import run_in_thread
 from backends.topology.facts import CLOSED, SILENT, Claim
 from backends.topology.leftovers import Place, Reader
 from backends.topology.signatures import LENGTH, Marks, uuids_in
@@ -39,7 +39,7 @@ def claim(device: str, devno: str) -> str | None:
     namespace, swap, md, dm and other claims exclude it, on the disk as on its partitions.
     """
     try:
-        number = tried(device, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
+        number = probe_open(device, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
     except TimeoutError:
         return SILENT
     except OSError as error:
@@ -140,7 +140,7 @@ class DeviceClaim:
     def open(self) -> None:
         """Open and make sure of the device. Raises RefusedError, DeviceGoneError."""
         try:
-            descriptor = opened(self.device, self._flags | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = open_device(self.device, self._flags | os.O_NONBLOCK | os.O_CLOEXEC)
         except TimeoutError:
             raise RefusedError(
                 f"{self.device} could not be opened: {SILENT}.", hint="The kernel log says what is wrong with it."
@@ -192,7 +192,7 @@ class DeviceClaim:
 
     async def __aenter__(self) -> DeviceClaim:
         try:
-            await shield_to_completion(asyncio.ensure_future(apart("open", self.open)))
+            await shield_to_completion(asyncio.ensure_future(run_in_thread("open", self.open)))
         except BaseException:
             self.close()
             raise

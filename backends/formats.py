@@ -30,19 +30,9 @@ class FileFormat(StrEnum):
     JOINT = "joint"
 
 
-FORMATS: Mapping[FileFormat, int] = {
-    FileFormat.SESSION: 3,
-    FileFormat.JOURNAL: 1,
-    FileFormat.ARRAYS: 1,
-    FileFormat.DEVICE: 1,
-    FileFormat.BASELINE: 1,
-    FileFormat.ARCHIVE: 1,
-    FileFormat.INDEX: 2,
-    FileFormat.MACHINE: 1,
-    FileFormat.STREAM: 1,
-    FileFormat.RACK: 3,
-    FileFormat.JOINT: 1,
-}
+_RAISED = {FileFormat.SESSION: 3, FileFormat.INDEX: 2, FileFormat.RACK: 3}
+
+FORMATS: Mapping[FileFormat, int] = {kept: _RAISED.get(kept, 1) for kept in FileFormat}
 """What this program writes, and the newest that it reads."""
 
 
@@ -51,23 +41,23 @@ def is_newer(kept: FileFormat, number: object) -> bool:
     return isinstance(number, int) and number > FORMATS[kept]
 
 
-def require_known(kept: FileFormat, number: object, program: object, what: str) -> None:
+def require_known(kept: FileFormat, number: object, program: object, subject: str) -> None:
     """Raises NewerError for a format that only a newer program reads, ValueError for what is none.
 
-    `program`: the version that wrote it, as far as it says so. `what`: the thing, as a sentence begins with it.
+    `program`: the version that wrote it, as far as it says so. `subject`: the thing, as a sentence begins with it.
     """
     if not isinstance(number, int) or number < 1:
         raise ValueError(f"format {number!r}")
     if is_newer(kept, number):
-        raise newer(kept, number, program, what)
+        raise newer_error(kept, number, program, subject)
 
 
-def newer(kept: FileFormat, number: object, program: object, what: str) -> NewerError:
+def newer_error(kept: FileFormat, number: object, program: object, subject: str) -> NewerError:
     """The sentence for what this program is too old for."""
-    known = isinstance(program, str) and program
+    named = isinstance(program, str) and program
     by = f"raidbench {clean(program, 40)}" if isinstance(program, str) and program else "a newer raidbench"
     return NewerError(
-        f"{what} was written by {by}; this is {program_version()}.",
-        hint=f"Use {f'{by} or newer' if known else by}.",
+        f"{subject} was written by {by}; this is {program_version()}.",
+        hint=f"Use {f'{by} or newer' if named else by}.",
         evidence=f"{kept} format {number}, read up to {FORMATS[kept]}",
     )

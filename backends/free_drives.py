@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from backends.array_planning import Candidate
 from backends.errors import RaidbenchError
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import Host
 from backends.identity import Signature
 from backends.model import Drive, Inventory, Media, State
@@ -38,11 +38,11 @@ async def kernel_candidates(host: Host, drives: Iterable[Drive]) -> tuple[Candid
     """These disks with all that stands against each. Nothing is written."""
     turn = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(drive: Drive) -> Candidate:
+    async def candidate(drive: Drive) -> Candidate:
         async with turn:
             return await kernel_candidate(host, drive)
 
-    return tuple(await asyncio.gather(*map(one, drives)))
+    return tuple(await asyncio.gather(*map(candidate, drives)))
 
 
 def _is_disk(drive: Drive, inventory: Inventory) -> bool:
@@ -72,7 +72,7 @@ async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
         seen=True,
     )
     try:
-        facts, verdict = await look_at(host, drive.device, Intent.WRITE)
+        facts, verdict = await judge_device(host, drive.device, Intent.WRITE)
     except RaidbenchError as error:
         return replace(bare, why_not=(error.message,))
     reasons = [*verdict.refused, *(f"{_MEMBERS[kind]}." for kind in dict.fromkeys(_kinds(facts.signatures)))]

@@ -8,16 +8,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import StrEnum
 
-from backends.device_label import DeviceLabel, nameplate
+from backends.device_label import DeviceLabel, device_label
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.exclusive_open import DeviceClaim, claim_on, marks_on, pieces_on
 from backends.helper_device import helper_content_check, helper_device_facts
 from backends.host import Host
-from backends.identity import Identity, Signature, Use, newly_found
+from backends.identity import Identity, Signature, Use, new_content
 from backends.sizes import size_words
-from backends.system.caching import asked_anew
+from backends.system.caching import uncached
 from backends.topology.device_identity import IS, LIKELY, SAME, is_told_apart
-from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
+from backends.topology.facts import Claim, DeviceFacts, facts_of, gather_facts
 from backends.topology.stacking import MemberSignature, mark_of
 from backends.topology.thin_capacity import WHOLE, WriteRange, refusals
 from backends.topology.tree import node_path
@@ -28,13 +28,13 @@ __all__ = [
     "DeviceFacts",
     "GuardResult",
     "Intent",
+    "claim_device",
     "facts_of",
     "judge",
-    "look_at",
+    "judge_device",
     "require",
     "require_confirmed_content",
     "require_free",
-    "secure",
     "use_clause",
 ]
 
@@ -123,7 +123,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
 
     `area`: what will be written to.
     """
-    refused, hint = _never(facts)
+    refused, hint = _read_refusals(facts)
     if intent is Intent.READ or refused:
         return GuardResult(device=facts.device, ok=not refused, refused=refused, hint=hint)
     reasons = _against_writing(facts)
@@ -141,12 +141,12 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
         device=facts.device,
         ok=True,
         needs_confirmation=bool(facts.signatures),
-        plate=nameplate(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
-        found=(*(_found(facts, signature) for signature in facts.signatures), *facts.copies),
+        plate=device_label(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
+        found=(*(_content_line(facts, signature) for signature in facts.signatures), *facts.copies),
     )
 
 
-def _never(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
+def _read_refusals(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
     """What rules out even reading."""
     if not facts.is_block:
         return (f"{facts.shown} is no block device.",), "`raidbench devices` lists what is there."
@@ -156,12 +156,12 @@ def _never(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
 
 
 def _against_writing(facts: DeviceFacts) -> list[str]:
-    known = [use for use in facts.uses if use.kind != "exclusive"] or facts.uses
-    reasons = [_sentence(facts, use) for use in known]
+    uses = [use for use in facts.uses if use.kind != "exclusive"] or facts.uses
+    reasons = [_sentence(facts, use) for use in uses]
     reasons += [
-        f"{_place(facts, signature.part)} {mark.verb} {mark.told(signature.label)} ({signature.kind})."
+        f"{_place(facts, signature.part)} {mark.verb} {mark.text(signature.label)} ({signature.kind})."
         for signature, mark in _marks(facts)
-        if (mark.layer, signature.part) not in {(use.kind, use.part) for use in known}
+        if (mark.layer, signature.part) not in {(use.kind, use.part) for use in uses}
     ]
     if facts.read_only:
         reasons.append(f"{facts.shown} is read-only.")
@@ -188,21 +188,21 @@ def _place(facts: DeviceFacts, part: str | None) -> str:
     return node_path(part) if part is not None else facts.disk or facts.shown
 
 
-def use_clause(place: str, use: Use) -> str:
-    """Return a use of the device at `place`, as a sentence without its full stop."""
-    return f"{place} is {use.detail}" if use.elsewhere or use.kind in IS else f"{place}: {use.detail}"
+def use_clause(node: str, use: Use) -> str:
+    """Return a use of the device at `node`, as a sentence without its full stop."""
+    return f"{node} is {use.detail}" if use.elsewhere or use.kind in IS else f"{node}: {use.detail}"
 
 
 def _sentence(facts: DeviceFacts, use: Use) -> str:
     return f"{use_clause(_place(facts, use.part), use)}."
 
 
-def _found(facts: DeviceFacts, signature: Signature) -> str:
-    what = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
+def _content_line(facts: DeviceFacts, signature: Signature) -> str:
+    content = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
     size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
     own = f", UUID {signature.uuid}" if signature.uuid else ""  # one that was made anew since is another one
-    return f"{_place(facts, signature.part)}: {what}{label}{size}{own}"
+    return f"{_place(facts, signature.part)}: {content}{label}{size}{own}"
 
 
 def require(verdict: GuardResult, typed: str | None = None) -> None:
@@ -222,7 +222,7 @@ def _require_ok(verdict: GuardResult) -> None:
 
 def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | None) -> None:
     """Raises RefusedError when something lies there now that whoever confirmed had not been shown; None for nobody."""
-    new = [] if shown is None else newly_found(verdict.found, shown)
+    new = [] if shown is None else new_content(verdict.found, shown)
     if new:
         raise RefusedError(
             f"Something lies on {verdict.shown} that was not there when it was confirmed: {'; '.join(new)}.",
@@ -230,7 +230,9 @@ def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | Non
         )
 
 
-async def look_at(host: Host, device: str, intent: Intent, area: WriteRange = WHOLE) -> tuple[DeviceFacts, GuardResult]:
+async def judge_device(
+    host: Host, device: str, intent: Intent, area: WriteRange = WHOLE
+) -> tuple[DeviceFacts, GuardResult]:
     """The facts of a device now and the verdict on them.
 
     `area`: what will be written to. The helper lends all of it, so all of it counts.
@@ -244,7 +246,7 @@ async def look_at(host: Host, device: str, intent: Intent, area: WriteRange = WH
 
 async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -> DeviceFacts:
     writes = intent is Intent.WRITE
-    facts = await inspect(
+    facts = await gather_facts(
         host,
         device,
         claim=claim if writes else None,
@@ -272,28 +274,28 @@ async def require_free(
         raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
     if host.root_side is not None:
         return await helper_content_check(host.root_side, device, shown)
-    with asked_anew():
-        return (await _looked_at(host, device, shown)).signatures
+    with uncached():
+        return (await _require_free(host, device, shown)).signatures
 
 
-async def _looked_at(host: Host, device: str, shown: Collection[Signature] | None) -> DeviceFacts:
-    facts, verdict = await look_at(host, device, Intent.WRITE)
-    known = None if shown is None else [*(_found(facts, signature) for signature in shown), *facts.copies]
+async def _require_free(host: Host, device: str, shown: Collection[Signature] | None) -> DeviceFacts:
+    facts, verdict = await judge_device(host, device, Intent.WRITE)
+    confirmed = None if shown is None else [*(_content_line(facts, signature) for signature in shown), *facts.copies]
 
     def allow(now: GuardResult) -> None:
         _require_ok(now)
-        require_confirmed_content(now, known)
+        require_confirmed_content(now, confirmed)
 
     allow(verdict)
     if host.capabilities.harmed:
         # for reading: when a file that was open for writing is closed udev opens the device, just as the tool wants it
-        async with _held(host, facts, allow, write=False):
+        async with _claim(host, facts, allow, write=False):
             pass
     return facts
 
 
 @asynccontextmanager
-async def secure(
+async def claim_device(
     host: Host,
     device: str,
     intent: Intent,
@@ -313,30 +315,30 @@ async def secure(
         require(now, typed)
         require_confirmed_content(now, shown)
 
-    before, verdict = await look_at(host, device, intent, area)
+    before, verdict = await judge_device(host, device, intent, area)
     if meant is not None:
-        _same(before, meant)
+        _require_same(before, meant)
     allow(verdict)
     if intent is Intent.WRITE:
-        async with _held(host, before, allow, write=True, area=area) as hold:
+        async with _claim(host, before, allow, write=True, area=area) as hold:
             yield hold
         return
-    async with DeviceClaim(before.device, _known(host, before), write=False) as hold:
+    async with DeviceClaim(before.device, _require_identity(host, before), write=False) as hold:
         yield hold
 
 
 @asynccontextmanager
-async def _held(
+async def _claim(
     host: Host, before: DeviceFacts, allow: Callable[[GuardResult], None], *, write: bool, area: WriteRange = WHOLE
 ) -> AsyncGenerator[DeviceClaim, None]:
     """The device opened for oneself alone, and looked at once more: from then on nothing new can claim it."""
-    identity = _known(host, before)
+    identity = _require_identity(host, before)
     async with AsyncExitStack() as stack:
         hold = await stack.enter_async_context(DeviceClaim(before.device, identity, write=write, exclusive=True))
         for other in before.along:
             await stack.enter_async_context(DeviceClaim(node_path(other.name), other, write=False, exclusive=True))
-        now = await _facts(host, before.device, Intent.WRITE, _claimed)
-        _same(now, identity)
+        now = await _facts(host, before.device, Intent.WRITE, _skip_claim)
+        _require_same(now, identity)
         if now.along != before.along:
             raise AnotherDeviceError(
                 f"{now.device} lies on something else now than when it was looked at.",
@@ -346,14 +348,14 @@ async def _held(
         yield hold
 
 
-def _known(host: Host, facts: DeviceFacts) -> Identity:
+def _require_identity(host: Host, facts: DeviceFacts) -> Identity:
     """What the device is. Raises RefusedError where it cannot be held."""
     if facts.identity is None or claim_on(host) is None:
         raise RefusedError(f"{facts.device} cannot be held: it is not on this machine.")
     return facts.identity
 
 
-def _same(now: DeviceFacts, meant: Identity) -> None:
+def _require_same(now: DeviceFacts, meant: Identity) -> None:
     """Raises DeviceGoneError unless that is the device which is there now."""
     if now.identity is None:
         raise DeviceGoneError(f"{now.device} is gone.", hint="Look for hardware again.")
@@ -364,5 +366,5 @@ def _same(now: DeviceFacts, meant: Identity) -> None:
         )
 
 
-def _claimed(_device: str, _devno: str) -> None:
+def _skip_claim(_device: str, _devno: str) -> None:
     """Stands for the claim while we hold it ourselves."""

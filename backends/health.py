@@ -51,18 +51,18 @@ class HealthFault(StrEnum):
 
 def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, ...]:
     """Return the faults of a drive, the gravest first. `health`: the merged one, where other views add to its own."""
-    told = drive.health if health is None else health
-    limit = warmest(drive, told)
-    matches = {
-        HealthFault.PREDICTS_FAILURE: is_failing(told),
-        HealthFault.LOCKED: told.locked,
-        HealthFault.MEDIA_ERRORS: told.media_errors,
-        HealthFault.FOREIGN: is_foreign(drive, told),
-        HealthFault.HOT: told.temperature is not None and limit is not None and told.temperature >= limit,
-        HealthFault.WORN: (told.wear_percent or 0) >= WORN,
-        HealthFault.OTHER_ERRORS: (told.other_errors or 0) >= OTHER_ERRORS,
+    reported = drive.health if health is None else health
+    limit = warmest(drive, reported)
+    present = {
+        HealthFault.PREDICTS_FAILURE: is_failing(reported),
+        HealthFault.LOCKED: reported.locked,
+        HealthFault.MEDIA_ERRORS: reported.media_errors,
+        HealthFault.FOREIGN: is_foreign(drive, reported),
+        HealthFault.HOT: reported.temperature is not None and limit is not None and reported.temperature >= limit,
+        HealthFault.WORN: (reported.wear_percent or 0) >= WORN,
+        HealthFault.OTHER_ERRORS: (reported.other_errors or 0) >= OTHER_ERRORS,
     }
-    return tuple(fault for fault in HealthFault if matches[fault])
+    return tuple(fault for fault in HealthFault if present[fault])
 
 
 def is_failing(health: Health) -> bool:
@@ -93,39 +93,39 @@ def health_at(inventory: Inventory, drive: Drive) -> Health:
     """Return the health of a drive, merged with that of the other views of the same node."""
     views = inventory.at(drive.device) if drive.device is not None else ()
     others = (view.health for view in views if isinstance(view, Drive) and view.target != drive.target)
-    return merged((drive.health, *others))
+    return merge_health((drive.health, *others))
 
 
-def merged(reports: Iterable[Health]) -> Health:
+def merge_health(reports: Iterable[Health]) -> Health:
     """Return one health of several reports on one drive: a fault in any of them counts, else the first that is known.
 
     Temperature and its limit come from one report, because each sensor has its own limit.
     """
-    known = tuple(reports)
+    all_reports = tuple(reports)
     values: dict[str, bool | int | float | None] = {}
     for field in fields(Health):
-        reported = [value for report in known if (value := getattr(report, field.name)) is not None]
+        reported = [value for report in all_reports if (value := getattr(report, field.name)) is not None]
         flags = [value for value in reported if isinstance(value, bool)]
         values[field.name] = max(reported, default=None) if not flags else any(flags)
-    warm = next((report for report in known if report.temperature is not None), Health())
+    warm = next((report for report in all_reports if report.temperature is not None), Health())
     values |= {"temperature": warm.temperature, "temperature_limit": warm.temperature_limit}
     return Health(**values)  # type: ignore[arg-type]  # each field keeps the type of its reports
 
 
 def reasons_against(health: Health) -> tuple[str, ...]:
     """Return the reasons against a new array of a drive, each a clause."""
-    matches = (
+    conditions = (
         (health.foreign, FOREIGN),
         (health.locked, "it is encrypted and locked"),
         (is_failing(health), "its failure is predicted"),
     )
-    return tuple(reason for stands, reason in matches if stands)
+    return tuple(reason for applies, reason in conditions if applies)
 
 
 def cautions(health: Health) -> tuple[str, ...]:
     """Return what to know before an array is made of a drive, each a clause."""
-    pair = (
+    conditions = (
         (health.media_errors, f"{health.media_errors} media errors are counted on it"),
         ((health.wear_percent or 0) >= WORN, f"{health.wear_percent or 0:g} % of its rated endurance is used"),
     )
-    return tuple(caution for stands, caution in pair if stands)
+    return tuple(caution for applies, caution in conditions if applies)

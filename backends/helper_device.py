@@ -42,9 +42,9 @@ async def helper_content_check(
     side: HelperClient, device: str, shown: Collection[Signature] | None
 ) -> tuple[Signature, ...]:
     """What lies on a device that nothing uses. Raises RefusedError with the guard's reasons, DeviceGoneError."""
-    known = None if shown is None else [asdict(signature) for signature in shown]
-    said = await side.ask("free", device=_node(device), shown=known)
-    return tuple(Signature(**item) for item in said["signatures"])
+    confirmed = None if shown is None else [asdict(signature) for signature in shown]
+    reply = await side.ask("free", device=_node(device), shown=confirmed)
+    return tuple(Signature(**item) for item in reply["signatures"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class HelperDevice:
         meant: Identity | None,
         shown: Collection[str] | None,
     ) -> None:
-        """As `guard.secure`; nothing is asked before the context is entered."""
+        """Take what `guard.claim_device` takes; nothing is asked before the context is entered."""
         self._side = side
         self._asked = {
             "device": _node(device),
@@ -95,8 +95,8 @@ class HelperDevice:
 
     async def __aenter__(self) -> HelperDevice:
         """Raises RefusedError, DeviceGoneError."""
-        said, self._descriptors = await self._side.fetch("hold", **self._asked)
-        self._hold = said["hold"]
+        reply, self._descriptors = await self._side.fetch("hold", **self._asked)
+        self._hold = reply["hold"]
         return self
 
     async def __aexit__(

@@ -44,7 +44,7 @@ class HelperClient(Protocol):
         ...
 
 
-def told(error: RaidbenchError) -> dict[str, Any]:
+def encode_error(error: RaidbenchError) -> dict[str, Any]:
     """An error as an answer carries it."""
     devices = {"devices": list(error.devices)} if isinstance(error, ToolTimeoutError) else {}
     return {
@@ -56,7 +56,7 @@ def told(error: RaidbenchError) -> dict[str, Any]:
     }
 
 
-def raised(data: Mapping[str, Any]) -> RaidbenchError:
+def decode_error(data: Mapping[str, Any]) -> RaidbenchError:
     """The error that an answer carries; a kind that is not of the family is a refusal."""
     error = ERRORS.get(str(data.get("kind")), RefusedError)(
         str(data.get("message", "The root helper refused it.")),

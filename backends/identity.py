@@ -65,16 +65,18 @@ class Identity:
 
         What one source cuts short, and a WWN that udev gives as the serial number of a SAS disk, contradict nothing.
         """
-        one, two = (_plain(serial) for serial in (self.serial, other.serial))
-        if not one or not two or one.startswith(two) or two.startswith(one):
+        ours, theirs = (_plain(serial) for serial in (self.serial, other.serial))
+        if not ours or not theirs or ours.startswith(theirs) or theirs.startswith(ours):
             return False
         names = [name for name in (self.wwn, other.wwn) if name is not None]
-        return not any(number in _plain(name) for number in (one, two) for name in names if len(number) >= _WWN_DIGITS)
+        return not any(
+            number in _plain(name) for number in (ours, theirs) for name in names if len(number) >= _WWN_DIGITS
+        )
 
     def _contradicts(self, other: Identity) -> bool:
         """Return whether a known fact besides the WWN says that the other is another disk."""
         facts = ((self.model, other.model), (self.size_bytes, other.size_bytes))
-        return self.has_other_serial(other) or any(one and two and one != two for one, two in facts)
+        return self.has_other_serial(other) or any(ours and theirs and ours != theirs for ours, theirs in facts)
 
     @property
     def lasting(self) -> str | None:
@@ -127,13 +129,13 @@ FORMER = "former "
 """How the kind of something begins of which only a part is left."""
 
 
-def newly_found(matches: Iterable[str], shown: Collection[str]) -> list[str]:
+def new_content(lines: Iterable[str], shown: Collection[str]) -> list[str]:
     """Return what lies on a device now and was not `shown` when somebody agreed to lose all that lay there.
 
     Both are the guard's lines, `/dev/sdc: ext4, 64 MiB`. What is left of something is not new on a disk of which
     something was shown, or on its partitions: the beginning is written over first, and only then is the rest found.
     """
-    return [line for line in matches if line not in shown and not (is_former(line) and _any_on(line, shown))]
+    return [line for line in lines if line not in shown and not (is_former(line) and _any_on(line, shown))]
 
 
 def is_former(line: str) -> bool:
@@ -142,8 +144,8 @@ def is_former(line: str) -> bool:
 
 
 def _any_on(line: str, shown: Iterable[str]) -> bool:
-    place = line.partition(": ")[0]
-    return any(name.startswith(place) or place.startswith(name.partition(": ")[0]) for name in shown)
+    node = line.partition(": ")[0]
+    return any(name.startswith(node) or node.startswith(name.partition(": ")[0]) for name in shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

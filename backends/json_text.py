@@ -18,24 +18,24 @@ def indented(value: object, indent: int = 1, colon: str = ": ") -> str:
 
     Raises ValueError for what strict JSON has no words for, such as NaN.
     """
-    return _laid_out(value, " " * indent, colon, "\n")
+    return _indented(value, " " * indent, colon, "\n")
 
 
-def _laid_out(value: object, indent: str, colon: str, margin: str) -> str:
+def _indented(value: object, indent: str, colon: str, margin: str) -> str:
     deeper = margin + indent
     encode = _encoder(deeper, colon)
     if not value or not isinstance(value, _NESTED):
         return encode(value)
-    if not any(isinstance(each, _NESTED) for each in (value.values() if isinstance(value, dict) else value)):
+    if not any(isinstance(item, _NESTED) for item in (value.values() if isinstance(value, dict) else value)):
         flat = encode(value)
         return f"{flat[0]}{deeper}{flat[1:-1]}{margin}{flat[-1]}"
     if isinstance(value, dict):
         items = [
-            f"{deeper}{encode_basestring_ascii(key)}{colon}{_laid_out(each, indent, colon, deeper)}"
-            for key, each in value.items()
+            f"{deeper}{encode_basestring_ascii(key)}{colon}{_indented(item, indent, colon, deeper)}"
+            for key, item in value.items()
         ]
         return f"{{{','.join(items)}{margin}}}"
-    return f"[{','.join([deeper + _laid_out(each, indent, colon, deeper) for each in value])}{margin}]"
+    return f"[{','.join([deeper + _indented(item, indent, colon, deeper) for item in value])}{margin}]"
 
 
 @lru_cache(maxsize=256)
@@ -62,12 +62,12 @@ def document(text: str, begin: str = "{") -> object:
 
 def keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object of JSON without the keys that it has twice with different values: neither is believed."""
-    matches = dict(pairs)
-    if len(matches) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         for key, value in pairs:
-            if key in matches and matches[key] != value:
-                del matches[key]
-    return matches
+            if key in fields and fields[key] != value:
+                del fields[key]
+    return fields
 
 
 def table(value: object) -> Mapping[str, object]:

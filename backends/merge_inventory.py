@@ -26,7 +26,7 @@ from backends.model import (
 BUS = "hba"
 """The backend whose controllers are what the PCI bus lists; any other vendor's of the same function is the primary."""
 
-_Told = TypeVar("_Told", Array, Drive)
+_Device = TypeVar("_Device", Array, Drive)
 
 _UNKNOWN = (None, "", (), Media.UNKNOWN, State.UNKNOWN)
 _OF_A_DISK = (
@@ -37,7 +37,7 @@ _OF_A_DISK = (
 """What two views of one disk may know of it, by the names of `Drive`."""
 
 
-def joined(inventory: Inventory) -> Inventory:
+def join_views(inventory: Inventory) -> Inventory:
     """The inventory with its parts connected; nothing is left out but bus controllers that a vendor has as well.
 
     - what a vendor's drive or array lacks is filled from the kernel's disk at the same node, and the other way round;
@@ -50,12 +50,12 @@ def joined(inventory: Inventory) -> Inventory:
     return _members(_disks(_mapped(_controllers(inventory))))
 
 
-def joined_parts(parts: Mapping[str, Inventory]) -> Inventory:
+def join_parts(parts: Mapping[str, Inventory]) -> Inventory:
     """The same of what several backends, or their cards, have told so far, by their names."""
     together = Inventory()
     for name in sorted(parts):
         together = together.merge(parts[name])
-    return joined(together)
+    return join_views(together)
 
 
 def _controllers(inventory: Inventory) -> Inventory:
@@ -78,8 +78,8 @@ def _controllers(inventory: Inventory) -> Inventory:
     return replace(
         inventory,
         controllers=kept,
-        arrays=tuple(_array_at(array, moved) for array in inventory.arrays),
-        drives=tuple(_drive_at(drive, moved) for drive in inventory.drives),
+        arrays=tuple(_behind(array, moved) for array in inventory.arrays),
+        drives=tuple(_behind(drive, moved) for drive in inventory.drives),
     )
 
 
@@ -96,8 +96,8 @@ def _mapped(inventory: Inventory) -> Inventory:
         lower = own.get(array.device or "")
         if lower is None:
             return array
-        known = _missing(array, lower, "link", "uses", "above", "identity", "size_bytes")
-        return replace(array, **known, facts=_facts(array.facts, lower.facts))
+        missing = _missing(array, lower, "link", "uses", "above", "identity", "size_bytes")
+        return replace(array, **missing, facts=_facts(array.facts, lower.facts))
 
     return replace(inventory, arrays=tuple(filled(array) for array in inventory.arrays if array not in own.values()))
 
@@ -106,18 +106,14 @@ def _managed(primary: Controller, bus: Controller | None) -> Controller:
     """What the vendor knows, then what the bus does."""
     if bus is None or primary.target.backend == BUS:
         return primary
-    known = _missing(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
-    return replace(primary, **known, facts=_facts(primary.facts, bus.facts))
+    missing = _missing(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
+    return replace(primary, **missing, facts=_facts(primary.facts, bus.facts))
 
 
-def _array_at(array: Array, moved: Mapping[Target, Target]) -> Array:
-    where = array.controller
-    return array if where is None or where not in moved else replace(array, controller=moved[where])
-
-
-def _drive_at(drive: Drive, moved: Mapping[Target, Target]) -> Drive:
-    where = drive.controller
-    return drive if where is None or where not in moved else replace(drive, controller=moved[where])
+def _behind(device: _Device, moved: Mapping[Target, Target]) -> _Device:
+    """Return an array or a drive with its controller under the target by which that is known."""
+    where = device.controller
+    return device if where is None or where not in moved else replace(device, controller=moved[where])
 
 
 def _disks(inventory: Inventory) -> Inventory:
@@ -126,45 +122,45 @@ def _disks(inventory: Inventory) -> Inventory:
     vendors = {drive.device: drive for drive in reversed(inventory.drives) if drive.target.backend != KERNEL}
     arrays = {array.device: array for array in reversed(inventory.arrays)}
 
-    def drive(one: Drive) -> Drive:
-        if one.device is None:
-            return one
-        if one.target.backend != KERNEL:
-            twin = own.get(one.device)
-            return one if twin is None else _filled(one, twin)
-        array = arrays.get(one.device)
-        primary = vendors.get(one.device)
+    def joined_drive(drive: Drive) -> Drive:
+        if drive.device is None:
+            return drive
+        if drive.target.backend != KERNEL:
+            twin = own.get(drive.device)
+            return drive if twin is None else _filled(drive, twin)
+        array = arrays.get(drive.device)
+        primary = vendors.get(drive.device)
         if array is not None:
-            return one if one.controller is not None else replace(one, controller=array.controller)
-        return one if primary is None else _filled(one, primary)
+            return drive if drive.controller is not None else replace(drive, controller=array.controller)
+        return drive if primary is None else _filled(drive, primary)
 
     return replace(
         inventory,
         arrays=tuple(
             _filled_array(array, own.get(array.device) if array.device else None) for array in inventory.arrays
         ),
-        drives=tuple(drive(other_drive) for other_drive in inventory.drives),
+        drives=tuple(joined_drive(drive) for drive in inventory.drives),
     )
 
 
 def _filled(drive: Drive, other: Drive) -> Drive:
     """A drive with what another view of the same disk knows and it does not."""
-    known = _missing(drive, other, *_OF_A_DISK)
+    missing = _missing(drive, other, *_OF_A_DISK)
     if other.read_only and not drive.read_only:  # whoever says so is believed
-        known["read_only"] = True
-    return _told(drive, other, known)
+        missing["read_only"] = True
+    return _filled_from(drive, other, missing)
 
 
 def _filled_array(array: Array, twin: Drive | None) -> Array:
     if twin is None:
         return array
-    return _told(array, twin, _missing(array, twin, "size_bytes", "identity", "uses", "above"))
+    return _filled_from(array, twin, _missing(array, twin, "size_bytes", "identity", "uses", "above"))
 
 
-def _told(one: _Told, other: Array | Drive, known: Mapping[str, Any]) -> _Told:
+def _filled_from(device: _Device, other: Array | Drive, missing: Mapping[str, Any]) -> _Device:
     """The one with what is known besides and the other's facts; itself where that is nothing new, as it mostly is."""
-    facts = _facts(one.facts, other.facts)
-    return replace(one, **known, facts=facts) if known or len(facts) > len(one.facts) else one
+    facts = _facts(device.facts, other.facts)
+    return replace(device, **missing, facts=facts) if missing or len(facts) > len(device.facts) else device
 
 
 def _missing(item: object, other: object, *names: str) -> dict[str, Any]:
@@ -204,12 +200,12 @@ def _primaries(inventory: Inventory) -> Mapping[Target, Target]:
 
     Whichever path to it was named: that at its first path.
     """
-    matches: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     vendors = (drive for drive in inventory.drives if drive.target.backend != KERNEL)
     kernels = tuple(drive for drive in inventory.drives if drive.target.backend == KERNEL)
     nodes: tuple[Array | Drive, ...] = (*inventory.arrays, *vendors, *kernels)
     for node in nodes:
         if node.device is not None:
-            matches.setdefault(node.device, node.target)
+            targets.setdefault(node.device, node.target)
     firsts = {drive.target: drive.paths[0] if drive.paths else drive.device for drive in kernels}
-    return {target: matches[first] for target, first in firsts.items() if first is not None and first in matches}
+    return {target: targets[first] for target, first in firsts.items() if first is not None and first in targets}

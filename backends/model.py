@@ -352,11 +352,14 @@ class Controller:
     """Anything else worth a line."""
 
 
+Device = Controller | Array | Drive
+"""Anything that an inventory lists."""
+
 THING_KINDS: Mapping[type, str] = {Controller: "controller", Array: "array", Drive: "drive"}
 """What a thing is called in files, JSON, metrics and selectors."""
 
 
-def kind_of(device: Controller | Array | Drive) -> str:
+def kind_of(device: Device) -> str:
     """Return `controller`, `array` or `drive`."""
     return THING_KINDS[type(device)]
 
@@ -386,6 +389,11 @@ class Inventory:
     problems: tuple[Problem, ...] = ()
     """What went wrong while looking."""
 
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """Return controllers, arrays and drives, in this order."""
+        return (*self.controllers, *self.arrays, *self.drives)
+
     def merge(self, other: Inventory) -> Inventory:
         """Both inventories in one."""
         return Inventory(
@@ -395,13 +403,12 @@ class Inventory:
             problems=self.problems + other.problems,
         )
 
-    def find(self, address: str) -> Controller | Array | Drive | None:
+    def find(self, address: str) -> Device | None:
         """The thing whose target prints as `address` (`block:sda`), or whose device node or lasting path it is.
 
         `block:dm-3` is whatever the kernel calls so.
         """
-        things: tuple[Controller | Array | Drive, ...] = (*self.controllers, *self.arrays, *self.drives)
-        for device in things:
+        for device in self.devices:
             if str(device.target) == address:
                 return device
         backend, _, name = address.partition(":")
@@ -420,14 +427,14 @@ class Inventory:
 
     def holding(self, path: str) -> Array | None:
         """The filesystem that a file lies on; None where it is none of these."""
-        held = (
+        holders = (
             array
             for array in self.arrays
             if array.folder is not None and path.startswith(array.folder.rstrip("/") + "/")
         )
-        return max(held, key=lambda one: len(one.folder or ""), default=None)
+        return max(holders, key=lambda holder: len(holder.folder or ""), default=None)
 
-    def twin(self, device: Controller | Array | Drive) -> Drive | None:
+    def twin(self, device: Device) -> Drive | None:
         """The kernel's disk that an array or a vendor's drive is, whose queue settings are its own.
 
         None for the kernel's disks themselves and for what has no device node.

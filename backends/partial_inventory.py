@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from backends.merge_inventory import BUS, joined_parts
-from backends.model import KERNEL, Array, Controller, Drive, Inventory
+from backends.merge_inventory import BUS, join_parts
+from backends.model import KERNEL, Controller, Device, Drive, Inventory
 from backends.protocol import BEING_READ
 from backends.registry import MachineBackends
 from backends.values import dataclass
@@ -32,7 +32,7 @@ class PartialInventory:
     ways: Mapping[str, frozenset[str]]
     """By node, the PCI addresses on the way to a disk of the kernel."""
 
-    def settled(self, group: Sequence[Controller | Array | Drive]) -> bool:
+    def settled(self, group: Sequence[Device]) -> bool:
         """Whether a group, its head first, stays as it is whatever is told yet.
 
         A vendor's card and what is behind it: once it has answered. What the kernel alone has, such as an md array:
@@ -77,31 +77,31 @@ class PartialInventoryListener:
         self._cards: frozenset[str] | None = None
         self._ways: dict[str, frozenset[str]] = {}
 
-    def told(self, part: str, inventory: Inventory) -> None:
-        """A vendor, or a card of one, has told what it is."""
+    def add_part(self, part: str, inventory: Inventory) -> None:
+        """Note what a vendor, or a card of one, is."""
         self._parts[part] = inventory
 
     def awaited(self) -> tuple[Controller | str, ...]:
         """Cards that have not answered, and the names of vendors that have not told of any."""
         waited_for = self._machine.waited_for
-        known = {part.partition(":")[0] for part in self._parts}
+        reporting = {part.partition(":")[0] for part in self._parts}
         cards = (controller for name in sorted(self._parts) for controller in self._parts[name].controllers)
         reading = (card for card in cards if card.model == BEING_READ and card.target.backend in waited_for)
-        return (*reading, *sorted(waited_for - known))
+        return (*reading, *sorted(waited_for - reporting))
 
-    async def so_far(self) -> PartialInventory:
-        """What is known now; a few links of sysfs are read for it, each once."""
+    async def read_present(self) -> PartialInventory:
+        """Return what is known now; a few links of sysfs are read for it, each once."""
         host, drivers = self._machine.host, self._machine.backends.drivers
         if self._cards is None:
-            names = dict.fromkeys(driver for every in drivers.values() for driver in every)
-            matches = [path for name in names for path in await host.list(f"/sys/bus/pci/drivers/{name}/*:*:*.*")]
-            self._cards = frozenset(path.rsplit("/", 1)[-1] for path in matches)
+            names = dict.fromkeys(driver for vendor_drivers in drivers.values() for driver in vendor_drivers)
+            paths = [path for name in names for path in await host.list(f"/sys/bus/pci/drivers/{name}/*:*:*.*")]
+            self._cards = frozenset(path.rsplit("/", 1)[-1] for path in paths)
         for node in {drive.device for part in self._parts.values() for drive in part.drives if drive.device} - {
             *self._ways
         }:
             link = await host.link(f"/sys/block/{node.removeprefix('/dev/').replace('/', '!')}")
             self._ways[node] = frozenset(_FUNCTION.findall(link or ""))
-        inventory, waited_for = joined_parts(self._parts), self._machine.waited_for
+        inventory, waited_for = join_parts(self._parts), self._machine.waited_for
         read = {controller.pci for controller in inventory.controllers if controller.target.backend != BUS}
         return PartialInventory(
             inventory=inventory,

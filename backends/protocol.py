@@ -80,7 +80,7 @@ BEING_READ = "being read ..."
 """The model of a card of which only its being there is known yet."""
 
 
-def awaited(card: Target) -> Inventory:
+def placeholder_inventory(card: Target) -> Inventory:
     """The part of an inventory that a card is until it has answered."""
     return Inventory(controllers=(Controller(target=card, vendor=card.backend, model=BEING_READ),))
 
@@ -89,7 +89,7 @@ def awaited(card: Target) -> Inventory:
 class IncrementalInventory(Protocol):
     """A backend whose parts (cards) answer at different speeds."""
 
-    async def inventory_in_parts(self, told: Told) -> Inventory:
+    async def inventory_in_parts(self, listener: Told) -> Inventory:
         """As `inventory`; each part is told as soon as it is known to exist, and again when it has answered."""
         ...
 
@@ -126,7 +126,7 @@ class ArrayPlanner(Protocol):
         """
         ...
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """What making it would do, as things are now; nothing is changed.
 
         `controller`: the card that makes it. Raises InvalidValueError, BlockedError, NotFoundError, ToolFailedError.
@@ -303,7 +303,7 @@ async def always(_host: Host) -> bool:
     return True
 
 
-def where(pattern: str) -> Callable[[Host], Awaitable[bool]]:
+def present_if_found(pattern: str) -> Callable[[Host], Awaitable[bool]]:
     """For a vendor that a machine has where a path matches."""
 
     async def present(host: Host) -> bool:
@@ -312,19 +312,19 @@ def where(pattern: str) -> Callable[[Host], Awaitable[bool]]:
     return present
 
 
-def lazily(place: str) -> Callable[[Host], InventoryBackend]:
+def lazy_backend(path: str) -> Callable[[Host], InventoryBackend]:
     """Makes the backend of `package.module:Class`; the module is imported for the first one."""
 
     def backend(host: Host) -> InventoryBackend:
-        made: InventoryBackend = at_place(place)(host)
+        made: InventoryBackend = load_object(path)(host)
         return made
 
     return backend
 
 
-def at_place(place: str) -> Any:
+def load_object(path: str) -> Any:
     """What stands at `package.module:NAME`; the module is imported."""
-    module, _, name = place.partition(":")
+    module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
@@ -342,7 +342,7 @@ class Vendor:
     name: str
     """The prefix of its targets: `block`."""
     backend: Callable[[Host], InventoryBackend]
-    """Makes the backend on a host; no I/O yet. See `lazily`."""
+    """Makes the backend on a host; no I/O yet. See `lazy_backend`."""
     present: Callable[[Host], Awaitable[bool]] = always
     """Whether a host may have any of its things, at next to no cost; else its backend is not made to look for them."""
     drivers: tuple[str, ...] = ()

@@ -36,8 +36,8 @@ def data_drives(
         case Level.RAID0:
             return members
         case Level.RAID1 | Level.RAID10:
-            each = copies or (members if level is Level.RAID1 else 2)
-            return members // each if members % each == 0 else None
+            copy_count = copies or (members if level is Level.RAID1 else 2)
+            return members // copy_count if members % copy_count == 0 else None
         case Level.RAID4 | Level.RAID5 | Level.RAID6:
             carrying = members - PARITY[level]
         case Level.RAID50 | Level.RAID60 if spans:

@@ -107,11 +107,11 @@ class Redactor:
         trie = _trie_pattern({_bare(name) for name in flexible})
         paths = [rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])" for name in _longest(mounts) if not _is_plain(name)]
         labelled = [rf"(?<={front}){re.escape(name)}(?={end})" for name in _longest(labels) for front, end in _LABELLED]
-        words = [rf"(?i:(?<![^\W_]){re.escape(name)}{_DOMAIN}(?![^\W_]))" for name in _longest(names)]
-        parts = ((_KEYED.pattern, *_SHAPES) if patterns else ()) + tuple(filter(None, (trie, *exact)))
-        parts += (*paths, *labelled, *words)
+        whole_words = [rf"(?i:(?<![^\W_]){re.escape(name)}{_DOMAIN}(?![^\W_]))" for name in _longest(names)]
+        alternatives = ((_KEYED.pattern, *_SHAPES) if patterns else ()) + tuple(filter(None, (trie, *exact)))
+        alternatives += (*paths, *labelled, *whole_words)
         self._known = frozenset(_bare(name) for group in (serials, names, labels, mounts) for name in group)
-        self._found = re.compile("|".join(f"(?:{part})" for part in parts)) if parts else None
+        self._found = re.compile("|".join(f"(?:{part})" for part in alternatives)) if alternatives else None
 
     def text(self, text: str) -> str:
         """The text with a pseudonym for every identifier."""
@@ -155,30 +155,30 @@ class Redactor:
             return "x" * len(value)  # nothing else of that shape is left
         if bare in self._taken:
             return value
-        known = self._issued.get(bare)
-        again = 0
-        while known is None:
-            made = self._made(bare, again)
-            if made not in self._taken and made not in self._known and made != bare:
-                known = self._issued[bare] = made
-                self._taken.add(made)
-            again += 1
-            if again > 1000:  # so short that all of its kind are taken
-                known = self._issued[bare] = f"{made}{again}"
-        return _spelled_like(value, known)
+        pseudonym = self._issued.get(bare)
+        attempt = 0
+        while pseudonym is None:
+            candidate = self._made(bare, attempt)
+            if candidate not in self._taken and candidate not in self._known and candidate != bare:
+                pseudonym = self._issued[bare] = candidate
+                self._taken.add(candidate)
+            attempt += 1
+            if attempt > 1000:  # so short that all of its kind are taken
+                pseudonym = self._issued[bare] = f"{candidate}{attempt}"
+        return _spelled_like(value, pseudonym)
 
-    def _made(self, bare: str, again: int) -> str:
+    def _made(self, bare: str, attempt: int) -> str:
         import hashlib  # loads a library of megabytes
 
-        if again > 500:
+        if attempt > 500:
             return "x" * len(bare)
-        seed = self._key + bare.encode(errors="replace") + bytes([again % 256, again // 256])
+        seed = self._key + bare.encode(errors="replace") + bytes([attempt % 256, attempt // 256])
         digest = hashlib.shake_256(seed).digest(len(bare))
         letters = 6 if len(bare) >= FLEXIBLE and _ALL_HEX.fullmatch(bare) else 26  # a hexadecimal number stays one
-        made = "".join(_like(char, byte, letters) for char, byte in zip(bare, digest, strict=True))
+        pseudonym = "".join(_like(char, byte, letters) for char, byte in zip(bare, digest, strict=True))
         if bare[0].isdigit() and bare[0] != "0":  # a leading digit other than 0 stays one: so does a JSON number
-            return chr(ord("1") + digest[0] % 9) + made[1:]
-        return made
+            return chr(ord("1") + digest[0] % 9) + pseudonym[1:]
+        return pseudonym
 
 
 _WORD = re.compile(r"[^\s;,]*[^\W_][^\s;,]*")
@@ -218,10 +218,10 @@ def _exactly(serial: str) -> str:
     return rf"(?<!\d){pattern}(?!\d)" if serial.isdigit() else pattern
 
 
-def _trie_pattern(args: Iterable[str]) -> str:
+def _trie_pattern(identifiers: Iterable[str]) -> str:
     """The pattern of words that share their beginnings, with an optional separator between any two characters."""
     root: dict[str, Any] = {}
-    for word in args:
+    for word in identifiers:
         node = root
         for char in word:
             node = node.setdefault(char, {})

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import backends.vendors
 from backends.errors import NotFoundError, RaidbenchError, ToolTimeoutError
 from backends.host import Host
-from backends.merge_inventory import joined
-from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
+from backends.merge_inventory import join_views
+from backends.model import KERNEL, Controller, Device, Drive, Inventory, Problem, Target
 from backends.protocol import (
     CachedInventory,
     CachedReadings,
@@ -29,10 +29,10 @@ from backends.protocol import (
     SettingsBackend,
     Told,
     Vendor,
-    at_place,
+    load_object,
 )
 from backends.settings import Reading, Setting
-from backends.system.caching import CachingHost, asked_since
+from backends.system.caching import CachingHost, cached_since
 from backends.system.timeout_memory import with_timeout_memory
 from backends.text import clean
 from backends.topology.tree import node_path
@@ -70,28 +70,28 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegist
         try:
             vendor = load()
         except Exception as error:  # whatever a plugin does wrong, the rest must start
-            problems.append(_broken(source, f"{type(error).__name__}: {error}"))
+            problems.append(_broken_problem(source, f"{type(error).__name__}: {error}"))
             continue
         if not isinstance(vendor, Vendor) or not vendor.name:
-            problems.append(_broken(source, "it exports no vendor"))
+            problems.append(_broken_problem(source, "it exports no vendor"))
         elif vendor.name in vendors:
-            problems.append(_broken(source, f"there is a vendor {vendor.name} already"))
+            problems.append(_broken_problem(source, f"there is a vendor {vendor.name} already"))
         else:
             vendors[vendor.name] = vendor
     return VendorRegistry(vendors=tuple(vendors.values()), problems=tuple(problems))
 
 
 @cache
-def declared() -> Mapping[str, Setting]:
+def declared_settings() -> Mapping[str, Setting]:
     """Every setting that a vendor declares, by its key: no machine is needed to tell what one is called.
 
     Where several have one key, the one of the shortest name: the others say whose it is, too.
     """
-    matches: dict[str, Setting] = {}
-    for place in (place for vendor in find_vendors().vendors for place in vendor.declares):
-        for setting in at_place(place):
-            matches[setting.key] = min(matches.get(setting.key, setting), setting, key=lambda item: len(item.label))
-    return matches
+    settings: dict[str, Setting] = {}
+    for path in (path for vendor in find_vendors().vendors for path in vendor.declares):
+        for setting in load_object(path):
+            settings[setting.key] = min(settings.get(setting.key, setting), setting, key=lambda item: len(item.label))
+    return settings
 
 
 def own_vendors() -> Iterator[Vendor]:
@@ -126,26 +126,24 @@ def _load(name: str) -> object:
 
 def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[], object]]]:
     if points is None:
-        points = _offered() if any(map(_may_offer, sys.path)) else ()
+        points = ()
+        if any(map(_may_offer, sys.path)):
+            from importlib.metadata import entry_points
+
+            points = entry_points(group=GROUP)
     return [(f"{GROUP}: {point.name}", point.load) for point in points]
 
 
-def _may_offer(place: str) -> bool:
+def _may_offer(folder: str) -> bool:
     """Whether a package there may name the group: importlib.metadata takes a tenth of `devices` to import."""
     try:
-        named = Path(place).glob("*-info/entry_points.txt")
-        return Path(place).is_file() or any(GROUP.encode() in path.read_bytes() for path in named)
+        files = Path(folder).glob("*-info/entry_points.txt")
+        return Path(folder).is_file() or any(GROUP.encode() in path.read_bytes() for path in files)
     except OSError:
         return True
 
 
-def _offered() -> Iterable[EntryPoint]:
-    from importlib.metadata import entry_points
-
-    return entry_points(group=GROUP)
-
-
-def _broken(source: str, reason: str) -> Problem:
+def _broken_problem(source: str, reason: str) -> Problem:
     return Problem(
         where=clean(source),
         message=f"The vendor module {clean(source)} cannot be used: {clean(reason, 300)}.",
@@ -172,7 +170,7 @@ class Backends(Mapping[str, InventoryBackend]):
             except KeyError:
                 raise
             except Exception as error:  # whatever a vendor does wrong, the rest must go on
-                self._made[name] = UnusableBackend(_broken(name, f"{type(error).__name__}: {error}"))
+                self._made[name] = UnusableBackend(_broken_problem(name, f"{type(error).__name__}: {error}"))
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -270,9 +268,7 @@ class MachineBackends:
         readings = self.read_so_far[target] = await backend.readings(target)
         return readings
 
-    async def at_hand(
-        self, device: Controller | Array | Drive, inventory: Inventory
-    ) -> dict[str, tuple[Setting, Reading]]:
+    async def settings_at_hand(self, device: Device, inventory: Inventory) -> dict[str, tuple[Setting, Reading]]:
         """Settings of an array or a drive that can be told without waiting, by key: kept ones, and the kernel's.
 
         A drive is not asked for those of its own that take a program. Its array's count before the kernel's disk's.
@@ -283,28 +279,28 @@ class MachineBackends:
         slow = isinstance(device, Drive) and device.target.backend != KERNEL
         asked = [twin.target] if twin is not None else []
         asked += [] if slow and not isinstance(self.backend(device.target), CachedReadings) else [device.target]
-        matches: dict[str, tuple[Setting, Reading]] = {}
+        values: dict[str, tuple[Setting, Reading]] = {}
         for target in asked:
             readings = await self.kept(target)
-            matches |= {
+            values |= {
                 setting.key: (setting, readings[setting.key])
                 for setting in self.settings(target)
                 if setting.key in readings
             }
-        return matches
+        return values
 
     def using_last_scan(self, seconds: float = math.inf) -> AbstractContextManager[None]:
         """Inside, no program is asked for what it told since the last look began, or in these last `seconds`.
 
         Unless something was changed since. For what is shown to somebody, and read again before anything is done.
         """
-        return asked_since(max(self._looked, time.monotonic() - seconds))
+        return cached_since(max(self._looked, time.monotonic() - seconds))
 
-    async def probe(self, told: Told | None = None) -> Inventory:
+    async def probe(self, listener: Told | None = None) -> Inventory:
         """Everything that all backends find, asked concurrently.
 
-        `told` hears of each vendor's inventory as it comes in, and of its parts where it tells them, for a screen that
-        fills up; the merged inventory is in the order of the vendors, whoever answered first, and joined.
+        `listener` hears of each vendor's inventory as it comes in, and of its parts where it tells them, for a screen
+        that fills up; the merged inventory is in the order of the vendors, whoever answered first, and joined.
         """
         self._looked = time.monotonic()
         present = await self.backends.present()
@@ -315,16 +311,16 @@ class MachineBackends:
 
             def heard(part: str, inventory: Inventory) -> None:
                 parts.add(part)
-                if told is not None:
-                    told(part, inventory)
+                if listener is not None:
+                    listener(part, inventory)
 
-            if told is not None and isinstance(backend, IncrementalInventory):
-                inventory = await guarded(name, backend.inventory_in_parts(heard))
+            if listener is not None and isinstance(backend, IncrementalInventory):
+                inventory = await inventory_or_problem(name, backend.inventory_in_parts(heard))
             else:
                 inventory = await probe(name, backend)
             self.waited_for -= {name}
-            if told is not None and not parts:
-                told(name, inventory)
+            if listener is not None and not parts:
+                listener(name, inventory)
             return inventory
 
         answers = await asyncio.gather(*(ask(name, backend) for name, backend in present.items()))
@@ -341,7 +337,9 @@ class MachineBackends:
             return await self.probe()
         names = [name for name in self._answers if name in wanted]
         with self.using_last_scan():
-            inventories = await asyncio.gather(*(guarded(name, _kept_or_found(self.backends[name])) for name in names))
+            inventories = await asyncio.gather(
+                *(inventory_or_problem(name, _cached_or_read(self.backends[name])) for name in names)
+            )
             self._answers = {**self._answers, **dict(zip(names, inventories, strict=True))}
             return await self._merged({name: self.backends[name] for name in self._answers})
 
@@ -349,34 +347,38 @@ class MachineBackends:
         merged = Inventory(problems=self._problems)
         for answer in self._answers.values():
             merged = merged.merge(answer)
-        inventory = joined(merged)
+        inventory = join_views(merged)
         for name, backend in present.items():
             if isinstance(backend, InventoryEnricher):  # what those add that wait for the others
-                inventory = joined(await guarded(name, backend.complete(inventory), otherwise=inventory))
-        return inventory.merge(Inventory(problems=tuple(_untold(self._heeding.silences(), inventory.problems))))
+                inventory = join_views(
+                    await inventory_or_problem(name, backend.complete(inventory), otherwise=inventory)
+                )
+        return inventory.merge(
+            Inventory(problems=tuple(_unreported_timeouts(self._heeding.silences(), inventory.problems)))
+        )
 
 
-def _untold(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -> Iterator[Problem]:
+def _unreported_timeouts(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -> Iterator[Problem]:
     """What gave no answer and is no problem of a backend's yet, once for each disk."""
-    known = [problem.message for problem in problems]
-    seen: set[tuple[str, ...]] = set()
+    messages = [problem.message for problem in problems]
+    reported: set[tuple[str, ...]] = set()
     for error in silences:
-        if error.devices not in seen and not any(error.message in message for message in known):
+        if error.devices not in reported and not any(error.message in message for message in messages):
             where = ", ".join(map(node_path, error.devices)) or PROGRAMS
             yield Problem(where=where, message=error.message, hint=error.hint)
-        seen |= {error.devices} if error.devices else set()
+        reported |= {error.devices} if error.devices else set()
 
 
-def _kept_or_found(backend: InventoryBackend) -> Awaitable[Inventory]:
+def _cached_or_read(backend: InventoryBackend) -> Awaitable[Inventory]:
     return backend.cached_inventory() if isinstance(backend, CachedInventory) else backend.inventory()
 
 
 async def probe(name: str, backend: InventoryBackend) -> Inventory:
     """One backend's inventory; its failure becomes a problem of an empty one."""
-    return await guarded(name, backend.inventory())
+    return await inventory_or_problem(name, backend.inventory())
 
 
-async def guarded(name: str, looking: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:
+async def inventory_or_problem(name: str, looking: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:
     """What a backend finds; its failure becomes a problem of the inventory that there is otherwise."""
     try:
         return await looking

@@ -25,7 +25,7 @@ def interpreter() -> str:
     return sys.executable or os.readlink("/proc/self/exe")
 
 
-def again(module: str, *, as_told: bool = False) -> tuple[str, ...]:
+def self_exec_argv(module: str, *, as_told: bool = False) -> tuple[str, ...]:
     """The words that start a module of this program in an interpreter of its own that heeds nothing of the user's.
 
     `as_told`: it looks where PYTHONPATH told this process to, since what backends come from there is needed again;
@@ -34,23 +34,23 @@ def again(module: str, *, as_told: bool = False) -> tuple[str, ...]:
     packages) it is told to look for modules where this process does.
     """
     python = interpreter()
-    words = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
-    told = as_told and not sys.flags.ignore_environment and os.environ.get("PYTHONPATH")
-    if not told and os.path.realpath(_HERE) in _found_by_itself():
-        return (*words, "-m", module)
-    places = dict.fromkeys((*(os.path.abspath(place) for place in sys.path if os.path.exists(place)), _HERE))
-    return (*words, "-c", _BEGIN, module, *places, "--")
+    interpreter_argv = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
+    own_path = as_told and not sys.flags.ignore_environment and os.environ.get("PYTHONPATH")
+    if not own_path and os.path.realpath(_HERE) in _found_by_itself():
+        return (*interpreter_argv, "-m", module)
+    places = dict.fromkeys((*(os.path.abspath(folder) for folder in sys.path if os.path.exists(folder)), _HERE))
+    return (*interpreter_argv, "-c", _BEGIN, module, *places, "--")
 
 
-def lasting() -> tuple[str, ...]:
+def persistent_argv() -> tuple[str, ...]:
     """The words that start this program at any later time: nothing in them is of this one process alone."""
     launcher = os.environ.get(LAUNCHER)
     if not launcher:
-        return again("app")
-    return (launcher,) if os.access(launcher, os.X_OK) else (again("app")[0], "-I", launcher)
+        return self_exec_argv("app")
+    return (launcher,) if os.access(launcher, os.X_OK) else (self_exec_argv("app")[0], "-I", launcher)
 
 
-def form() -> str:
+def install_form() -> str:
     """What this program was started from: `one file`, `package`, `zipapp`, `wheel` or `tree`."""
     if os.environ.get(LAUNCHER) and _HERE.startswith(f"{sys.prefix}/"):
         return "package" if sys.prefix.startswith("/usr/") else "one file"
@@ -62,12 +62,12 @@ def form() -> str:
 
 def _found_by_itself() -> Iterator[str]:
     """Folders in which an interpreter that heeds nothing of the user's finds what is installed (site, .pth)."""
-    for place in site.getsitepackages():
-        yield os.path.realpath(place)
+    for folder in site.getsitepackages():
+        yield os.path.realpath(folder)
         try:
-            files = [name for name in os.listdir(place) if name.endswith(".pth")]
+            files = [name for name in os.listdir(folder) if name.endswith(".pth")]
         except OSError:
             continue
         for name in files:
-            with open(os.path.join(place, name), encoding="utf-8", errors="replace") as lines:
-                yield from (os.path.realpath(os.path.join(place, line.strip())) for line in lines)
+            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as lines:
+                yield from (os.path.realpath(os.path.join(folder, line.strip())) for line in lines)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import partial
 
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError
 from backends.values import dataclass
 
@@ -211,7 +211,7 @@ def check_value(setting: Setting, reading: Reading, value: str) -> str:
             return by_label[value.lower()]
         raise InvalidValueError(
             f"{setting.key} cannot be {value!r} here.",
-            hint=suggested(value, legal, f"Legal values: {', '.join(legal)}."),
+            hint=suggestion_hint(value, legal, f"Legal values: {', '.join(legal)}."),
         )
     span = reading.span
     if span is None:

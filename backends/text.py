@@ -81,7 +81,7 @@ def quote(word: str) -> str:
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
-def chosen(text: str) -> tuple[str | None, tuple[str, ...]]:
+def parse_choices(text: str) -> tuple[str | None, tuple[str, ...]]:
     """What is in force and all there is in a file of choices: `none [mq-deadline] kyber` or, of one only, `none`."""
     current: str | None = None
     names: list[str] = []
@@ -100,7 +100,7 @@ def chosen(text: str) -> tuple[str | None, tuple[str, ...]]:
 _VOLTS = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,4})?) ?(m?)V", re.IGNORECASE)
 
 
-def volts(text: str | None) -> float | None:
+def parse_volts(text: str | None) -> float | None:
     """Return the volts of `4059 mV` or `4.1 V`; None for any other text and for 0, which stands for no sensor."""
     match = _VOLTS.fullmatch((text or "").strip())
     value = float(match[1]) / (1000 if match[2] else 1) if match is not None else 0.0

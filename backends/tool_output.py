@@ -68,18 +68,18 @@ class CompletenessCheck:
         if done.truncated:
             return "it is longer than can be read"
         if done.returncode < 0 or (self.statuses and done.returncode not in self.statuses):
-            return ended(done)
+            return exit_text(done)
         return self.missing(done.stdout)
 
 
-def ended(done: Completed) -> str:
+def exit_text(done: Completed) -> str:
     """How a program ended: `exit status 127`, `ended by signal 9`, with what it said on standard error."""
     how = f"ended by signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
-    text = said(done.stderr)
+    text = first_lines_text(done.stderr)
     return f"{text.rstrip('.')} ({how})" if text else how
 
 
-def said(text: str) -> str:
+def first_lines_text(text: str) -> str:
     """The first lines of what a tool printed, for a person."""
     lines = [line for row in text[:20_000].splitlines() if (line := clean(row, 200))]
     return clean(" ".join(lines[:3]), 300)
@@ -92,7 +92,7 @@ def truncation_message(command: Command, why: str) -> str:
 
 def truncation_problem(where: str, command: Command, why: str) -> Problem:
     """Half an answer, as a problem of the inventory."""
-    return Problem(where=where, message=f"{truncation_message(command, why)}.", hint=by_hand(command))
+    return Problem(where=where, message=f"{truncation_message(command, why)}.", hint=manual_run_hint(command))
 
 
 def unreadable_files_message(folder: str, names: Iterable[str]) -> str:
@@ -102,30 +102,30 @@ def unreadable_files_message(folder: str, names: Iterable[str]) -> str:
     return f"{folder}: {CUT}: {', '.join(untold[:3])}{more} cannot be read" if untold else ""
 
 
-def truncation_error(what: object, text: str) -> BlockedError:
-    """What is raised where half an answer is not enough for `what`. `text`: `truncation_message`."""
-    return BlockedError(f"Not enough is known of {clean(str(what))}: {text}.", hint=LOOK_AGAIN)
+def truncation_error(subject: object, text: str) -> BlockedError:
+    """What is raised where half an answer is not enough for `subject`. `text`: `truncation_message`."""
+    return BlockedError(f"Not enough is known of {clean(str(subject))}: {text}.", hint=LOOK_AGAIN)
 
 
 def unusable_output_error(command: Command, done: Completed, text: str = "") -> ToolFailedError:
     """The error for an answer that is of no use, in the tool's own words: `text`, else what it printed."""
     died = done.returncode != 0 and done.stderr.strip()
-    text = text or said(done.stderr if died else done.stdout or done.stderr)
-    how = f" ({ended(Completed(returncode=done.returncode, stdout='', stderr=''))})" if done.returncode else ""
+    text = text or first_lines_text(done.stderr if died else done.stdout or done.stderr)
+    how = f" ({exit_text(Completed(returncode=done.returncode, stdout='', stderr=''))})" if done.returncode else ""
     tool = clean(command.argv[0], 200)
     return ToolFailedError(
         f"{tool} said: {text.rstrip('.')}{how}." if text else f"{tool} said nothing{how}.",
-        hint=by_hand(command),
+        hint=manual_run_hint(command),
         evidence=evidence_of(command, done),
     )
 
 
-def by_hand(command: Command) -> str:
+def manual_run_hint(command: Command) -> str:
     """What to do about a tool that gives no good answer."""
     return f"Run it by hand: {command.shown()}"
 
 
-def of_tool(path: str, text: str) -> str:
+def with_tool_name(path: str, text: str) -> str:
     """A sentence about a program that names it, once."""
     return text if text.startswith(path) else f"{path}: {text}"
 
@@ -145,16 +145,16 @@ class ToolOutput:
         return self.problem is not None
 
 
-async def hear(host: Host, whole: CompletenessCheck, command: Command, where: str) -> ToolOutput:
+async def run_checked(host: Host, whole: CompletenessCheck, command: Command, where: str) -> ToolOutput:
     """The answer to a question; of half of one is told at `where`, a backend or thing. Raises nothing of ours."""
     try:
         done = await host.run(command)
     except RaidbenchError as error:
         return ToolOutput(problem=Problem(where=where, message=error.message, hint=error.hint))
-    return judged(whole, command, where, done)
+    return judge_output(whole, command, where, done)
 
 
-def judged(whole: CompletenessCheck, command: Command, where: str, done: Completed) -> ToolOutput:
+def judge_output(whole: CompletenessCheck, command: Command, where: str, done: Completed) -> ToolOutput:
     """The same of an answer that is there."""
     why = whole.lost(done)
     if not why:
@@ -162,7 +162,7 @@ def judged(whole: CompletenessCheck, command: Command, where: str, done: Complet
     if not done.stdout.strip() and (done.returncode or done.stderr.strip()):
         died = unusable_output_error(command, done)
         return ToolOutput(problem=Problem(where=where, message=died.message, hint=died.hint))
-    if (text := said(done.stderr)) and text not in why:
+    if (text := first_lines_text(done.stderr)) and text not in why:
         why = f"{why}; {text.rstrip('.')}"
     return ToolOutput(text=whole_lines(done.stdout), problem=truncation_problem(where, command, why))
 
@@ -174,7 +174,7 @@ def deduplicated_problems(answers: Iterable[ToolOutput]) -> tuple[Problem, ...]:
 
 def deduplicated(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Each sentence once: a tool that dies says the same to every question."""
-    matches: dict[str, Problem] = {}
+    by_message: dict[str, Problem] = {}
     for problem in problems:
-        matches.setdefault(problem.message, problem)
-    return tuple(matches.values())
+        by_message.setdefault(problem.message, problem)
+    return tuple(by_message.values())

@@ -118,7 +118,7 @@ def queue_rules(folder: str, name: str) -> RuleFile:
     )
 
 
-def assign(attribute: str, value: str) -> str:
+def attribute_assignment(attribute: str, value: str) -> str:
     """The part of a line that writes a sysfs attribute. Raises BlockedError for what a rule cannot hold."""
     if not _VALUE.fullmatch(value):
         raise BlockedError(f"A udev rule cannot hold {value!r} for {attribute}.")

@@ -87,16 +87,16 @@ def _values_of(names: list[str]) -> Callable[[Any], tuple[object, ...]]:
 
 def _compiled(cls: type[Any], frozen: bool) -> Any:
     """The function `__init__`: the fields in their order, those for keywords alone behind the others."""
-    known: dict[str, object] = {"_set": object.__setattr__, "_absent": object()}
+    namespace: dict[str, object] = {"_set": object.__setattr__, "_absent": object()}
     arguments, lines = ["self"], []
     fields = dataclasses.fields(cls)
     for field in sorted(fields, key=lambda field: field.kw_only is True):
         name, default, value = field.name, "", field.name
         if field.default is not dataclasses.MISSING:
-            known[f"_usual_{name}"] = field.default
+            namespace[f"_usual_{name}"] = field.default
             default = f"=_usual_{name}"
         elif field.default_factory is not dataclasses.MISSING:
-            known[f"_make_{name}"] = field.default_factory
+            namespace[f"_make_{name}"] = field.default_factory
             default, value = "=_absent", f"_make_{name}() if {name} is _absent else {name}"
         if field.kw_only is True and "*" not in arguments:
             arguments.append("*")
@@ -106,9 +106,9 @@ def _compiled(cls: type[Any], frozen: bool) -> Any:
         lines.append("self.__post_init__()")
     body = "".join(f"\n  {line}" for line in lines or ["pass"])
     made: dict[str, Any] = {}
-    source = f"def make({', '.join(known)}):\n def __init__({', '.join(arguments)}):{body}\n return __init__"
+    source = f"def make({', '.join(namespace)}):\n def __init__({', '.join(arguments)}):{body}\n return __init__"
     exec(source, vars(sys.modules[cls.__module__]), made)
-    method = made["make"](**known)
+    method = made["make"](**namespace)
     method.__qualname__ = f"{cls.__qualname__}.__init__"
     method.__annotations__ = {field.name: field.type for field in fields} | {"return": None}
     return method

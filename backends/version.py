@@ -15,8 +15,8 @@ def program_version() -> str:
     the packages for mail and archives, 2 MiB and a tenth of the way to the first screen. It is asked where there is
     no such folder, as inside an archive.
     """
-    for place in sys.path:
-        for name in _names_in(place or "."):
+    for folder in sys.path:
+        for name in _names_in(folder or "."):
             if name.startswith(_FOLDER[0]) and name.endswith(_FOLDER[1]):
                 return name.removeprefix(_FOLDER[0]).removesuffix(_FOLDER[1])
     from importlib.metadata import PackageNotFoundError, version

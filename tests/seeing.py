@@ -20,7 +20,7 @@ from pathlib import Path
 
 from backends.host import Host
 from backends.system.local import LocalHost
-from backends.topology import visibility
+from backends.topology import open_files
 
 _FIRST = "/proc/1/"
 
@@ -29,7 +29,7 @@ MAIN = "import sys; from tests.seeing import begin; begin({!r}); from {} import 
 
 _space = os.statvfs
 
-real = visibility.withheld
+real = open_files.hidden_processes_reason
 """What the guard asks where no test has a hand in it."""
 
 
@@ -52,7 +52,7 @@ async def _withheld(host: Host, descriptors: Sequence[str], empty: Sequence[str]
 def past_the_first() -> None:
     """From now on what process 1 of this machine has open does not count."""
     if hides():
-        visibility.withheld = _withheld
+        open_files.hidden_processes_reason = _withheld
 
 
 def half_free(place: str | Path) -> None:
@@ -95,4 +95,4 @@ def started(module: str) -> tuple[str, ...]:
 @functools.cache
 def blinded() -> str:
     """Why the guard cannot see all programs from here, even past the first; "" where it can."""
-    return asyncio.run(visibility.open_files_hidden_reason(LocalHost()))
+    return asyncio.run(open_files.open_files_hidden_reason(LocalHost()))

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.fio.document import FioDocument
 from app.core.fio.stream import FioJsonDocument, StreamParser
-from backends.text import chosen
+from backends.text import parse_choices
 from backends.topology.mounts import parse_mountinfo, parse_swaps
 from backends.topology.signatures import (
     blkid_signatures,
@@ -53,7 +53,7 @@ def _fio_documents(text: str) -> None:
 
 
 def _block(text: str) -> None:
-    for parse in (parse_mountinfo, parse_swaps, chosen, parse_blkid, parse_lsblk, parse_lspci):
+    for parse in (parse_mountinfo, parse_swaps, parse_choices, parse_blkid, parse_lsblk, parse_lspci):
         parse(text)
     blkid_signatures(text, None, None)
     wipefs_signatures(text, None, None)

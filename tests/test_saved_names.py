@@ -37,7 +37,7 @@ from backends.change import Change
 from backends.errors import RaidbenchError, RefusedError
 from backends.firmware_queries import FirmwareQuery
 from backends.formats import FORMATS
-from backends.helper_interface import ERRORS, raised, told
+from backends.helper_interface import ERRORS, decode_error, encode_error
 from backends.host import FileStat
 from backends.identity import Identity, Signature
 from backends.model import THING_KINDS
@@ -172,8 +172,8 @@ def test_every_error_of_the_family_has_a_name() -> None:
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_an_error_arrives_as_what_it_was(name: str) -> None:
-    sent = told(ERRORS[name]("It is busy.", hint="Wait.", evidence="busy"))
-    arrived = raised(sent)
+    sent = encode_error(ERRORS[name]("It is busy.", hint="Wait.", evidence="busy"))
+    arrived = decode_error(sent)
     assert (sent["kind"], type(arrived), arrived.message, arrived.hint, arrived.evidence) == (
         name,
         ERRORS[name],
@@ -187,5 +187,5 @@ def test_an_error_that_no_answer_can_carry_arrives_as_a_refusal() -> None:
     class StrangeError(RaidbenchError):
         """Of another module."""
 
-    assert type(raised(told(StrangeError("It is strange.")))) is RefusedError
-    assert type(raised({"kind": "Path", "message": "x"})) is RefusedError
+    assert type(decode_error(encode_error(StrangeError("It is strange.")))) is RefusedError
+    assert type(decode_error({"kind": "Path", "message": "x"})) is RefusedError

@@ -14,7 +14,7 @@ from app.cli.options import current, over_hosts
 from app.cli.output import document, print_json, say, text_wanted
 from app.cli.session_context import host_of, on_workbench, remember_scan, report_trials, warn_of_journal
 from app.core.presentation import json_schema
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target, kind_of
 from backends.settings import Reading
@@ -96,7 +96,7 @@ def parse_columns(text: str | None) -> tuple[str, ...]:
     if unknown or text == "":
         raise InvalidValueError(
             f"There is no column {clean(', '.join(unknown))!r}.",
-            hint=suggested("".join(unknown[:1]), KEYS, f"There are: {', '.join(KEYS)}."),
+            hint=suggestion_hint("".join(unknown[:1]), KEYS, f"There are: {', '.join(KEYS)}."),
         )
     return named
 

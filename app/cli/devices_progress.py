@@ -85,7 +85,7 @@ class DevicesProgress:
         return inventory
 
     def _take_part(self, part: str, inventory: Inventory) -> None:
-        self._parts.told(part, inventory)
+        self._parts.add_part(part, inventory)
         self._news.set()
 
     def _start_printing(self) -> None:
@@ -108,7 +108,7 @@ class DevicesProgress:
                 self._waiting.show([clean(name, 64) for name in names])
 
     async def _print_settled(self) -> None:
-        partial = await self._parts.so_far()
+        partial = await self._parts.read_present()
         groups = {str(branch.thing.target): tuple(_things(branch)) for branch in build_device_tree(partial.inventory)}
         settled = {key: group for key, group in groups.items() if partial.settled(group)}
         if not partial.waited_for or settled.keys() <= self._printed:
@@ -149,7 +149,7 @@ async def tunings(
 
     async def read_tuning(device: Array | Drive) -> TuningCells | None:
         try:
-            return tuning_cells(await machine.at_hand(device, inventory))
+            return tuning_cells(await machine.settings_at_hand(device, inventory))
         except RaidbenchError:
             return None
 

@@ -20,7 +20,7 @@ from app.cli.output import BrokenPipeOutputError, say
 from app.core.themes import THEMES
 from app.doors import action, imported, needed_action
 from app.startup import import_asyncio
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
 
 ASKS_HELP = "app.cli.asks_help"
@@ -59,7 +59,7 @@ class CommandGroup(click.Group):
         word = rest[0] if rest else "-"
         if word.startswith("-") or word in HOSTS or word in COMMANDS or ctx.resilient_parsing:
             return
-        hint = suggested(word, (*HOSTS, *COMMANDS), f"The racks are {', '.join(HOSTS)}.")
+        hint = suggestion_hint(word, (*HOSTS, *COMMANDS), f"The racks are {', '.join(HOSTS)}.")
         raise click.UsageError(f"There is neither a rack nor a command {word!r}. {hint}", ctx)
 
     def resolve_command(
@@ -67,7 +67,7 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with a suggestion for a mistyped one."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing and args[0][:1].isalnum():
-            hint = suggested(args[0], COMMANDS, f"`{ctx.command_path} --help` lists them.")
+            hint = suggestion_hint(args[0], COMMANDS, f"`{ctx.command_path} --help` lists them.")
             raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -51,17 +51,17 @@ async def helper_connection() -> socket.socket | None:
 
 
 def _start_helper(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
-    from app.privsep.client import begin, helper, inherited
+    from app.privsep.client import helper, inherited_helper, start_conversation
 
     try:
-        side = inherited()
+        side = inherited_helper()
         if side is not None:
             side.greeting(_SECONDS)
         elif wanted and os.geteuid() != 0:
             side = helper(ask=is_terminal(sys.stdin) and is_terminal(sys.stderr))
         if side is None:
             return None
-        return begin(side, read_only=read_only, firmware=options.load_config().firmware_queries)
+        return start_conversation(side, read_only=read_only, firmware=options.load_config().firmware_queries)
     except (RefusedError, TimeoutError) as error:
         say(f"raidbench goes on without root. {error} {getattr(error, 'hint', '')}".rstrip())
         return None

@@ -12,7 +12,7 @@ from app.cli.output import lines, say
 from app.cli.session_context import refuse_read_only
 from app.core.changes import systemd_units
 from backends.errors import RefusedError
-from backends.self_exec import lasting
+from backends.self_exec import persistent_argv
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
@@ -25,7 +25,7 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
     host = _this_machine(bench)
     side = host.root_side
     if side is None:
-        unit = await systemd_units.plan_unit(host, lasting(), bench.changes.journal.file, environment)
+        unit = await systemd_units.plan_unit(host, persistent_argv(), bench.changes.journal.file, environment)
     else:
         unit = systemd_units.BootUnit(**await side.ask("unit", do="plan"))
     say(f"{systemd_units.PATH} {'holds' if unit.there else 'will hold'}:")

@@ -8,7 +8,7 @@ import click
 
 from app.cli.exit_status import DONE
 from app.cli.output import data, print_json
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.version import program_version
 
 
@@ -18,10 +18,10 @@ def print_version(as_json: bool) -> None:
         data(f"raidbench {program_version()}")
         return
     from backends.formats import FORMATS
-    from backends.self_exec import form
+    from backends.self_exec import install_form
 
     python = ".".join(map(str, sys.version_info[:3]))
-    fields = {"version": program_version(), "python": python, "form": form(), "formats": FORMATS}
+    fields = {"version": program_version(), "python": python, "form": install_form(), "formats": FORMATS}
     print_json(program=fields)
 
 
@@ -45,7 +45,7 @@ def help_command(ctx: click.Context, args: tuple[str, ...]) -> int:
         command = group.get_command(at, word) if isinstance(group, click.Group) else None
         if command is None:
             names = group.list_commands(at) if isinstance(group, click.Group) else ()
-            raise click.UsageError(f"No such command {word!r}. {suggested(word, names)}".rstrip(), at)
+            raise click.UsageError(f"No such command {word!r}. {suggestion_hint(word, names)}".rstrip(), at)
         at = click.Context(command, info_name=word, parent=at, **command.context_settings)
     data(at.get_help())
     return DONE

@@ -32,7 +32,7 @@ def with_configured_systems(host: Host, config: Path) -> Host:
 
 def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
     """Those of the table `santricity`. Raises ValueError with words that follow the key."""
-    from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, named, url_of
+    from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, url_of, validate_name
 
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
         raise ValueError("wants a table for each disk system: [santricity.NAME]")
@@ -56,7 +56,7 @@ def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
                 door[key] = parse[key](given)
             except ValueError as error:
                 raise ValueError(f"{error} as {key} of {shown}") from None
-        endpoints.append(HttpsEndpoint(kind="santricity", name=named(str(name)), **door))
+        endpoints.append(HttpsEndpoint(kind="santricity", name=validate_name(str(name)), **door))
     return tuple(endpoints)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 
@@ -96,7 +96,7 @@ class TomlTable:
             if key not in legal:
                 where = f" in [{self._name.partition('.')[0]}]" if self._name else ""
                 sentence = f"there is no key {clean(key, 40)!r}{where}."
-                raise self.error(key, sentence, suggested(key, legal, f"The keys are: {', '.join(legal)}."))
+                raise self.error(key, sentence, suggestion_hint(key, legal, f"The keys are: {', '.join(legal)}."))
 
     def parse(self, key: str, parse: Parse[T], value: Any, called: str = "") -> T:
         """A value that stands at that key; `called` is its name in sentences where that is not the key."""

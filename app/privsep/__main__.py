@@ -26,14 +26,14 @@ def main() -> int:
     for number in _DEAF:
         signal.signal(number, signal.SIG_IGN)
     from backends.errors import RefusedError
-    from backends.helper_interface import told
+    from backends.helper_interface import encode_error
     from backends.system.privsep.connection import pack
 
-    reason = _against()
+    reason = _refusal_reason()
     if reason is not None:
         hint = "Install raidbench for all users, as root (for example in /opt/raidbench), or log in as root."
         error = RefusedError(f"The root helper does not start: {reason}", hint=hint)
-        connection.sendall(pack({"id": 0, "error": told(error)}))
+        connection.sendall(pack({"id": 0, "error": encode_error(error)}))
         return 2
     _serve(connection)
     return 0
@@ -49,33 +49,33 @@ def _connection() -> socket.socket | None:
     return sock if sock.family == socket.AF_UNIX and sock.type == socket.SOCK_STREAM else None
 
 
-def _against() -> str | None:
+def _refusal_reason() -> str | None:
     """Why root must not run this."""
     if not sys.flags.isolated:
         return "Python reads variables and folders of the user (it is started with -I)."
-    from app.privsep.installation import trouble
+    from app.privsep.installation import ownership_problem
 
-    return trouble()
+    return ownership_problem()
 
 
 def _serve(connection: socket.socket) -> None:
     from app.core.session.paths import restrict_umask
     from app.privsep.dispatcher import RequestDispatcher
-    from app.privsep.server import Conversation, whose
+    from app.privsep.server import Conversation, peer_credentials
     from backends.system.local.child import die_with_parent
     from backends.system.local.elevated import COMPANION
 
     def leave(_number: int, _frame: object) -> None:
         connection.shutdown(socket.SHUT_RD)
 
-    if not _is_roots(os.environ.get("RAIDBENCH_STATE_DIR", "/")):
+    if not _is_owned_by_root(os.environ.get("RAIDBENCH_STATE_DIR", "/")):
         del os.environ["RAIDBENCH_STATE_DIR"]  # root keeps nothing in a folder of somebody else
     signal.signal(signal.SIGTERM, leave)
     if COMPANION not in sys.argv:
         die_with_parent()
     os.chdir("/")
     restrict_umask()
-    uid, gid = whose(connection)
+    uid, gid = peer_credentials(connection)
     if uid == 0:  # root split itself: sudo told for whom, and nobody else can
         uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))
     silent = os.open(os.devnull, os.O_RDWR)
@@ -98,14 +98,14 @@ def _paths() -> Paths:
     return paths if "RAIDBENCH_STATE_DIR" in os.environ else replace(paths, config=ROOTS_CONFIG)
 
 
-def _is_roots(place: str) -> bool:
+def _is_owned_by_root(folder: str) -> bool:
     """Whether only root can write there, or where it would be made."""
-    from backends.system.local.programs import is_roots
+    from backends.system.local.programs import is_owned_by_root
 
-    here = os.path.abspath(place)
-    while not os.path.lexists(here):
-        here = os.path.dirname(here)
-    return is_roots(here)
+    existing = os.path.abspath(folder)
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    return is_owned_by_root(existing)
 
 
 if __name__ == "__main__":

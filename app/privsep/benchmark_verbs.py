@@ -18,7 +18,7 @@ from app.privsep.request_schema import RequestDeniedError
 from backends.errors import RefusedError
 from backends.exclusive_open import DeviceClaim
 from backends.system.local import LocalHost
-from backends.system.local.programs import resolve_roots
+from backends.system.local.programs import resolve_root_owned
 from backends.system.local.unprivileged import UnprivilegedProcess, nobodys_number, start_unowned
 from backends.text import clean
 
@@ -83,7 +83,7 @@ class GuardedRuns:
     def _same_fio(self, fio: str) -> str:
         """Root's own fio, which has to be the one that was asked for: the record of a run names one version."""
         own = find_fio(self._host)
-        if os.path.realpath(own) != resolve_roots(fio):  # what others can exchange is not root's
+        if os.path.realpath(own) != resolve_root_owned(fio):  # what others can exchange is not root's
             raise RefusedError(
                 f"The root helper reads this device with {own}, and your fio is {clean(fio, 200)}.",
                 hint=f"Put {os.path.dirname(own)} first in PATH.",

@@ -21,12 +21,12 @@ from app.core.session.paths import Paths
 from app.privsep.request_schema import FIELDS, RequestDeniedError
 from backends.change import Change, same_steps
 from backends.errors import BlockedError, RefusedError
-from backends.helper_interface import told
+from backends.helper_interface import encode_error
 from backends.host import Command, ProcessTracking, custody
 from backends.model import Scope, Target
 from backends.protocol import CanPersist, PlansTogether, Recreatable
 from backends.registry import MachineBackends
-from backends.self_exec import lasting
+from backends.self_exec import persistent_argv
 from backends.system.local import LocalHost
 
 MOST_LOCKS = 256
@@ -100,11 +100,11 @@ class HelperChanges:
 
     async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
         """Settings of a target that are planned from here on are changes of one set, until another one is told."""
-        where = _target(target, scope)
-        backend = self._machine.backend(where)
+        address = _target(target, scope)
+        backend = self._machine.backend(address)
         self._sets.pop(target, None)
         if isinstance(backend, PlansTogether) and len(values) > 1:
-            self._sets[target] = {change.key: change for change in await backend.plan_together(where, values)}
+            self._sets[target] = {change.key: change for change in await backend.plan_together(address, values)}
         return {}
 
     async def plan(self, change: dict[str, Any], back: dict[str, str] | None) -> Mapping[str, Any]:
@@ -113,7 +113,7 @@ class HelperChanges:
         `back`: the companions with which it takes a change back; None of a change that does not. The value may also be
         set as any other is.
         """
-        shown = _structured(change)
+        shown = _parse_change(change)
         locks = self._locks_of(shown)
         for trial in trials_elsewhere(self._paths.locks, self._journal):  # those of its own journal whoever asks sees
             if trial.change.shares_lock(shown):
@@ -152,7 +152,7 @@ class HelperChanges:
         if any(shown.key in (*other.moves, *other.moves_disk) for other in in_set.values()):
             yield alone.as_in_set(in_set[shown.key], moved=True)
         if isinstance(backend, PlansTogether):
-            values = {key: one.wish for key, one in in_set.items()}
+            values = {key: member.wish for key, member in in_set.items()}
             for change in await backend.plan_together(shown.target, values):
                 if change.key == shown.key:
                     yield change
@@ -254,16 +254,16 @@ class HelperChanges:
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
             "left_running": [unstructure(change) for change in self._journal.left_running()],
-            "newer": None if (unknown := self._journal.newer_error()) is None else told(unknown),
+            "newer": None if (unknown := self._journal.newer_error()) is None else encode_error(unknown),
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
         """Put the file in place that keeps values, as the helper plans it and it was shown, and make it known."""
-        where = _target(target, scope)
-        backend = self._machine.backend(where)
+        address = _target(target, scope)
+        backend = self._machine.backend(address)
         if not isinstance(backend, CanPersist):
-            raise BlockedError(f"{where} keeps its settings by itself, or cannot be made to.")
-        rule = await backend.persist(where, values)
+            raise BlockedError(f"{address} keeps its settings by itself, or cannot be made to.")
+        rule = await backend.persist(address, values)
         if rule.digest != digest:
             raise RefusedError(f"{rule.path} would now be written otherwise than was shown.", hint="Review it again.")
         await self._host.install(rule.path, rule.content, before=rule.before)
@@ -278,7 +278,7 @@ class HelperChanges:
         if do == "remove":
             return {"there": await systemd_units.remove_unit(self._host)}
         kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
-        unit = await systemd_units.plan_unit(self._host, lasting(), self._journal.file, kept)
+        unit = await systemd_units.plan_unit(self._host, persistent_argv(), self._journal.file, kept)
         if do == "install":
             await systemd_units.install_unit(self._host, unit)
         return {"text": unit.text, "there": unit.there}
@@ -321,7 +321,7 @@ class HelperChanges:
 _TARGET = FIELDS["intend"]["target"]
 
 
-def _structured(data: Mapping[str, Any]) -> Change:
+def _parse_change(data: Mapping[str, Any]) -> Change:
     try:
         change = structure(data, Change)
     except Exception as error:  # whatever shape it has: it is no change

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backends.errors import RefusedError
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.system.local.elevated import (
     PrivilegeTool,
-    connected,
+    become_user,
+    inherited_socket,
     invoker,
-    show_pending_result,
+    privilege_tools,
     start,
     start_beside,
-    ways,
 )
 from backends.system.privsep.connection import Connection
 
@@ -31,7 +31,7 @@ WITHOUT = "Settings can be seen and planned, not changed, and raw devices not be
 """What is left without root."""
 
 
-def begin(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
+def start_conversation(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
     """Say how far the conversation goes. Raises RefusedError."""
     side.ask_now("hello", version=1, read_only=read_only, firmware=firmware)
     return side
@@ -42,44 +42,44 @@ def helper(*, ask: bool) -> Connection:
 
     Raises RefusedError saying why there is none.
     """
-    tried = ways(ask=ask)
-    if not tried:
+    tools = privilege_tools(ask=ask)
+    if not tools:
         raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT}", hint="Log in as root.")
     reason = ""
-    for way in tried:
-        side, reason = _by(way)
-        if side is not None:
-            return side
+    for tool in tools:
+        connection, reason = _start_with(tool)
+        if connection is not None:
+            return connection
     raise RefusedError(f"{reason} {WITHOUT}", hint="Allow it in sudoers, or log in as root.")
 
 
-def _by(way: PrivilegeTool) -> tuple[Connection | None, str]:
+def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
     """The helper by one way; None, and a sentence, where it does not come."""
-    sock, process = start(way, again(PROGRAM))
-    side = Connection(sock)
+    sock, process = start(tool, self_exec_argv(PROGRAM))
+    connection = Connection(sock)
     try:
-        side.greeting(None if way.asks else SILENT_SECONDS)
+        connection.greeting(None if tool.asks else SILENT_SECONDS)
     except TimeoutError:
         process.kill()
-        return None, f"{way.name} did not answer."
+        return None, f"{tool.name} did not answer."
     except RefusedError as error:
         process.wait()
-        own = " ".join(filter(None, (error.message, error.hint)))
+        message = " ".join(filter(None, (error.message, error.hint)))
         texts = {
-            _REFUSED: own,
-            _UNCONNECTED: f"{way.name} keeps the root helper from its connection (log_input in sudoers does that).",
+            _REFUSED: message,
+            _UNCONNECTED: f"{tool.name} keeps the root helper from its connection (log_input in sudoers does that).",
         }
-        return None, texts.get(process.returncode, f"{way.name} did not start the root helper.")
-    return side, ""
+        return None, texts.get(process.returncode, f"{tool.name} did not start the root helper.")
+    return connection, ""
 
 
 _REFUSED, _UNCONNECTED = 2, 4
 """Exit statuses of a helper that does not begin: it said why; it has nobody to say it to."""
 
 
-def inherited() -> Connection | None:
+def inherited_helper() -> Connection | None:
     """The helper that root left to this program when it split itself; None where there is none."""
-    sock = connected()
+    sock = inherited_socket()
     return None if sock is None else Connection(sock)
 
 
@@ -88,12 +88,12 @@ def split(arguments: list[str]) -> str:
 
     Comes back where that cannot be, with a sentence, or with "" where nobody called sudo.
     """
-    who = invoker()
-    if who is None:
+    user = invoker()
+    if user is None:
         return ""
-    sock = start_beside(again(PROGRAM))
+    sock = start_beside(self_exec_argv(PROGRAM))
     try:
-        show_pending_result(*who, (*again("app"), *arguments), sock.fileno())
+        become_user(*user, (*self_exec_argv("app"), *arguments), sock.fileno())
     except OSError as error:
         return f"raidbench cannot go on as the user who called sudo: {error.strerror}."
     finally:
@@ -106,4 +106,4 @@ def split_host(inner: LocalHost, side: HelperClient) -> Host:
     from app.privsep import read_policy  # the tools of every vendor: who has no helper does not wait for them
     from backends.system.privsep.host import SplitHost
 
-    return SplitHost(inner, side, runs=read_policy.known, reads=read_policy.may_read)
+    return SplitHost(inner, side, runs=read_policy.may_be_permitted, reads=read_policy.may_read)

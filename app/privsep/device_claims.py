@@ -14,10 +14,10 @@ from app.privsep.read_policy import node_of
 from app.privsep.request_schema import RequestDeniedError
 from backends.errors import RaidbenchError
 from backends.exclusive_open import DeviceClaim
-from backends.guard import Intent, look_at, require_free, secure
+from backends.guard import Intent, claim_device, judge_device, require_free
 from backends.identity import Identity, Signature
 from backends.system.local import LocalHost
-from backends.system.local.programs import is_roots
+from backends.system.local.programs import is_owned_by_root
 
 MOST_HOLDS = 64
 """Devices held at a time."""
@@ -37,14 +37,18 @@ class DeviceClaims:
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
         """All that is known of a device."""
         device = _device(device)
-        facts, _ = await look_at(self._host, device, Intent.WRITE if writing else Intent.READ)
+        facts, _ = await judge_device(self._host, device, Intent.WRITE if writing else Intent.READ)
         return {"facts": asdict(facts)}
 
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
         """What lies on a device that nothing uses."""
         device = _device(device)
-        known = None if shown is None else [Signature(**_strict(Signature, "signature", record)) for record in shown]
-        return {"signatures": [asdict(signature) for signature in await require_free(self._host, device, known)]}
+        confirmed = (
+            None
+            if shown is None
+            else [Signature(**_require_fields(Signature, "signature", record)) for record in shown]
+        )
+        return {"signatures": [asdict(signature) for signature in await require_free(self._host, device, confirmed)]}
 
     async def hold(
         self,
@@ -61,10 +65,10 @@ class DeviceClaims:
         device = _device(device)
         if len(self._held) >= MOST_HOLDS:
             raise RequestDeniedError("hold: too many devices are held.")
-        identity = None if meant is None else Identity(**_strict(Identity, "identity", meant))
+        identity = None if meant is None else Identity(**_require_fields(Identity, "identity", meant))
         intent = Intent.WRITE if writing else Intent.READ
         async with AsyncExitStack() as stack:
-            hold = await stack.enter_async_context(secure(self._host, device, intent, typed, identity, shown))
+            hold = await stack.enter_async_context(claim_device(self._host, device, intent, typed, identity, shown))
             lends = writing or await self._lends(hold)
             descriptors = (hold.pass_descriptor(self._gid),) if lends else ()
             self._count += 1
@@ -73,7 +77,7 @@ class DeviceClaims:
 
     async def _lends(self, hold: DeviceClaim) -> bool:
         """Whether a descriptor for reading may leave root: nothing uses the device, or root's configuration says so."""
-        facts, verdict = await look_at(self._host, hold.device, Intent.WRITE)
+        facts, verdict = await judge_device(self._host, hold.device, Intent.WRITE)
         free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
         return free or lends_in_use(self._config)
 
@@ -105,7 +109,7 @@ def lends_in_use(config: Path) -> bool:
     try:
         info = config.lstat()
         alone = stat.S_ISREG(info.st_mode) and info.st_nlink == 1 and not info.st_mode & 0o022
-        return alone and is_roots(str(config)) and load_config(config, required=True).lend_in_use
+        return alone and is_owned_by_root(str(config)) and load_config(config, required=True).lend_in_use
     except (OSError, RaidbenchError):
         return False
 
@@ -118,13 +122,13 @@ def _device(path: str) -> str:
     return node
 
 
-def _strict(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _require_fields(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Exactly the fields that there are, texts and sizes."""
-    known = {field.name for field in fields(kind)}
+    allowed = {field.name for field in fields(kind)}
     sound = all(
         item is None or isinstance(item, str) or (key == "size_bytes" and type(item) is int)
         for key, item in data.items()
     )
-    if not set(data) <= known or not sound or not (data.get("name") or data.get("kind")):
+    if not set(data) <= allowed or not sound or not (data.get("name") or data.get("kind")):
         raise RequestDeniedError(f"That is no {called}.")
     return data

@@ -12,12 +12,12 @@ from app.privsep.benchmark_verbs import GuardedRuns
 from app.privsep.change_verbs import HelperChanges
 from app.privsep.device_claims import DeviceClaims
 from app.privsep.read_verbs import ReadVerbs
-from app.privsep.request_schema import RequestDeniedError, checked
+from app.privsep.request_schema import RequestDeniedError, parse_request
 from backends.errors import RaidbenchError, RefusedError
-from backends.helper_interface import told
+from backends.helper_interface import encode_error
 from backends.host import shield_to_completion
 from backends.registry import MachineBackends
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.system.local import LocalHost
 from backends.system.local.elevated import COMPANION, start_beside
 from backends.system.privsep.connection import MalformedError, unpack
@@ -69,9 +69,9 @@ class RequestDispatcher:
             message = unpack(body)
             claimed = message.get("id")
             number = claimed if type(claimed) is int else None
-            number, verb, args = checked(message)
+            number, verb, args = parse_request(message)
             result = await self._do(verb, args)
-            said, descriptors = result if isinstance(result, tuple) else (result, ())
+            reply, descriptors = result if isinstance(result, tuple) else (result, ())
         except (MalformedError, RequestDeniedError) as error:
             return self._refuse(number, RefusedError(f"The root helper does not do that. {error}"))
         except RaidbenchError as error:
@@ -79,7 +79,7 @@ class RequestDispatcher:
         except Exception as error:  # a defect must not end the conversation, and is no leave to go on
             self.failed += 1
             return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
-        return ReplyFrame(message={"id": number, "ok": said, "descriptors": len(descriptors)}, descriptors=descriptors)
+        return ReplyFrame(message={"id": number, "ok": reply, "descriptors": len(descriptors)}, descriptors=descriptors)
 
     async def _do(self, verb: str, args: Mapping[str, Any]) -> Any:
         if verb == "hello":
@@ -136,7 +136,7 @@ class RequestDispatcher:
 
     def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
         """A further helper of the same user, for a process that outlives this one; it ends with that."""
-        with start_beside(again("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
+        with start_beside(self_exec_argv("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
             return {}, (sock.detach(),)
 
     def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
@@ -145,7 +145,7 @@ class RequestDispatcher:
 
     def _refuse(self, number: int | None, error: RaidbenchError) -> ReplyFrame:
         self.refused += 1
-        return ReplyFrame(message={"id": number, "error": told(error)})
+        return ReplyFrame(message={"id": number, "error": encode_error(error)})
 
     async def close(self) -> None:
         """End all that reads, let go of all that is held."""

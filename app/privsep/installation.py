@@ -9,15 +9,15 @@ from pathlib import Path
 
 import app
 import backends
-from backends.system.local.programs import is_roots
+from backends.system.local.programs import is_owned_by_root
 
 _OURS = (app, backends)
 
 
-def trouble() -> str | None:
+def ownership_problem() -> str | None:
     """A sentence with the first part that somebody else than root can exchange; None if there is none."""
     for path in _parts():
-        if not is_roots(path):
+        if not is_owned_by_root(path):
             return f"{path} belongs to somebody else than root, or others may write to it."
     return None
 
@@ -25,19 +25,19 @@ def trouble() -> str | None:
 def _parts() -> Iterator[str]:
     """The interpreter, the folders that it looks for modules in, what it has read by now, and all of our own."""
     yield os.path.realpath(sys.executable)
-    yield from (place for place in sys.path if os.path.exists(place))
+    yield from (path for path in sys.path if os.path.exists(path))
     for module in tuple(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and os.path.isabs(file):
-            yield from _real(file)
+            yield from _real_file(file)
     for package in _OURS:
         for folder in package.__path__:
-            for place, _, names in os.walk(folder):
-                yield place
-                yield from (os.path.join(place, name) for name in names)
+            for path, _, names in os.walk(folder):
+                yield path
+                yield from (os.path.join(path, name) for name in names)
 
 
-def _real(file: str) -> Iterator[str]:
+def _real_file(file: str) -> Iterator[str]:
     """The file itself; of one in an archive the archive."""
     path = Path(file)
-    yield next((str(other_path) for other_path in (path, *path.parents) if other_path.exists()), file)
+    yield next((str(candidate) for candidate in (path, *path.parents) if candidate.exists()), file)

@@ -11,9 +11,9 @@ import re
 import stat
 from collections.abc import Sequence
 
-from backends.protocol import DEVICE, at_place
+from backends.protocol import DEVICE, load_object
 from backends.registry import own_vendors
-from backends.system.local.programs import find_program, resolve_roots
+from backends.system.local.programs import find_program, resolve_root_owned
 
 _MOUNTS = "/proc/1/mountinfo"
 _SPACE = "/proc/1/ns/mnt"
@@ -28,13 +28,13 @@ def _declared() -> dict[str, tuple[tuple[str, ...], ...]]:
     A vendor of another package is not asked: what root starts for a user is decided by the files that
     `installation.trouble` has judged to be root's. Raises ValueError where two vendors declare one program.
     """
-    matches: dict[str, tuple[tuple[str, ...], ...]] = {}
+    shapes_by_program: dict[str, tuple[tuple[str, ...], ...]] = {}
     for vendor in own_vendors():
-        for names, shapes in (at_place(vendor.root_reads) if vendor.root_reads else {}).items():
-            if not matches.keys().isdisjoint(names):
+        for names, shapes in (load_object(vendor.root_reads) if vendor.root_reads else {}).items():
+            if not shapes_by_program.keys().isdisjoint(names):
                 raise ValueError(f"{vendor.name} declares a program that another vendor declares, too")
-            matches |= dict.fromkeys(names, shapes)
-    return matches
+            shapes_by_program |= dict.fromkeys(names, shapes)
+    return shapes_by_program
 
 
 _SHAPES = _declared()
@@ -60,15 +60,15 @@ def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
     None where the words are none of the table. The path of the program that was asked for counts by its name only,
     unless it is a place where a vendor puts the program.
     """
-    place = argv[0]
-    name = place if place in _SHAPES else os.path.basename(place)
+    program_path = argv[0]
+    name = program_path if program_path in _SHAPES else os.path.basename(program_path)
     fitting = (_fitted(shape, argv[1:]) for shape in _SHAPES.get(name, ()))
-    parts = next((other_parts for other_parts in fitting if other_parts is not None), None)
-    program = None if parts is None else find_program((name,))
-    return None if parts is None or program is None else (program, *parts)
+    arguments = next((fitted for fitted in fitting if fitted is not None), None)
+    program = None if arguments is None else find_program((name,))
+    return None if arguments is None or program is None else (program, *arguments)
 
 
-def known(argv: Sequence[str]) -> bool:
+def may_be_permitted(argv: Sequence[str]) -> bool:
     """Whether there is a line in the table that may fit: what has none is not sent to the helper."""
     return bool(argv) and (argv[0] in _SHAPES or os.path.basename(argv[0]) in _SHAPES)
 
@@ -80,15 +80,15 @@ def node_of(path: str) -> str | None:
     """
     if not _NODE.fullmatch(path) or _leads_up(path):
         return None
-    real = resolve_roots(path)
+    real = resolve_root_owned(path)
     if real is None or not _NODE.fullmatch(real):
         return None
     try:
         mode = os.lstat(real).st_mode
     except OSError:
         return None
-    kept = stat.S_ISCHR(mode) and _CHARACTER.fullmatch(real) is not None
-    return real if stat.S_ISBLK(mode) or kept else None
+    is_character = stat.S_ISCHR(mode) and _CHARACTER.fullmatch(real) is not None
+    return real if stat.S_ISBLK(mode) or is_character else None
 
 
 def _leads_up(path: str) -> bool:

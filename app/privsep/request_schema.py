@@ -181,7 +181,7 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
 """Every verb that there is, and its fields, all of which must be there."""
 
 
-def checked(message: Mapping[str, Any]) -> tuple[int, str, dict[str, Any]]:
+def parse_request(message: Mapping[str, Any]) -> tuple[int, str, dict[str, Any]]:
     """Number, verb and words of a request. Raises NotAllowedError."""
     number, verb, args = message.get("id"), message.get("verb"), message.get("args")
     if set(message) != {"id", "verb", "args"} or type(number) is not int or not 0 < number < 2**53:

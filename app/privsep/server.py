@@ -18,7 +18,7 @@ AT_A_TIME = 64
 _CREDENTIALS = struct.Struct("3i")
 
 
-def whose(sock: socket.socket) -> tuple[int, int]:
+def peer_credentials(sock: socket.socket) -> tuple[int, int]:
     """User and group of who made the connection, by the kernel's word."""
     _, uid, gid = _CREDENTIALS.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     return int(uid), int(gid)

@@ -6,10 +6,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
 from backends.host import Command, Completed, Host
 from backends.system.wrapped import HostWrapper
 from backends.values import dataclass
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -30,35 +33,37 @@ _Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 
 
 @contextmanager
-def asked_since(moment: float) -> Iterator[None]:
-    """Inside, what a program told since `moment` (of time.monotonic()) is its answer, unless a change came between."""
-    span = _Span(moment)
-    token = _span.set(span)
+def _setting(variable: ContextVar[T], value: T) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        span.over = True
-        _span.reset(token)
+        variable.reset(token)
 
 
 @contextmanager
-def asked_anew() -> Iterator[None]:
-    """Inside, every program runs, whatever it told before: for what may be another thing each time it is looked at."""
-    token = _span.set(None)
+def cached_since(moment: float) -> Iterator[None]:
+    """Inside, what a program told since `moment` (of time.monotonic()) is its answer, unless a change came between."""
+    span = _Span(moment)
     try:
-        yield
+        with _setting(_span, span):
+            yield
     finally:
-        _span.reset(token)
+        span.over = True
+
+
+@contextmanager
+def uncached() -> Iterator[None]:
+    """Inside, every program runs, whatever it told before: for what may be another thing each time it is looked at."""
+    with _setting(_span, None):
+        yield
 
 
 @contextmanager
 def cache_across_changes() -> Iterator[None]:
     """Inside, what was told before a change counts as well: for what no change of a setting can move."""
-    token = _still.set(True)
-    try:
+    with _setting(_still, True):
         yield
-    finally:
-        _still.reset(token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,44 +94,41 @@ class CachingHost(HostWrapper):
         self._changes += 1
 
     async def run(self, command: Command) -> Completed:
-        """Runs it, unless what it told counts: see `asked_since`."""
+        """Runs it, unless what it told counts: see `cached_since`."""
         if command.mutates:
-            return await self._run_changing(command)
+            with self._changing():
+                return await self._inner.run(command)
         key = (command.argv, tuple(sorted(command.env.items())))
-        known = self._told.get(key)
-        if known is not None and self._counts(known):
-            return known.done
+        cached = self._told.get(key)
+        if cached is not None and self._counts(cached):
+            return cached.done
         at, changes = time.monotonic(), self._changes
         done = await self._inner.run(command)
         if done.returncode == 0 and not done.truncated and not command.secret:
             self._told[key] = _ToldOnce(done=done, at=at, changes=changes)
         return done
 
-    def _counts(self, known: _ToldOnce) -> bool:
+    def _counts(self, cached: _ToldOnce) -> bool:
         span = _span.get()
-        if span is None or span.over or known.at < span.since:
+        if span is None or span.over or cached.at < span.since:
             return False
-        return known.changes == self._changes or _still.get()
+        return cached.changes == self._changes or _still.get()
 
-    async def _run_changing(self, command: Command) -> Completed:
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Forget what was reported before a change and while it was made."""
         self.forget()
         try:
-            return await self._inner.run(command)
+            yield
         finally:
             self.forget()
 
     async def write(self, path: str, text: str) -> None:
         """Writes and forgets."""
-        self.forget()
-        try:
+        with self._changing():
             await self._inner.write(path, text)
-        finally:
-            self.forget()
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Installs and forgets."""
-        self.forget()
-        try:
+        with self._changing():
             await self._inner.install(path, content, before=before)
-        finally:
-            self.forget()

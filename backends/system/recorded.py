@@ -30,7 +30,7 @@ FORMAT = FORMATS[FileFormat.MACHINE]
 
 
 class RecordingHost(HostWrapper):
-    """Notes every answer the wrapped host gives; `save` writes the machine folder."""
+    """Notes every answer of the wrapped host but the room on file systems; `save` writes the machine folder."""
 
     def __init__(self, inner: Host) -> None:
         super().__init__(inner)
@@ -80,16 +80,16 @@ class RecordingHost(HostWrapper):
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Reads and notes."""
-        matches = await self._inner.read_many(paths)
+        texts = await self._inner.read_many(paths)
         for path in paths:
-            self._files[path] = matches.get(path)
-        return matches
+            self._files[path] = texts.get(path)
+        return texts
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Lists and notes."""
-        matches = await self._inner.list(pattern)
-        self._lists[pattern] = list(matches)
-        return matches
+        paths = await self._inner.list(pattern)
+        self._lists[pattern] = list(paths)
+        return paths
 
     async def link(self, path: str) -> str | None:
         """Resolves and notes."""
@@ -101,10 +101,6 @@ class RecordingHost(HostWrapper):
         info = await self._inner.stat(path)
         self._stats[path] = None if info is None else asdict(info)
         return info
-
-    async def space_at(self, path: str) -> FilesystemSpace | None:
-        """Not noted: it says nothing of the hardware."""
-        return await self._inner.space_at(path)
 
     async def writable(self, path: str) -> str | None:
         """Asks and notes."""
@@ -168,8 +164,8 @@ def apart_of(folder: Path) -> str:
     """Return the name of the state of a recorded machine, by where its folder is; see `Capabilities.apart`."""
     from hashlib import sha256  # loads a library of megabytes
 
-    place = os.path.realpath(folder)
-    return f"recorded-{sha256(os.fsencode(place)).hexdigest()[:16]}"
+    path = os.path.realpath(folder)
+    return f"recorded-{sha256(os.fsencode(path)).hexdigest()[:16]}"
 
 
 class ReplayHost(SyntheticHost):

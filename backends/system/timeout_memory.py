@@ -9,20 +9,9 @@ from collections.abc import Callable
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, Host
 from backends.system.wrapped import HostWrapper
-from backends.values import dataclass
 
 AGAIN = 60.0
 """Seconds after which what gave no answer is asked again: longer than any look, so that each of its parts spares it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Silence:
-    """A program that got nowhere."""
-
-    error: ToolTimeoutError
-    """What was said of it."""
-    at: float
-    """When, by the clock."""
 
 
 class UnresponsiveDeviceCache(HostWrapper):
@@ -35,7 +24,8 @@ class UnresponsiveDeviceCache(HostWrapper):
         """`clock`: seconds that pass; None is the event loop's."""
         super().__init__(inner)
         self._clock = clock or (lambda: asyncio.get_running_loop().time())
-        self._silent: dict[tuple[str, ...], _Silence] = {}
+        self._silent: dict[tuple[str, ...], tuple[ToolTimeoutError, float]] = {}
+        """By command line, the error and when it was raised, by the clock."""
 
     async def run(self, command: Command) -> Completed:
         """Runs it, unless it is known to give no answer. Raises ToolTimeoutError at once then."""
@@ -44,13 +34,13 @@ class UnresponsiveDeviceCache(HostWrapper):
                 return await self._inner.run(command)
             finally:
                 self._silent.clear()
-        if command.stall is not None and (known := self._known(command.argv)) is not None:
-            raise known
+        if command.stall is not None and (earlier := self._known(command.argv)) is not None:
+            raise earlier
         try:
             return await self._inner.run(command)
         except ToolTimeoutError as error:
             if command.stall is not None:
-                self._silent[command.argv] = _Silence(error=error, at=self._clock())
+                self._silent[command.argv] = error, self._clock()
             raise
 
     async def write(self, path: str, text: str) -> None:
@@ -63,21 +53,21 @@ class UnresponsiveDeviceCache(HostWrapper):
     def silences(self) -> tuple[ToolTimeoutError, ...]:
         """What has been given up lately, in the order of that."""
         now = self._clock()
-        return tuple(silence.error for silence in self._silent.values() if now - silence.at < AGAIN)
+        return tuple(error for error, at in self._silent.values() if now - at < AGAIN)
 
     def _known(self, argv: tuple[str, ...]) -> ToolTimeoutError | None:
         now = self._clock()
-        self._silent = {args: one for args, one in self._silent.items() if now - one.at < AGAIN}
+        self._silent = {key: entry for key, entry in self._silent.items() if now - entry[1] < AGAIN}
         if argv in self._silent:
-            error = self._silent[argv].error
+            error, _ = self._silent[argv]
             return ToolTimeoutError(error.message, hint=error.hint, evidence=error.evidence, devices=error.devices)
         nodes = {_disk(word) for word in argv[1:] if word.startswith("/dev/")}
-        for silence in self._silent.values():
-            if named := nodes.intersection(silence.error.devices):
+        for error, _ in self._silent.values():
+            if named := nodes.intersection(error.devices):
                 return ToolTimeoutError(
                     f"{os.path.basename(argv[0])} was not asked of /dev/{min(named)}, which gives no answer.",
-                    hint=silence.error.hint,
-                    evidence=silence.error.evidence,
+                    hint=error.hint,
+                    evidence=error.evidence,
                     devices=tuple(sorted(named)),
                 )
         return None

@@ -106,9 +106,9 @@ class HostWrapper:
 class ReadOnlyHost(HostWrapper):
     """Refuses everything that would change the machine."""
 
-    def _refuse(self, what: str) -> RefusedError:
+    def _refuse(self, action: str) -> RefusedError:
         return RefusedError(
-            f"Read-only mode: {what} was not done.", hint="Start without --read-only to change settings."
+            f"Read-only mode: {action} was not done.", hint="Start without --read-only to change settings."
         )
 
     async def run(self, command: Command) -> Completed:

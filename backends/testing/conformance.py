@@ -21,7 +21,7 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Command, Completed, Host
-from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.model import Controller, Target
 from backends.protocol import Backend, InventoryBackend
 from backends.settings import NOT_UNDERSTOOD, Availability, Reading, Risk
 
@@ -37,10 +37,6 @@ def candidates(reading: Reading) -> list[str]:
     wanted.add(span.maximum - (span.maximum - span.minimum) % span.step)
     legal = sorted(value for value in wanted if value <= span.maximum and not (value - span.minimum) % span.step)
     return [str(value) for value in legal]
-
-
-def _things(inventory: Inventory) -> tuple[Controller | Array | Drive, ...]:
-    return (*inventory.controllers, *inventory.arrays, *inventory.drives)
 
 
 @pytest.mark.asyncio
@@ -66,12 +62,12 @@ class FindsConformance:
         """Looking twice finds the same; looking changes nothing."""
         first, second = await backend.inventory(), await backend.inventory()
         # on a real machine, others may come and go beside ours
-        for target in targets or tuple(device.target for device in _things(first)):
+        for target in targets or tuple(device.target for device in first.devices):
             assert first.find(str(target)) == second.find(str(target))
 
     async def test_addresses_are_unique(self, backend: InventoryBackend) -> None:
         """An address names one thing."""
-        addresses = [str(device.target) for device in _things(await backend.inventory())]
+        addresses = [str(device.target) for device in (await backend.inventory()).devices]
         assert len(addresses) == len(set(addresses))
 
     async def test_health_of_drives_is_plausible(self, backend: InventoryBackend) -> None:
@@ -171,7 +167,7 @@ class Conformance(FindsConformance):
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
         """A change of what the kernel has as a disk waits for a job on that disk, and the job for it."""
-        by_target = {other_device.target: other_device for other_device in _things(await backend.inventory())}
+        by_target = {entry.target: entry for entry in (await backend.inventory()).devices}
         for target in targets:
             device = by_target.get(target)
             if device is None or isinstance(device, Controller) or device.device is None or device.identity is None:
@@ -228,7 +224,7 @@ class Conformance(FindsConformance):
                 old, companions = change.before or "", change.companions
                 honest = await backend.back(target, key, old, companions)
                 with monkeypatch.context() as patched:
-                    say_strangely(host, now[key].raw or "", patched)
+                    replace_word(host, now[key].raw or "", patched)
                     if await is_alone_unknown(backend, target, key, now):
                         back = await _back_if_read(backend, change)
                         if back is not None:
@@ -266,7 +262,7 @@ class Conformance(FindsConformance):
                 assert await backend.read(target) == before, f"undo of {key}"
 
 
-def say_strangely(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
+def replace_word(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
     """Replace a word in all that a host answers by one that no tool has."""
     strange = re.compile(rf"(?<![\w./-]){re.escape(word)}(?![\w./-])") if word else re.compile("(?!)")
     run, read, read_many = host.run, host.read, host.read_many

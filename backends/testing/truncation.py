@@ -98,7 +98,7 @@ class BackendOutput:
     """What it plans for a setting of each target; None where it plans nothing."""
 
 
-async def known(backend: InventoryBackend, wishes: Mapping[Target, tuple[str, str]]) -> BackendOutput:
+async def backend_output(backend: InventoryBackend, wishes: Mapping[Target, tuple[str, str]]) -> BackendOutput:
     """All that a backend says. `wishes`: a key and a value by target, to be planned."""
     try:
         inventory = await backend.inventory()
@@ -132,9 +132,9 @@ def _facts(inventory: Inventory) -> Iterator[tuple[str, object]]:
             yield from _of(str(item.target), item)
 
 
-def _of(name: str, thing: Any) -> Iterator[tuple[str, object]]:
-    for field in fields(thing):
-        value: Any = getattr(thing, field.name)
+def _of(name: str, record: Any) -> Iterator[tuple[str, object]]:
+    for field in fields(record):
+        value: Any = getattr(record, field.name)
         path = f"{name} {field.name}"
         if isinstance(value, tuple):
             for item in value:
@@ -159,17 +159,17 @@ def _item(path: str, item: Any) -> Iterator[tuple[str, object]]:
 
 async def wishes_of(backend: InventoryBackend, targets: Sequence[Target]) -> dict[Target, tuple[str, str]]:
     """For each target a setting that can be changed, and a value that it has not."""
-    matches: dict[Target, tuple[str, str]] = {}
+    wishes: dict[Target, tuple[str, str]] = {}
     for target in targets:
         assert isinstance(backend, SettingsBackend)
         for key, reading in (await backend.read(target)).items():
             others = [value for value in candidates(reading) if value != reading.now]
             if reading.availability.available and others:
-                matches.setdefault(target, (key, others[0]))
-    return matches
+                wishes.setdefault(target, (key, others[0]))
+    return wishes
 
 
-async def complaints(
+async def truncation_violations(
     machine: Callable[[], Host],
     make: Callable[[Host], InventoryBackend],
     *,
@@ -184,11 +184,11 @@ async def complaints(
     """
     wishes = await wishes_of(make(machine()), targets)
     host = TruncatingHost(machine())
-    whole = await known(make(host), wishes)
+    whole = await backend_output(make(host), wishes)
     wrong = []
     for spoiled, at, text in _cuts(host, places, files):
-        half = await known(make(TruncatingHost(machine(), spoiled, at)), wishes)
-        wrong += [f"{text}: {name}" for name in _wrong(whole, half)]
+        half = await backend_output(make(TruncatingHost(machine(), spoiled, at)), wishes)
+        wrong += [f"{text}: {name}" for name in _violations(whole, half)]
     return wrong
 
 
@@ -207,7 +207,7 @@ def _cuts(
         yield path, None, f"{path} cannot be read"
 
 
-def _wrong(whole: BackendOutput, half: BackendOutput) -> Iterator[str]:
+def _violations(whole: BackendOutput, half: BackendOutput) -> Iterator[str]:
     for key, value in half.facts.items():
         if whole.facts.get(key) != value:
             yield f"{key} is {value!r}, not {whole.facts.get(key)!r}"
@@ -249,5 +249,5 @@ class TruncatedOutputTests:
         self, machine: Callable[[], Host], make: Callable[[Host], InventoryBackend], targets: tuple[Target, ...]
     ) -> None:
         """Whatever answer is cut wherever."""
-        wrong = await complaints(machine, make, targets=targets, places=self.places, files=self.files)
+        wrong = await truncation_violations(machine, make, targets=targets, places=self.places, files=self.files)
         assert not wrong, "\n".join(wrong[:20])

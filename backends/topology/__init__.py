@@ -1,7 +1,7 @@
 """Which block device is which, what it is built of, and what uses it."""
 
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
-from backends.topology.scan import look
+from backends.topology.scan import scan_topology
 from backends.topology.tree import Node, Tree, kernel_name, node_path, read_tree, tree_of
 from backends.topology.usage import SYSTEM_POINTS, Topology
 
@@ -12,10 +12,10 @@ __all__ = [
     "Topology",
     "Tree",
     "kernel_name",
-    "look",
     "node_path",
     "parse_mountinfo",
     "parse_swaps",
     "read_tree",
+    "scan_topology",
     "tree_of",
 ]

@@ -58,24 +58,24 @@ class Clones:
         """
         matches: dict[str, dict[str, str]] = {}
         for signature, node, other in self._pairs():
-            name, two = (self.picture.tree.disk_of(each.name) for each in (node, other))
-            if name != two and self._proof(node, other) is None:
+            disk, other_disk = (self.picture.tree.disk_of(member.name) for member in (node, other))
+            if disk != other_disk and self._proof(node, other) is None:
                 text = f"{SAME} {self._shown(other)}, with one UUID ({_content(signature)})"
-                matches.setdefault(name, {}).setdefault(two, text)
+                matches.setdefault(disk, {}).setdefault(other_disk, text)
         return matches
 
     def copies(self, nodes: Collection[Node]) -> tuple[str, ...]:
         """Return sentences for content of `nodes` that another device in use has, too, where both are proven apart."""
         names = {node.name for node in nodes}
-        matches: list[str] = []
+        sentences: list[str] = []
         for signature, node, other in self._pairs():
             if node.name not in names or not (uses := self.picture.uses_of_node(other)):
                 continue
             if (proof := self._proof(node, other)) is not None:
-                whose = f"the UUID of {self._shown(other)}, {_used(uses[0])}"
+                whose = f"the UUID of {self._shown(other)}, {_use_text(uses[0])}"
                 why = f"its data are {proof.value}, so it is a copy"
-                matches.append(f"{self._shown(node)}: its {clean(signature.kind)} has {whose}; {why}")
-        return tuple(dict.fromkeys(matches))
+                sentences.append(f"{self._shown(node)}: its {clean(signature.kind)} has {whose}; {why}")
+        return tuple(dict.fromkeys(sentences))
 
     def _pairs(self) -> Iterator[tuple[Signature, Node, Node]]:
         """Every two devices with one UUID of which nothing else is known that they share, and the mark of the first."""
@@ -88,9 +88,9 @@ class Clones:
                     groups.setdefault(uuid, []).append((signature, tree.nodes[name]))
         for group in groups.values():
             for signature, node in group if len(group) > 1 else ():
-                related = {other_node.name for other_node in (*tree.above(node.name), *tree.below(node.name), node)}
+                related = {relative.name for relative in (*tree.above(node.name), *tree.below(node.name), node)}
                 related |= {
-                    other_node.name for relation in self.picture.related(node.name) for other_node in relation.nodes
+                    relative.name for relation in self.picture.related(node.name) for relative in relation.nodes
                 }
                 yield from ((signature, node, other) for _, other in group if other.name not in related)
 
@@ -102,34 +102,34 @@ class Clones:
         ours, theirs = self._grounds(node), self._grounds(other)
         if not ours or not theirs:
             return None
-        proofs = [self._apart(ground, two) for ground in ours for two in theirs]
+        proofs = [self._apart(ground, their_ground) for ground in ours for their_ground in theirs]
         return None if None in proofs else next(proof for proof in Proof if proof in proofs)
 
-    def _apart(self, one: _Ground, other: _Ground) -> Proof | None:
-        places = [(first, second) for first in one.files for second in other.files]
+    def _apart(self, own: _Ground, other: _Ground) -> Proof | None:
+        places = [(first, second) for first in own.files for second in other.files]
         if any(_filesystem(first) == _filesystem(second) and first != second for first, second in places):
             return Proof.FILE
-        if not one.disk or not other.disk:
-            return Proof.MEMORY if one.disk != other.disk else None
-        if other.disk in self.picture.paths(one.disk):
+        if not own.disk or not other.disk:
+            return Proof.MEMORY if own.disk != other.disk else None
+        if other.disk in self.picture.paths(own.disk):
             return Proof.RANGE
-        nodes = [self.picture.tree.nodes[ground.disk] for ground in (one, other)]
+        nodes = [self.picture.tree.nodes[ground.disk] for ground in (own, other)]
         if any(node.name.startswith(_IN_MEMORY) for node in nodes):
             return Proof.MEMORY
-        known = all(self._is_local(node) for node in nodes) and _differ(*map(identity, nodes))
-        return Proof.SERIAL if known else None
+        are_different = all(self._is_local(node) for node in nodes) and _differ(*map(identity, nodes))
+        return Proof.SERIAL if are_different else None
 
     def _grounds(self, node: Node) -> tuple[_Ground, ...]:
         """What a device lies on at the bottom; nothing where that is not known as a whole."""
         tree, backings = self.picture.tree, self.picture.backings
         matches: dict[_Ground, None] = {}
-        seen: set[_Ground] = set()
+        visited: set[_Ground] = set()
         waiting = [_Ground(disk=tree.disk_of(node.name))]
         while waiting:
             ground = waiting.pop()
-            if ground in seen:
+            if ground in visited:
                 continue
-            seen.add(ground)
+            visited.add(ground)
             backing = backings.get(ground.disk)
             if ground.disk not in tree.nodes or (backing is not None and backing.doubt):
                 return ()
@@ -140,8 +140,8 @@ class Clones:
                 continue
             else:
                 lower = [
-                    _Ground(disk=other_ground.disk, files=(*ground.files, *other_ground.files))
-                    for other_ground in self._beneath(backing)
+                    _Ground(disk=lower_ground.disk, files=(*ground.files, *lower_ground.files))
+                    for lower_ground in self._beneath(backing)
                 ]
             if not lower:
                 return ()
@@ -151,15 +151,15 @@ class Clones:
 
     def _beneath(self, backing: Backing) -> list[_Ground]:
         """What a loop or zram device is set up on: a device, or a file on a file system."""
-        tree, place = self.picture.tree, backing.place or ""
+        tree, file = self.picture.tree, backing.place or ""
         if backing.devno is not None:
             lower = tree.by_devno(backing.devno)
             return [] if lower is None else [_Ground(disk=tree.disk_of(lower.name))]
-        mount = mount_of(self.picture, _filesystem(place), backing.path)
+        mount = mount_of(self.picture, _filesystem(file), backing.path)
         if mount is not None and mount.fstype in _MEMORY_MOUNTS:
-            return [_Ground(disk="", files=(place,))]
-        nodes = nodes_on(self.picture, _filesystem(place), backing.path)
-        return [_Ground(disk=disk, files=(place,)) for disk in dict.fromkeys(tree.disk_of(node.name) for node in nodes)]
+            return [_Ground(disk="", files=(file,))]
+        nodes = nodes_on(self.picture, _filesystem(file), backing.path)
+        return [_Ground(disk=disk, files=(file,)) for disk in dict.fromkeys(tree.disk_of(node.name) for node in nodes)]
 
     def _is_local(self, node: Node) -> bool:
         """Whether a disk hangs from this machine alone, so that its serial number is its own."""
@@ -174,16 +174,16 @@ class Clones:
         return self.picture.link(node.name) or node.device
 
 
-def _differ(one: Identity, other: Identity) -> bool:
+def _differ(first: Identity, second: Identity) -> bool:
     """Whether two disks report different WWNs, or different serial numbers where one has no WWN."""
-    if one.wwn is not None and other.wwn is not None:
-        return one.wwn != other.wwn
-    return one.serial is not None and other.serial is not None and one.serial != other.serial
+    if first.wwn is not None and second.wwn is not None:
+        return first.wwn != second.wwn
+    return first.serial is not None and second.serial is not None and first.serial != second.serial
 
 
-def _filesystem(place: str) -> str:
+def _filesystem(file_id: str) -> str:
     """MAJ:MIN of the file system that a file lies on."""
-    return place.rpartition(":")[0]
+    return file_id.rpartition(":")[0]
 
 
 def _plain(uuid: str | None) -> str:
@@ -196,14 +196,14 @@ def _content(signature: Signature) -> str:
     return f"{clean(signature.kind)} {clean(signature.uuid or '')}"
 
 
-def _used(use: Use) -> str:
+def _use_text(use: Use) -> str:
     """`which is mounted on /srv`."""
     return f"which is {use.detail}" if use.kind in IS else f"which is in use ({use.detail})"
 
 
-def with_content(picture: Topology, probed: Mapping[str, tuple[Signature, ...]]) -> Topology:
+def with_signatures(picture: Topology, probed: Mapping[str, tuple[Signature, ...]]) -> Topology:
     """Return the picture with what was found on some devices just now, and with whom they may have it in common."""
-    known = replace(picture, signatures={**picture.signatures, **probed})
-    suspects = Clones(picture=known).suspects()
+    updated = replace(picture, signatures={**picture.signatures, **probed})
+    suspects = Clones(picture=updated).suspects()
     likely = {name: {**suspects.get(name, {}), **picture.likely.get(name, {})} for name in {*suspects, *picture.likely}}
-    return replace(known, likely=likely)
+    return replace(updated, likely=likely)

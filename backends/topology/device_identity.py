@@ -95,8 +95,8 @@ def serial(node: Node) -> str | None:
     plain = clean(node.attributes.get("serial", "") or node.attributes.get("device/serial", ""))
     page = node.attributes.get("device/vpd_pg80", "")
     vital = clean(page[4:]) if len(page) > 4 else ""  # four bytes of header come first (SPC-4, 7.8.20)
-    known = clean(node.udev.get("ID_SCSI_SERIAL", "")) or clean(node.udev.get("ID_SERIAL_SHORT", ""))
-    return plain or vital or known or None
+    from_udev = clean(node.udev.get("ID_SCSI_SERIAL", "")) or clean(node.udev.get("ID_SERIAL_SHORT", ""))
+    return plain or vital or from_udev or None
 
 
 def wwn(node: Node) -> str | None:
@@ -116,9 +116,9 @@ def wwn(node: Node) -> str | None:
         return f"bcache.{cached}"  # below the backing device's own name lies the same folder
     if array := clean(node.udev.get("MD_UUID", "")):
         return f"md.{array}"
-    known = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))
-    known = known.removeprefix("0x") if (numbered := known.startswith("0x")) else known
-    return None if not known.strip(_ZEROS) else f"naa.{known}" if numbered else known
+    from_udev = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))
+    from_udev = from_udev.removeprefix("0x") if (numbered := from_udev.startswith("0x")) else from_udev
+    return None if not from_udev.strip(_ZEROS) else f"naa.{from_udev}" if numbered else from_udev
 
 
 def identity(node: Node) -> Identity:
@@ -147,15 +147,15 @@ def identity_in(tree: Tree, node: Node) -> Identity:
     return replace(identity(disk), name=node.name, devno=node.devno, size_bytes=node.size_bytes)
 
 
-def is_told_apart(known: Identity | None, kind: str | None) -> bool:
+def is_told_apart(own: Identity | None, kind: str | None) -> bool:
     """Whether a device of such an interface cannot be taken for another one. What it lies on is another question."""
-    if known is None or known.devno is None:
+    if own is None or own.devno is None:
         return False
-    if known.serial or known.wwn:
+    if own.serial or own.wwn:
         return True
-    if kind not in NOBODYS or known.diskseq is None:
+    if kind not in NOBODYS or own.diskseq is None:
         return False
-    return kind != "loop" or known.backing is not None
+    return kind != "loop" or own.backing is not None
 
 
 def nameless(nodes: Iterable[Node]) -> list[str]:
@@ -208,8 +208,8 @@ class SameDataDevice:
         """Return whether it can be claimed if nobody else has claimed it."""
         return bool(self.nodes) and not self.member and not self.claimed
 
-    def told(self, use: Use, program: str = "") -> Use | None:
-        """A use of the other device, by a program, as one of this; None for one that does not concern it."""
+    def translate_use(self, use: Use, program: str = "") -> Use | None:
+        """Return a use of the other device, by a program, as one of this; None for one that does not concern it."""
         if self.member and (use.kind not in _ACROSS or program in _KEEPERS):
             return None
         if use.part is not None and use.kind in IS:
@@ -231,14 +231,14 @@ def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
 
     That is told by what the disk reports, or by a multipath device that is built on both.
     """
-    known = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
+    disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     matches: dict[str, set[str]] = {}
-    for name, other in _alike(known.values()):
-        if identity(known[name]).same_disk(identity(known[other])) and not _have_one_path(known[name], known[other]):
+    for name, other in _alike(disks.values()):
+        if identity(disks[name]).same_disk(identity(disks[other])) and not _have_one_path(disks[name], disks[other]):
             matches.setdefault(name, set()).add(other)
     for node in tree.nodes.values():
         if is_multipath(node):
-            paths = [path for path in node.slaves if path in known]
+            paths = [path for path in node.slaves if path in disks]
             for name in paths:
                 matches.setdefault(name, set()).update(path for path in paths if path != name)
     return {name: tuple(sorted(others)) for name, others in matches.items() if others}
@@ -246,15 +246,15 @@ def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
 
 def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
     """Return, for every disk that may be one with others though they are listed apart, those with words that say so."""
-    known = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
+    disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     twins = other_paths(tree)
     matches: dict[str, dict[str, str]] = {}
-    for name, other in _alike(known.values()):
-        own, its = identity(known[name]), identity(known[other])
+    for name, other in _alike(disks.values()):
+        own, its = identity(disks[name]), identity(disks[other])
         if other in twins.get(name, ()) or not own.perhaps_same_disk(its):
             continue
         if own.has_other_serial(its):
-            if _have_one_path(known[name], known[other]):
+            if _have_one_path(disks[name], disks[other]):
                 continue
             text = f"with one WWN ({own.wwn}) and other serial numbers"
         elif own.serial and (own.serial, own.size_bytes) == (its.serial, its.size_bytes):
@@ -317,7 +317,7 @@ def relations(
     """
     start = tree.disk_of(name)
     matches: dict[str, SameDataDevice] = {}
-    seen = {start}
+    visited = {start}
     waiting: list[tuple[str, str]] = []
 
     def descend(top: str, way: str) -> None:
@@ -325,8 +325,8 @@ def relations(
             disk = tree.disk_of(node.name)
             if node.name != start and node.name not in matches:
                 matches[node.name] = SameDataDevice(words=f"{way}built on {node.shown}", nodes=(node,), member=True)
-            if disk not in seen:
-                seen.add(disk)
+            if disk not in visited:
+                visited.add(disk)
                 waiting.append((disk, f"{way}built on {node_path(disk)}, "))
 
     waiting.append((start, ""))
@@ -334,17 +334,17 @@ def relations(
     while waiting:
         disk, way = waiting.pop(0)
         for other, text in _next(tree, twins, likely, backings, disk):
-            if other in seen:
+            if other in visited:
                 continue
-            seen.add(other)
+            visited.add(other)
             backing = backings.get(disk)
             own = backing is not None and backing.claims and other == _disk_of_backing(tree, backing)
             matches[other] = SameDataDevice(words=way + text, nodes=tree.family(other), claimed=own)
             waiting.append((other, f"{way}{text}, "))
             descend(other, f"{way}{text}, ")
-    known = {node.name for relation in matches.values() for node in relation.nodes}
+    covered = {node.name for relation in matches.values() for node in relation.nodes}
     beside = () if mapped is None else _neighbours(tree, RangeMap(tree, mapped, backings), name)
-    return (*matches.values(), *(relation for relation in beside if relation.nodes[0].name not in known))
+    return (*matches.values(), *(relation for relation in beside if relation.nodes[0].name not in covered))
 
 
 def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDevice]:
@@ -401,9 +401,9 @@ def _disk_of_backing(tree: Tree, backing: Backing) -> str | None:
 
 def files_of(disks: Iterable[str], backings: Mapping[str, Backing]) -> dict[str, SameDataDevice]:
     """By place, the files that these devices keep their data in."""
-    known = [backings[disk] for disk in disks if disk in backings]
+    own = [backings[disk] for disk in disks if disk in backings]
     return {
         backing.place: SameDataDevice(words=f"set up on {clean(backing.path, 512)}")
-        for backing in known
+        for backing in own
         if backing.place is not None
     }

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backends.host import Host
-from backends.topology.stacking import lvm_name
-from backends.topology.tree import Node, Tree, done_by
+from backends.topology.stacking import lvm_names_below
+from backends.topology.tree import Node, Tree, run_tool
 from backends.values import dataclass
 
 TABLE = ("table",)
@@ -46,13 +46,13 @@ Grammar = Callable[[Sequence[str], int], Iterator[DeviceRange]]
 """What a target of so many sectors with these arguments lies on. Raises ValueError, IndexError where it is unclear."""
 
 
-def _ranges(*places: int) -> Grammar:
+def _ranges(*positions: int) -> Grammar:
     """`DEVICE OFFSET` at these places, each as long as the target; those behind the first may be missing."""
 
     def read(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
-        for place in places:
-            if place == places[0] or place < len(args):
-                yield _part(args[place], args[place + 1], sectors, at=0)
+        for position in positions:
+            if position == positions[0] or position < len(args):
+                yield _part(args[position], args[position + 1], sectors, at=0)
 
     return read
 
@@ -147,21 +147,23 @@ def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[DeviceRange, ...]]
 
 def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[DeviceRange]] | None:
     """Where a segment ends, and what it lies on; None where the table cannot be followed."""
-    start, sectors, words = int(parts[2]), int(parts[3]), (parts[5] or "").split()
+    start, sectors, arguments = int(parts[2]), int(parts[3]), (parts[5] or "").split()
     if start != so_far:
         return None
     try:
-        ranges = list(_GRAMMARS.get(parts[4], _whole)(words, sectors))
-        return start + sectors, [one if one.at is None else replace(one, at=one.at + start) for one in ranges]
+        ranges = list(_GRAMMARS.get(parts[4], _whole)(arguments, sectors))
+        return start + sectors, [
+            stretch if stretch.at is None else replace(stretch, at=stretch.at + start) for stretch in ranges
+        ]
     except (ValueError, IndexError):
         return None
 
 
-def untold(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
+def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
     """Where it is not known whether it shares a part of something with another device, in words."""
     matches: dict[str, list[str]] = {}
     for member, user, beside in _pairs(tree, name):
-        if not _on(mapped, user, member) or not _on(mapped, beside, member):
+        if not _ranges_on(mapped, user, member) or not _ranges_on(mapped, beside, member):
             matches.setdefault(member.device, []).append(tree.nodes[beside].shown)
     return [
         f"dmsetup does not tell which parts of {member} it and {', '.join(dict.fromkeys(others[:_MOST]))} have"
@@ -181,9 +183,9 @@ def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
                 yield from ((member, user, beside) for user in users if is_mapped(user) or is_mapped(beside))
 
 
-def _on(mapped: Mapping[str, tuple[DeviceRange, ...]], name: str, member: Node) -> list[DeviceRange]:
+def _ranges_on(mapped: Mapping[str, tuple[DeviceRange, ...]], name: str, member: Node) -> list[DeviceRange]:
     """What a device has of a member by its table; nothing where that is not known."""
-    return [one for one in mapped.get(name, ()) if one.on == member.devno]
+    return [stretch for stretch in mapped.get(name, ()) if stretch.on == member.devno]
 
 
 def is_mapped(name: str) -> bool:
@@ -233,35 +235,35 @@ def parse_segments(text: str) -> Segments:
     return matches
 
 
-def lies_on(segment: Segment) -> tuple[str, ...]:
+def range_texts(segment: Segment) -> tuple[str, ...]:
     """Return the ranges of other devices that a segment names, as words; none where its arguments are not known."""
     try:
         ranges = list(_GRAMMARS.get(segment.kind, _whole)(segment.words, segment.length))
     except (ValueError, IndexError):
         return ()
-    return tuple(f"{one.on}+{one.start}{f'#{one.thin}' if one.thin else ''}" for one in ranges)
+    return tuple(f"{stretch.on}+{stretch.start}{f'#{stretch.thin}' if stretch.thin else ''}" for stretch in ranges)
 
 
-def by_name(text: str) -> Segments:
+def segments_by_name(text: str) -> Segments:
     """Return what `parse_segments` does, by names without escapes."""
     return {_plain(name): parts for name, parts in parse_segments(text).items()}
 
 
-def by_kernel(text: str, tree: Tree) -> Segments:
+def segments_by_kernel_name(text: str, tree: Tree) -> Segments:
     """The same by kernel name; of a device that it does not tell of there is nothing."""
-    fields = by_name(text)
+    fields = segments_by_name(text)
     given = {name: node.attributes["dm/name"] for name, node in tree.nodes.items() if "dm/name" in node.attributes}
     return {name: fields[_plain(own)] for name, own in given.items() if _plain(own) in fields}
 
 
-async def asked_of(host: Host, tree: Tree, question: tuple[str, ...]) -> str:
+async def query_dmsetup(host: Host, tree: Tree, question: tuple[str, ...]) -> str:
     """What dmsetup answers; nothing where there is nothing to ask about."""
-    return await answer(host, question) if any(map(is_mapped, tree.nodes)) else ""
+    return await dmsetup_output(host, question) if any(map(is_mapped, tree.nodes)) else ""
 
 
-async def answer(host: Host, question: tuple[str, ...]) -> str:
+async def dmsetup_output(host: Host, question: tuple[str, ...]) -> str:
     """What dmsetup answers; nothing where it gives none: without root, without the program, too late."""
-    done = await done_by(host, ("dmsetup", *question))
+    done = await run_tool(host, ("dmsetup", *question))
     return "" if done is None else done.stdout
 
 
@@ -292,8 +294,5 @@ def snapshots_of(tree: Tree, tables: Segments, node: Node) -> tuple[Node, ...]:
 def _is_snapshot(tree: Tree, tables: Segments, origin: Node, node: Node) -> bool:
     if node.name in tables:
         return any(part.kind == SNAPSHOT for part in tables[node.name])
-    stores = [
-        name for slave in node.slaves if slave in tree.nodes and (name := lvm_name(tree.nodes[slave])) is not None
-    ]
-    own = {name for slave in origin.slaves if slave in tree.nodes and (name := lvm_name(tree.nodes[slave])) is not None}
-    return any("cow" in name.endings for name in stores if name not in own)
+    own = lvm_names_below(tree, origin)
+    return any("cow" in name.endings for name in lvm_names_below(tree, node) if name not in own)

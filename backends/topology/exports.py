@@ -80,27 +80,27 @@ class Export:
         return self.target if self.enabled else f"{self.target} (not enabled)"
 
     @property
-    def lost(self) -> str:
+    def unidentified_reason(self) -> str:
         """Return why it is not known what is exported, a sentence without its full stop; "" where it is known."""
-        known = self.devno is not None or self.place is not None or not self.path
-        if known or not self.enabled or not self.by_kernel:
+        is_identified = self.devno is not None or self.place is not None or not self.path
+        if is_identified or not self.enabled or not self.by_kernel:
             return ""
         return f"{self.target} exports {clean(self.path, 512)}, which is not there now, so it is not known what that is"
 
 
 async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
     """Return all that kernel targets export. Nothing is read of targets that are not there."""
-    matches = await asyncio.gather(_nvme(host, tree), _lio(host, tree), _scst(host, tree), _gadgets(host))
-    return tuple(export for exports in matches for export in exports)
+    groups = await asyncio.gather(_nvme(host, tree), _lio(host, tree), _scst(host, tree), _gadgets(host))
+    return tuple(export for exports in groups for export in exports)
 
 
-def exported_by(exports: Iterable[Export]) -> dict[str, str]:
+def export_texts(exports: Iterable[Export]) -> dict[str, str]:
     """Return, by device number or place, the words for the targets that export it."""
     matches: dict[str, list[str]] = {}
     for export in exports:
-        if (name := export.devno or export.place) is not None:
-            matches.setdefault(name, []).append(export.words)
-    return {thing: " and ".join(dict.fromkeys(args)) for thing, args in matches.items()}
+        if (identifier := export.devno or export.place) is not None:
+            matches.setdefault(identifier, []).append(export.words)
+    return {key: " and ".join(dict.fromkeys(targets)) for key, targets in matches.items()}
 
 
 # -- what each target says --------------------------------------------------------------------------------------------
@@ -114,21 +114,21 @@ async def _nvme(host: Host, tree: Tree) -> list[Export]:
     exports: list[Export] = []
     for folder in folders:
         fields = {name: _line(texts.get(f"{folder}/{name}")) for name in _NAMESPACE}
-        args, path = folder.split("/"), fields["device_path"]
+        parts, path = folder.split("/"), fields["device_path"]
         if not path.startswith("/"):
             continue
-        target, enabled = f"the NVMe target {clean(args[6])}", fields["enable"] != "0"
-        if args[7] == "passthru":
+        target, enabled = f"the NVMe target {clean(parts[6])}", fields["enable"] != "0"
+        if parts[7] == "passthru":
             nodes = await _of_controller(host, tree, path)
             if nodes is None:
                 exports.append(Export(target=target, path=path, enabled=enabled))
             for node in nodes or ():
-                names = frozenset({f"nvme {args[6]} {_line(node.attributes.get('nsid'))}"})
+                names = frozenset({f"nvme {parts[6]} {_line(node.attributes.get('nsid'))}"})
                 exports.append(Export(target=target, path=path, devno=node.devno, enabled=enabled, names=names))
             continue
         names = frozenset(
             {
-                f"nvme {args[6]} {args[8]}",
+                f"nvme {parts[6]} {parts[8]}",
                 *(f"id {own}" for key in ("device_uuid", "device_nguid") if (own := _digits(fields[key]))),
             }
         )
@@ -155,9 +155,9 @@ async def _lio(host: Host, tree: Tree) -> list[Export]:
         fields = {name: texts.get(f"{folder}/{name}", "") for name in _BACKSTORE}
         kind, name = folder.split("/")[-2].rpartition("_")[0], folder.split("/")[-1]
         target, enabled = f"the SCSI target {clean(name)}", _line(fields["enable"]) != "0"
-        names = frozenset({*units.get(folder, ()), *_reported(fields)})
+        names = frozenset({*units.get(folder, ()), *_reported_names(fields)})
         devno = _block_number(tree, fields["info"])
-        path = _named(fields)
+        path = _named_path(fields)
         if devno is not None:
             exports.append(Export(target=target, path=path or devno, devno=devno, enabled=enabled, names=names))
         elif path.startswith("/"):
@@ -169,7 +169,7 @@ async def _lio(host: Host, tree: Tree) -> list[Export]:
     return exports
 
 
-def _named(fields: Mapping[str, str]) -> str:
+def _named_path(fields: Mapping[str, str]) -> str:
     """What a backstore names: a path, or what its program takes (`rbd/pool/image`, `file//srv/image`)."""
     if (file := _FILE.search(fields["info"])) is not None:
         return file[1]
@@ -189,7 +189,7 @@ def _block_number(tree: Tree, info: str) -> str | None:
     return next((node.devno for node in tree.nodes.values() if _address(node) == address), None)
 
 
-def _reported(fields: Mapping[str, str]) -> Iterator[str]:
+def _reported_names(fields: Mapping[str, str]) -> Iterator[str]:
     """What a disk of a backstore reports: its serial number, and the WWN made of the hexadecimal digits in that.
 
     The WWN is `6`, the company, and 25 digits filled up with zeros (spc_gen_naa_6h_vendor_specific in
@@ -264,8 +264,10 @@ async def _export(
     """An export of what the path leads to now."""
     stat = await host.stat(path)
     devno = stat.devno if stat is not None and stat.kind == "block" else None
-    place = stat.place if stat is not None else None
-    return Export(target=target, path=path, devno=devno, place=place, enabled=enabled, by_kernel=by_kernel, names=names)
+    file_id = stat.place if stat is not None else None
+    return Export(
+        target=target, path=path, devno=devno, place=file_id, enabled=enabled, by_kernel=by_kernel, names=names
+    )
 
 
 def _line(text: str | None) -> str:
@@ -285,13 +287,13 @@ def _digits(identifier: str) -> str:
 async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dict[str, Backing]:
     """Return, by kernel name, what each disk lies on that this machine serves to itself."""
     disks = [node for node in tree.nodes.values() if node.parent is None and node.attributes.get("hidden") != "1"]
-    matches = {node.name: backing for node in disks if (backing := _matched(tree, exports, node)) is not None}
-    served = await _served(host, tree, [node for node in disks if node.name not in matches])
+    matches = {node.name: backing for node in disks if (backing := _backing_of(tree, exports, node)) is not None}
+    served = await _own_targets(host, tree, [node for node in disks if node.name not in matches])
     unknown = {name: Backing(path=_SOMETHING, doubt=f"is not reported by {by}") for name, by in served.items()}
     return matches | unknown
 
 
-def _matched(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | None:
+def _backing_of(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | None:
     """What a disk lies on by what it reports of itself; None where no export is like it."""
     names = _names(node)
     exact = [export for export in exports if names & export.names and export.names & {_unit(node)}]
@@ -342,13 +344,13 @@ def _is(tree: Tree, node: Node, export: Export) -> bool:
     return other.name == node.name or (other.parent is None and identity(other).same_disk(identity(node)))
 
 
-async def _served(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[str, str]:
+async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[str, str]:
     """Disks that this machine serves to itself by the way that they are reached, with words for that."""
     matches: dict[str, str] = {}
     own: frozenset[_Address] | None = None
     for node in nodes:
         transports = {route.attributes.get("device/transport") for route in tree.routes(node.name)}
-        if text := next((words for part, words in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
+        if text := next((description for part, description in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
             matches[node.name] = text
         elif "loop" in transports:
             matches[node.name] = "the NVMe target of this machine"
@@ -380,15 +382,15 @@ async def _own_addresses(host: Host) -> frozenset[_Address]:
     fourth, sixth = await host.read("/proc/net/fib_trie") or "", await host.read("/proc/net/if_inet6") or ""
     texts = re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", fourth)
     texts += [":".join(re.findall("....", line[:32])) for line in sixth.split("\n") if len(line) > 32]
-    return frozenset(address for text in texts if (address := _parsed(text)) is not None)
+    return frozenset(address for text in texts if (address := _parse_address(text)) is not None)
 
 
 def _is_own(text: str, own: frozenset[_Address]) -> bool:
-    address = _parsed(text)
+    address = _parse_address(text)
     return address is not None and (address.is_loopback or address in own)
 
 
-def _parsed(text: str) -> _Address | None:
+def _parse_address(text: str) -> _Address | None:
     try:
         address = ip_address(text.partition("%")[0].strip("[]"))
     except ValueError:

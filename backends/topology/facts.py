@@ -11,17 +11,17 @@ from functools import partial
 from backends.host import Host
 from backends.identity import Identity, Signature, Use
 from backends.model import Drive
-from backends.system.local.uninterruptible import apart
+from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
-from backends.topology.clones import Clones, with_content
+from backends.topology.clones import Clones, with_signatures
 from backends.topology.device_identity import SameDataDevice, identity, identity_in, interface, nameless
 from backends.topology.footing import Footing, footing_of
 from backends.topology.leftovers import Reader, leftovers, places
 from backends.topology.open_files import lasting_openers
-from backends.topology.scan import look, probe_signatures
+from backends.topology.scan import probe_signatures, scan_topology
 from backends.topology.signatures import Marks, are_two
 from backends.topology.thin_capacity import ThinCapacity
-from backends.topology.thin_capacity_scan import rooms_of
+from backends.topology.thin_capacity_scan import capacities_of
 from backends.topology.tree import Node, node_path
 from backends.topology.usage import Topology
 from backends.values import dataclass
@@ -86,7 +86,7 @@ class DeviceFacts:
         return self.link or self.device
 
 
-async def inspect(
+async def gather_facts(
     host: Host,
     device: str,
     *,
@@ -106,9 +106,9 @@ async def inspect(
     stat = await host.stat(device)
     if stat is None or stat.kind != "block" or stat.devno is None:
         return DeviceFacts(device=clean(device, 512), is_block=False)
-    picture = await look(host, everywhere=True)
+    picture = await scan_topology(host, everywhere=True)
     if marks is not None:
-        picture = await _told_apart(picture, marks)
+        picture = await _without_proven_pairs(picture, marks)
     node = picture.tree.by_devno(stat.devno)
     if node is None:
         gone = f"the kernel lists no device with the number {stat.devno}"
@@ -116,13 +116,15 @@ async def inspect(
     family = picture.tree.family(node.name)
     signatures = await _signatures(host, picture, node, reader) if probe else ()
     if probe:
-        picture = with_content(picture, {**await _unlisted(host, picture, signatures), **_by_node(node, signatures)})
+        picture = with_signatures(
+            picture, {**await _probe_unlisted(host, picture, signatures), **_by_node(node, signatures)}
+        )
     unknown = list(picture.blind)
     unknown += [text for member in family if (text := await _mismatch(host, member))]
     related = picture.related(node.name)
     for relation in related:
         unknown += [text for member in relation.nodes if (text := await _mismatch(host, member))]
-    unknown += [*_hidden(picture, node, related), *picture.untold(node.name)]
+    unknown += [*_hidden(picture, node, related), *picture.unreported(node.name)]
     unknown += nameless(_disks_in(picture, related))
     uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
     if claim is None:
@@ -130,8 +132,8 @@ async def inspect(
     elif not unknown:
         uses += await _claims(claim, family)
         for relation in _free_standing(related) if all(use.detail != SILENT for use in uses) else ():
-            told = [relation.told(use) for use in await _claims(claim, relation.nodes)]
-            uses += [use for use in told if use is not None]
+            translated = [relation.translate_use(use) for use in await _claims(claim, relation.nodes)]
+            uses += [use for use in translated if use is not None]
     disk = picture.tree.nodes.get(picture.tree.disk_of(node.name), node)
     return DeviceFacts(
         device=node.device,
@@ -147,7 +149,7 @@ async def inspect(
         signatures=signatures,
         unknown=tuple(unknown),
         along=tuple(identity_in(picture.tree, relation.nodes[0]) for relation in _free_standing(related)),
-        rooms=await rooms_of(host, picture, (node,)) if probe else (),
+        rooms=await capacities_of(host, picture, (node,)) if probe else (),
         copies=Clones(picture=picture).copies((node,) if node.parent is not None else family)
         if probe and not uses
         else (),
@@ -157,7 +159,7 @@ async def inspect(
     )
 
 
-async def _told_apart(picture: Topology, marks: Marks) -> Topology:
+async def _without_proven_pairs(picture: Topology, marks: Marks) -> Topology:
     """The picture without the relations of disks that prove to be two."""
     pairs = picture.doubtful()
     nodes = {name: (node_path(name), picture.tree.nodes[name].devno or "") for pair in pairs for name in pair}
@@ -165,14 +167,16 @@ async def _told_apart(picture: Topology, marks: Marks) -> Topology:
     for pair in pairs:
         with suppress(TimeoutError):  # a disk that does not answer proves nothing
             async with asyncio.timeout(_READ_SECONDS):
-                if await apart("marks", partial(are_two, marks, *(nodes[name] for name in pair))):
+                if await run_in_thread("marks", partial(are_two, marks, *(nodes[name] for name in pair))):
                     two.append(pair)
-    return picture.without(two) if two else picture
+    return picture.with_separate(two) if two else picture
 
 
 def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
-    one = {disk.name, *picture.twins.get(disk.name, ()), *picture.likely.get(disk.name, ())}
-    return tuple(identity(node) for node in picture.tree.nodes.values() if node.parent is None and node.name not in one)
+    own_names = {disk.name, *picture.twins.get(disk.name, ()), *picture.likely.get(disk.name, ())}
+    return tuple(
+        identity(node) for node in picture.tree.nodes.values() if node.parent is None and node.name not in own_names
+    )
 
 
 def _free_standing(related: Collection[SameDataDevice]) -> list[SameDataDevice]:
@@ -198,20 +202,20 @@ def _hidden(picture: Topology, node: Node, related: Collection[SameDataDevice]) 
 async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection[int]) -> list[Use]:
     """Programs that have it open, another path to it, or what lies beneath it."""
     wanted: dict[str, tuple[Node | None, SameDataDevice | None]] = {}
-    for place, relation in picture.files(node.name).items():
-        wanted[place] = None, relation
+    for file_id, relation in picture.files(node.name).items():
+        wanted[file_id] = None, relation
     for relation in picture.related(node.name):
         wanted |= {key: (node, relation) for node in relation.nodes for key in node.openings}
-    wanted |= {key: (other_node, None) for other_node in picture.tree.family(node.name) for key in other_node.openings}
+    wanted |= {key: (member, None) for member in picture.tree.family(node.name) for key in member.openings}
     opened, unseen = await lasting_openers(host, wanted, ignore=ignore)
     uses: list[Use] = []
-    for what, programs in opened.items():
-        own, through = wanted[what]
-        part = own.name if own is not None and own.parent is not None else None
+    for opening, programs in opened.items():
+        own, through = wanted[opening]
+        part = own.part if own is not None else None
         for program in programs:
             use = program.use(part)
-            told = use if through is None else through.told(use, program.name)
-            uses += [told] if told is not None else []
+            reported = use if through is None else through.translate_use(use, program.name)
+            uses += [reported] if reported is not None else []
     return uses if unseen is None else [*uses, unseen]
 
 
@@ -229,11 +233,10 @@ async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
     """Tries every partition, then the disk; a disk alone would do, but a partition's name tells more."""
     uses: list[Use] = []
     for node in sorted(family, key=lambda node: node.parent is None):
-        reason = await apart("claim", partial(claim, node.device, node.devno or ""))
+        reason = await run_in_thread("claim", partial(claim, node.device, node.devno or ""))
         if reason is not None:
-            part = node.name if node.parent is not None else None
             kind = "closed" if reason in (CLOSED, SILENT) else "exclusive"
-            uses.append(Use(kind=kind, detail=reason, part=part))
+            uses.append(Use(kind=kind, detail=reason, part=node.part))
         if reason == SILENT:
             break
     return uses
@@ -251,7 +254,7 @@ async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader 
     return tuple(
         signature
         for member, signatures in zip(probed, matches, strict=True)
-        for signature in (*signatures, *_remembered(picture, member, signatures))
+        for signature in (*signatures, *_recorded_signatures(picture, member, signatures))
     )
 
 
@@ -260,23 +263,24 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
 
     A device that cannot be read there counts as one with something unknown on it.
     """
-    size, part = node.size_bytes or 0, node.name if node.parent is not None else None
+    size, read = node.size_bytes or 0, None
     wanted = places(size)
-    read = None
     with suppress(TimeoutError):
         async with asyncio.timeout(_READ_SECONDS):
-            read = await apart("leftovers", partial(reader, node.device, node.devno or "", wanted))
+            read = await run_in_thread("leftovers", partial(reader, node.device, node.devno or "", wanted))
     if read is None:
-        return (Signature(kind="unknown", part=part, size_bytes=node.size_bytes),)
-    return leftovers({start: piece for (start, _), piece in zip(wanted, read, strict=True)}, size, part)
+        return (Signature(kind="unknown", part=node.part, size_bytes=node.size_bytes),)
+    return leftovers({start: piece for (start, _), piece in zip(wanted, read, strict=True)}, size, node.part)
 
 
-async def _unlisted(host: Host, picture: Topology, found: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:
+async def _probe_unlisted(
+    host: Host, picture: Topology, shown: Collection[Signature]
+) -> dict[str, tuple[Signature, ...]]:
     """Return what is on mounted devices and swap areas of which neither udev nor lsblk says it.
 
-    Nothing is read where nothing was `found` that could be the same.
+    Nothing is read where nothing was `shown` that could be the same.
     """
-    if all(signature.uuid is None for signature in found):
+    if all(signature.uuid is None for signature in shown):
         return {}
     nodes = [
         node
@@ -296,11 +300,11 @@ def _by_node(node: Node, signatures: Collection[Signature]) -> dict[str, tuple[S
     return matches
 
 
-def _remembered(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:
+def _recorded_signatures(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:
     """What udev knew of a device that could not be probed now."""
     kinds = {signature.kind for signature in probed}
-    known = picture.signatures.get(node.name, ()) if "unknown" in kinds else ()
-    return tuple(signature for signature in known if signature.kind not in kinds)
+    recorded = picture.signatures.get(node.name, ()) if "unknown" in kinds else ()
+    return tuple(signature for signature in recorded if signature.kind not in kinds)
 
 
 def facts_of(drive: Drive, drives: Collection[Drive] = ()) -> DeviceFacts:
@@ -314,9 +318,5 @@ def facts_of(drive: Drive, drives: Collection[Drive] = ()) -> DeviceFacts:
         read_only=drive.read_only,
         uses=drive.uses,
         signatures=drive.signatures,
-        others=tuple(
-            other_drive.identity
-            for other_drive in drives
-            if other_drive.identity is not None and other_drive.device != drive.device
-        ),
+        others=tuple(other.identity for other in drives if other.identity is not None and other.device != drive.device),
     )

@@ -32,27 +32,27 @@ class FileUser:
 
 
 async def find_file_users(
-    host: Host, path: str, place: str, *, programs: bool, ignore: Collection[int] = ()
+    host: Host, path: str, file_id: str, *, programs: bool, ignore: Collection[int] = ()
 ) -> tuple[tuple[FileUser, ...], bool]:
     """Return what uses the file at `path`, and whether all that this asked could be seen.
 
-    `place`: its device and inode number. `programs`: whether open and mapped files of programs are searched, which
+    `file_id`: its device and inode number. `programs`: whether open and mapped files of programs are searched, which
     without root reaches this user's programs alone. `ignore`: process ids that do not count, our own.
     """
     mounts = await _mounts(host)
-    places = {place, *await _layers(host, path, mounts)}
-    matches = await asyncio.gather(
+    places = {file_id, *await _layers(host, path, mounts)}
+    groups = await asyncio.gather(
         _loops(host, path, places, mounts),
         _swaps(host, path, places),
         _mounted(host, path, places, mounts),
         _exported(host, path, places),
     )
-    users = [user for part in matches for user in part]
-    seen = True
+    users = [user for part in groups for user in part]
+    complete = True
     if programs:
-        running, seen = await _programs(host, places, ignore)
+        running, complete = await _programs(host, places, ignore)
         users += running
-    return tuple(dict.fromkeys(users)), seen
+    return tuple(dict.fromkeys(users)), complete
 
 
 async def _mounts(host: Host) -> list[tuple[str, Mount]]:
@@ -87,12 +87,12 @@ async def _loops(
     texts = await host.read_many([*listed, *(f"{name.removesuffix(_BACKING)}/dev" for name in listed)])
     nodes = [
         Node(
-            name=(name := other_name.split("/")[3]),
+            name=(name := listed_path.split("/")[3]),
             devno=texts.get(f"/sys/block/{name}/dev"),
             size_bytes=None,
-            attributes={"loop/backing_file": texts.get(other_name, "")},
+            attributes={"loop/backing_file": texts.get(listed_path, "")},
         )
-        for other_name in listed
+        for listed_path in listed
     ]
     backings = await read_backings(host, tree_of(nodes), (), sure=host.is_root) if nodes else {}
     users: list[FileUser] = []
@@ -130,7 +130,7 @@ async def _mounted(
     own = file_mount(path, [mount for root, mount in mounts if not root and mount.point != path])
     users: list[FileUser] = []
     for root, mount in mounts:
-        bound = own is not None and mount.devno == own.devno and await _is_at(host, root + mount.point, places)
+        bound = own is not None and mount.devno == own.devno and await _is_file_at(host, root + mount.point, places)
         if bound or mount.source == path:
             point = clean(mount.point)
             where = f"{point} in another mount namespace" if root else point
@@ -138,7 +138,7 @@ async def _mounted(
     return users
 
 
-async def _is_at(host: Host, path: str, places: Collection[str]) -> bool:
+async def _is_file_at(host: Host, path: str, places: Collection[str]) -> bool:
     stat = await host.stat(path)
     return stat is not None and stat.kind == "file" and stat.place in places
 
@@ -154,19 +154,19 @@ async def _exported(host: Host, path: str, places: Collection[str]) -> list[File
 
 async def _programs(host: Host, places: Collection[str], ignore: Collection[int]) -> tuple[list[FileUser], bool]:
     """Return programs that have the file open or mapped, and whether all programs could be seen."""
-    known, unseen = await openers(host, places, ignore=ignore)
-    matches = {program.pid: "has it open" for programs in known.values() for program in programs}
+    holders, unseen = await openers(host, places, ignore=ignore)
+    uses = {program.pid: "has it open" for programs in holders.values() for program in programs}
     if not host.is_root:
         for path in await host.list("/proc/[0-9]*/fd/*"):
             pid = path.split("/")[2]
-            if pid not in matches and int(pid) not in ignore and await _is_at(host, path, places):
-                matches[pid] = "has it open"
+            if pid not in uses and int(pid) not in ignore and await _is_file_at(host, path, places):
+                uses[pid] = "has it open"
     for path in await host.list("/proc/[0-9]*/maps"):
         pid = path.split("/")[2]
-        if pid not in matches and int(pid) not in ignore and _mapped(await host.read(path) or "") & set(places):
-            matches[pid] = "has it mapped"
+        if pid not in uses and int(pid) not in ignore and _mapped(await host.read(path) or "") & set(places):
+            uses[pid] = "has it mapped"
     users = []
-    for pid, does in matches.items():
+    for pid, does in uses.items():
         name = clean(await host.read(f"/proc/{pid}/comm") or "?", 32)
         users.append(FileUser(words=f"is in use: {name} (process {pid}) {does}", hint="End that program first."))
     return users, unseen is None
@@ -177,6 +177,6 @@ def _mapped(maps: str) -> set[str]:
     return {f"{int(major, 16)}:{int(minor, 16)}:{inode}" for major, minor, inode in _MAPPED.findall(maps)}
 
 
-def place_of(info: os.stat_result) -> str:
+def file_id_of(info: os.stat_result) -> str:
     """Return the device and inode number of a file."""
     return f"{os.major(info.st_dev)}:{os.minor(info.st_dev)}:{info.st_ino}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from backends.host import Host
-from backends.topology.device_mapper import Segment, Segments, is_mapped, lies_on
+from backends.topology.device_mapper import Segment, Segments, is_mapped, range_texts
 from backends.topology.loop_backing import Backing
 from backends.topology.tree import Tree, node_path
 
@@ -30,13 +30,13 @@ def footing_of(tree: Tree, tables: Segments, backings: Mapping[str, Backing], na
 
 
 def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[str]:
-    seen: set[str] = set()
+    visited: set[str] = set()
     waiting = [tree.disk_of(name)]
     while waiting:
         layer = waiting.pop()
-        if layer in seen or layer not in tree.nodes:
+        if layer in visited or layer not in tree.nodes:
             continue
-        seen.add(layer)
+        visited.add(layer)
         yield layer
         backing = backings.get(layer)
         under = tree.by_devno(backing.devno) if backing is not None and backing.devno is not None else None
@@ -50,7 +50,7 @@ def table_text(segments: Collection[Segment]) -> str:
     The rest changes by itself (the path group in use, the policy of a cache), or is secret (a key).
     """
     return ", ".join(
-        f"{row.start}+{row.length} {_PLACING.get(row.kind, row.kind)} {' '.join(lies_on(row))}".strip()
+        f"{row.start}+{row.length} {_PLACING.get(row.kind, row.kind)} {' '.join(range_texts(row))}".strip()
         for row in segments
     )
 
@@ -95,17 +95,17 @@ def changes(before: Footing, now: Footing) -> tuple[str, ...]:
     """
     matches: dict[str, str] = {}
     for key, old in before.items():
-        layer, _, what = key.rpartition(" ")
+        layer, _, fact = key.rpartition(" ")
         new = now.get(key, old)
-        if new == old or what == HOLDERS or layer in matches:
+        if new == old or fact == HOLDERS or layer in matches:
             continue
         device = node_path(layer)
         added = ", ".join(node_path(name) for name in new.split() if name not in old.split())
-        if what == SLAVES and added:
+        if fact == SLAVES and added:
             text = f"another device-mapper table was loaded for {device}, with {added}"
             matches[layer] = text if is_mapped(layer) else f"{device} got another member, {added}"
-        elif what == TABLE:
+        elif fact == TABLE:
             matches[layer] = f"{device} lies on something else since its device-mapper table was changed"
-        elif what == BACKING:
+        elif fact == BACKING:
             matches[layer] = f"{device} has another file behind it"
     return tuple(matches.values())

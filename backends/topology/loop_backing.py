@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.errors import RaidbenchError
-from backends.host import STALL, Command, FileStat, Host
+from backends.host import FileStat, Host
 from backends.text import clean
 from backends.topology.mounts import Mount, file_mount
-from backends.topology.tree import Node, Tree
+from backends.topology.tree import Node, Tree, run_tool
 from backends.values import dataclass
 
 LOSETUP = ("--list", "--noheadings", "--output", "NAME,BACK-MAJ:MIN,BACK-INO")
@@ -46,16 +45,16 @@ async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure
     """Of every loop and zram device by its kernel name. `sure`: whether the kernel is asked, which takes root."""
     paths = {node.name: path for node in tree.nodes.values() if (path := _path(node))}
     loops = {name for name in paths if name.startswith("loop")} if sure else set()
-    fields = await _told(host) if loops else {}
+    fields = await _read_losetup(host) if loops else {}
     matches: dict[str, Backing] = {}
     for name, path in paths.items():
         stat = await host.stat(path)
-        seen = _seen(path.removesuffix(" (deleted)"), stat)
+        backing = _read_at_path(path.removesuffix(" (deleted)"), stat)
         if name in loops:
-            seen = _compared(seen, stat, fields.get(name))
-        if sure and seen.place is not None and not seen.doubt:
-            seen = replace(seen, doubt=await _doubt(host, seen.path, seen.place, mounts))
-        matches[name] = replace(seen, claims=name.startswith("zram"))
+            backing = _compare_with_kernel(backing, stat, fields.get(name))
+        if sure and backing.place is not None and not backing.doubt:
+            backing = replace(backing, doubt=await _doubt(host, backing.path, backing.place, mounts))
+        matches[name] = replace(backing, claims=name.startswith("zram"))
     return matches
 
 
@@ -64,25 +63,27 @@ def _path(node: Node) -> str | None:
     return None if path == "none" else path
 
 
-def _seen(path: str, stat: FileStat | None) -> Backing:
+def _read_at_path(path: str, stat: FileStat | None) -> Backing:
     """What is at the path now."""
     if stat is None or not (stat.devno or stat.place):
         return Backing(path=path, doubt="cannot be looked at")
     return Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
 
 
-def _compared(seen: Backing, stat: FileStat | None, output: str | None) -> Backing:
+def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str | None) -> Backing:
     """The same by the numbers that the kernel has: they are those of a file, or of a device's node."""
-    if output is None:
-        return replace(seen, doubt=seen.doubt or "may be another file by now: losetup does not tell")
-    if stat is not None and output in (stat.place, stat.node):
-        return seen
-    return Backing(path=seen.path, place=output, doubt=seen.doubt or "is not the file that the kernel has open")
+    if kernel_id is None:
+        return replace(backing, doubt=backing.doubt or "may be another file by now: losetup does not tell")
+    if stat is not None and kernel_id in (stat.place, stat.node):
+        return backing
+    return Backing(
+        path=backing.path, place=kernel_id, doubt=backing.doubt or "is not the file that the kernel has open"
+    )
 
 
-async def _doubt(host: Host, path: str, place: str, mounts: Sequence[Mount]) -> str:
+async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -> str:
     """Why a file may be another file to somebody else, as a clause; "" where it is one file to all."""
-    kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == place.rpartition(":")[0]}
+    kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == file_id.rpartition(":")[0]}
     named = file_mount(path, mounts)
     if not kinds and named is not None and named.fstype in ("btrfs", "overlay"):
         kinds = {named.fstype}  # whose files may have another number than the mount has
@@ -97,16 +98,10 @@ async def _doubt(host: Host, path: str, place: str, mounts: Sequence[Mount]) -> 
     return ""
 
 
-async def _told(host: Host) -> Mapping[str, str]:
+async def _read_losetup(host: Host) -> Mapping[str, str]:
     """By kernel name of a loop device MAJ:MIN:INODE of what the kernel has open behind it."""
-    tool = host.which(("losetup",))
-    if tool is None:
-        return {}
-    try:
-        done = await host.run(Command(argv=(tool, *LOSETUP), timeout=20, stall=STALL))
-    except RaidbenchError:
-        return {}
-    return parse_losetup(done.stdout) if done.returncode == 0 else {}
+    done = await run_tool(host, ("losetup", *LOSETUP), seconds=20)
+    return {} if done is None else parse_losetup(done.stdout)
 
 
 def parse_losetup(text: str) -> Mapping[str, str]:

@@ -40,7 +40,7 @@ class Mount:
         return f"{point} ({self.seen_in})" if self.seen_in else point
 
 
-def each_point(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
+def unique_points(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
     """One mount of each mount point, ours where it is ours: what other mount namespaces see there, too, is no news."""
     matches: dict[str, Mount] = {}
     for mount in mounts:
@@ -85,7 +85,7 @@ def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
 def _layers(options: str) -> tuple[str, ...]:
     """The folders among an overlay's options, those below it several with colons between them."""
     pairs = [(key, unescape(path)) for key, _, path in (option.partition("=") for option in options.split(","))]
-    below = [one for key, path in pairs if key.startswith("lowerdir") for one in _COLON.split(path)]
+    below = [folder for key, path in pairs if key.startswith("lowerdir") for folder in _COLON.split(path)]
     return tuple(path for path in (*below, *(path for key, path in pairs if key == "upperdir")) if path[:1] == "/")
 
 

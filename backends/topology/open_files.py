@@ -12,7 +12,7 @@ from backends.host import FileStat, Host
 from backends.identity import Use
 from backends.system.local.kcmp import with_tables_of_their_own
 from backends.text import clean
-from backends.topology import visibility
+from backends.topology.mounts import parse_mountinfo
 from backends.topology.tree import number
 from backends.values import dataclass
 
@@ -60,7 +60,7 @@ async def openers(
     """
     if not host.is_root:
         return {}, Use(kind="unknown", detail="without root it cannot be seen which programs have it open")
-    if blinded := await visibility.open_files_hidden_reason(host):
+    if blinded := await open_files_hidden_reason(host):
         return {}, Use(kind="unseen", detail=blinded)
     threads = await host.list(_THREADS)
     if host.capabilities.opens_devices:
@@ -75,22 +75,22 @@ async def openers(
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
         for path, stat in zip(batch, await asyncio.gather(*map(host.stat, batch)), strict=True):
-            what = _what(stat)
+            key = _opening_of(stat)
             pid = path.split("/")[2]
             if stat is None:
                 dumb.append(path)
-            if what is not None and what in wanted and int(pid) not in ignore:
-                pids.setdefault(what, {}).setdefault(pid, []).append(path)
+            if key is not None and key in wanted and int(pid) not in ignore:
+                pids.setdefault(key, {}).setdefault(pid, []).append(path)
             elif stat is not None and stat.kind == "block":
                 elsewhere.add(pid)
-    hidden = await visibility.withheld(host, dumb, [name for name, found in folders.items() if not found])
-    known: dict[str, tuple[OpenFileHolder, ...]] = {}
-    for what, matches in pids.items():
-        may_be = elsewhere.intersection(matches) if not what.startswith(_CHAR) else ()  # sg takes commands that write
-        done = {pid for pid in may_be if await _done(host, pid, matches[pid])}
-        if counted := [pid for pid in matches if pid not in done]:
-            known[what] = tuple([await _opener(host, pid) for pid in counted])
-    return known, Use(kind="unseen", detail=hidden) if hidden else None
+    hidden = await hidden_processes_reason(host, dumb, [name for name, listed in folders.items() if not listed])
+    holders: dict[str, tuple[OpenFileHolder, ...]] = {}
+    for key, by_pid in pids.items():
+        may_be = elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()  # sg takes commands that write
+        done = {pid for pid in may_be if await _is_finished(host, pid, by_pid[pid])}
+        if counted := [pid for pid in by_pid if pid not in done]:
+            holders[key] = tuple([await _opener(host, pid) for pid in counted])
+    return holders, Use(kind="unseen", detail=hidden) if hidden else None
 
 
 async def lasting_openers(
@@ -110,13 +110,13 @@ async def lasting_openers(
     return pair
 
 
-def _what(stat: FileStat | None) -> str | None:
+def _opening_of(stat: FileStat | None) -> str | None:
     if stat is None or stat.kind not in ("block", "char"):
         return None if stat is None else stat.place
     return stat.devno if stat.kind == "block" else f"{_CHAR}{stat.devno}"
 
 
-async def _done(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
+async def _is_finished(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
     """Whether nothing comes from a program any more by these: it is dying, and they are for reading only.
 
     One that is killed while a disk keeps it waiting stays, with all that it looked at open, until the disk answers.
@@ -126,7 +126,7 @@ async def _done(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
         return False
     folders = await host.list(f"/proc/{pid}/task/*")
     fields = await host.read_many([f"{folder}/{name}" for folder in folders for name in ("stat", "status")])
-    return bool(folders) and all(_dies(fields, folder) for folder in folders)
+    return bool(folders) and all(_is_dying(fields, folder) for folder in folders)
 
 
 def _only_reads(fdinfo: str) -> bool:
@@ -134,13 +134,85 @@ def _only_reads(fdinfo: str) -> bool:
     return flags is not None and int(flags[1], 8) & os.O_ACCMODE == os.O_RDONLY
 
 
-def _dies(told: Mapping[str, str], folder: str) -> bool:
+def _is_dying(texts: Mapping[str, str], folder: str) -> bool:
     """Whether a thread is ending, or is to with SIGKILL: no word of its program is carried out any more."""
-    fields = told.get(f"{folder}/stat", "").rpartition(")")[2].split()
+    fields = texts.get(f"{folder}/stat", "").rpartition(")")[2].split()
     flags = number(fields[6]) if len(fields) > 6 else None
-    pending = re.findall(r"^(?:SigPnd|ShdPnd):\s*([0-9a-f]{1,16})$", told.get(f"{folder}/status", ""), re.MULTILINE)
+    pending = re.findall(r"^(?:SigPnd|ShdPnd):\s*([0-9a-f]{1,16})$", texts.get(f"{folder}/status", ""), re.MULTILINE)
     return bool((flags or 0) & _EXITING) or any(int(mask, 16) & _KILL for mask in pending)
 
 
 async def _opener(host: Host, pid: str) -> OpenFileHolder:
     return OpenFileHolder(clean(await host.read(f"/proc/{pid}/comm") or "?", 32), pid)
+
+
+# -- whether it can be seen from here what every program has open: in a container most are not even listed ------------
+
+_INITIAL = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
+"""The namespaces in which a machine starts (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
+
+_PTRACE, _ANY_FOLDER = 19, (1, 2)
+"""CAP_SYS_PTRACE; CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, of which one does (linux/capability.h)."""
+
+_OVER = re.compile(r"/proc/\d+(/.*)?")
+_TIMES = 3
+"""Looks at a descriptor: it may be closed, and another one opened under its number, at any moment."""
+_MOST = 3
+"""Programs that a sentence names."""
+
+
+async def open_files_hidden_reason(host: Host) -> str:
+    """Why not all programs can be seen from here, a clause; "" where nothing is known to stand against it."""
+    spaces = {kind: await host.link(f"/proc/self/ns/{kind}") for kind in _INITIAL}
+    matches = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
+    if matches.get("pid") != _INITIAL["pid"]:
+        return "from within a container (another pid namespace) it cannot be seen which programs have it open"
+    if matches.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may have none but the first
+        return "from within another user namespace it cannot be seen which programs have it open"
+    rights = _rights(await host.read("/proc/self/status") or "")
+    if not rights >> _PTRACE & 1:
+        return "without the capability CAP_SYS_PTRACE it cannot be seen which programs have it open"
+    if not any(rights >> number & 1 for number in _ANY_FOLDER):
+        return "without the capability CAP_DAC_READ_SEARCH it cannot be seen which programs have it open"
+    own = parse_mountinfo(await host.read("/proc/self/mountinfo") or "")
+    if covered := next((mount.point for mount in own if _OVER.fullmatch(mount.point)), None):
+        return f"{clean(covered)} is covered by another file system, so it cannot be seen which programs have it open"
+    return ""
+
+
+def _rights(status: str) -> int:
+    """The effective capabilities, one bit each; none where that is not told."""
+    match = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", status, re.MULTILINE)
+    return int(match[1], 16) if match is not None else 0
+
+
+async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty: Sequence[str]) -> str:
+    """Whose open files are kept from being seen, a clause; "" where nobody's are.
+
+    `descriptors`: paths below /proc/PID that told nothing; `empty`: folders of descriptors that listed none. What a
+    program closed meanwhile, and a program that has ended, do not count.
+    """
+    hidden: dict[str, None] = {}
+    for path in descriptors:
+        pid = path.split("/")[2]
+        if pid not in hidden and await _stays(host, path):
+            hidden[pid] = None
+    for folder in empty:
+        stat = await host.stat(folder)  # its size is how many it has (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2)
+        if stat is not None and stat.size > 0 and not await host.list(f"{folder}/*"):
+            hidden[folder.split("/")[2]] = None
+    if not hidden:
+        return ""
+    names = [
+        f"{clean(await host.read(f'/proc/{pid}/comm') or '?', 32)} (process {pid})" for pid in list(hidden)[:_MOST]
+    ]
+    more = f" and {len(hidden) - _MOST} more" if len(hidden) > _MOST else ""
+    return f"it cannot be seen what {', '.join(names)}{more} has open"
+
+
+async def _stays(host: Host, path: str) -> bool:
+    """Whether a descriptor is there at every look, and tells nothing at any."""
+    for _ in range(_TIMES):
+        if not await host.list(path) or await host.stat(path) is not None:
+            return False
+    return True

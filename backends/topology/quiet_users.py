@@ -34,7 +34,7 @@ class QuietUsers:
     """By MAJ:MIN, what a device is to a mounted file system."""
     files: dict[str, Use] = field(default_factory=dict)
     """By place (device and inode number), the use of a file."""
-    lost: tuple[str, ...] = ()
+    unidentified: tuple[str, ...] = ()
     """Files that cannot be identified, each a sentence without its full stop. Any file may be one of them."""
 
 
@@ -42,14 +42,14 @@ async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> Q
     """Return what the kernel uses now. Little is read if no array has a bitmap file and no journal its own device."""
     journals, logs, bitmaps = await asyncio.gather(_journals(host, tree, mounts), _logs(host, mounts), _bitmaps(host))
     files: dict[str, Use] = {}
-    lost: list[str] = []
+    unidentified: list[str] = []
     for path, use in (*bitmaps, *_images(mounts)):
         stat = await host.stat(path) if path.startswith("/") else None  # it may have been named from another folder
         if stat is not None and stat.place is not None:
             files[stat.place] = use
         else:
-            lost.append(f"{clean(path, 512)} is {use.detail}, and it is not known which file that is")
-    return QuietUsers(devices=logs | journals, files=files, lost=tuple(lost))
+            unidentified.append(f"{clean(path, 512)} is {use.detail}, and it is not known which file that is")
+    return QuietUsers(devices=logs | journals, files=files, unidentified=tuple(unidentified))
 
 
 async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str, str]:
@@ -91,8 +91,8 @@ async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
 
 async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
     """Return the files in which arrays keep their write-intent bitmaps."""
-    places = await host.read_many(await host.list(_LOCATIONS))
-    if not any(text.strip() == "file" for text in places.values()):
+    locations = await host.read_many(await host.list(_LOCATIONS))
+    if not any(text.strip() == "file" for text in locations.values()):
         return []
     pairs: list[tuple[str, Use]] = []
     array = ""
@@ -101,8 +101,8 @@ async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
             array = line.partition(" ")[0]
         _, mark, path = line.partition(_FILE)
         if mark:
-            words = f"the bitmap of {node_path(clean(array))}"
-            pairs.append((unescape(path), Use(kind="md", detail=words, elsewhere=True)))
+            detail = f"the bitmap of {node_path(clean(array))}"
+            pairs.append((unescape(path), Use(kind="md", detail=detail, elsewhere=True)))
     return pairs
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from backends.host import Host
 from backends.system.caching import cache_across_changes
-from backends.topology.tree import Node, Tree, done_by, kernel_name, tree_of
+from backends.topology.tree import Node, Tree, kernel_name, run_tool, tree_of
 from backends.values import dataclass
 
 SHOW = ("drbdsetup", "show")
@@ -71,7 +71,7 @@ def parse_show(text: str) -> tuple[Replica, ...]:
 async def read_replicas(host: Host) -> tuple[Replica, ...] | None:
     """Return what is configured; None where drbdsetup gives no answer."""
     with cache_across_changes():
-        done = await done_by(host, SHOW)
+        done = await run_tool(host, SHOW)
     whole = done is not None and done.stdout.count("{") == done.stdout.count("}")
     return parse_show(done.stdout) if done is not None and whole else None
 
@@ -114,7 +114,7 @@ def _joined(tree: Tree, below: Mapping[str, tuple[str, ...]], diskless: Iterable
         yield replace(node, attributes=own, slaves=below.get(node.name, node.slaves), holders=holders)
 
 
-def untold_replicas(tree: Tree, name: str) -> list[str]:
+def unreported_replicas(tree: Tree, name: str) -> list[str]:
     """Return, of a device and all that it lies on, each of DRBD's that does not tell its disk, in words."""
     nodes = (tree.nodes[tree.disk_of(name)], *tree.below(name))
     return [

@@ -11,8 +11,8 @@ from backends.host import STALL, Command, Host
 from backends.identity import Signature
 from backends.text import clean
 from backends.topology.device_identity import likely_of, other_paths
-from backends.topology.device_mapper import TABLE, asked_of, by_kernel, parse_mapped
-from backends.topology.exports import exported_by, read_exports, read_imports
+from backends.topology.device_mapper import TABLE, parse_mapped, query_dmsetup, segments_by_kernel_name
+from backends.topology.exports import export_texts, read_exports, read_imports
 from backends.topology.loop_backing import Backing, read_backings
 from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_swaps
 from backends.topology.quiet_users import QuietUsers, read_quiet_users
@@ -26,7 +26,7 @@ from backends.topology.signatures import (
     wipefs_signatures,
 )
 from backends.topology.stacking import pool_of, read_bcache, read_pools
-from backends.topology.tree import Node, Tree, read_tree
+from backends.topology.tree import Node, Tree, read_tree, run_tool
 from backends.topology.usage import Topology, mount_nodes, mounted_by_node, system_disks
 
 _FOUND, _NOTHING = 0, 2
@@ -39,13 +39,8 @@ async def probe_signatures(host: Host, node: Node) -> tuple[Signature, ...]:
     `blkid -p` says 2 both for "nothing" and for "cannot be opened", sometimes without a word, so its word counts
     only together with an empty list from `wipefs`, which does say so. Anything else counts as found: kind `unknown`.
     """
-    part = node.name if node.parent is not None else None
-    return tuple(
-        [
-            await _with_group(host, node, signature)
-            for signature in await probe_path(host, node.device, part, node.size_bytes)
-        ]
-    )
+    signatures = await probe_path(host, node.device, node.part, node.size_bytes)
+    return tuple([await _with_group(host, node, signature) for signature in signatures])
 
 
 async def probe_path(
@@ -62,9 +57,9 @@ async def probe_path(
     except RaidbenchError:
         return (unknown,)
     listed = wipefs_signatures(full.stdout, part, size_bytes)
-    seen = blkid_signatures(low.stdout, part, size_bytes) if low.returncode == _FOUND else ()
-    kinds = {signature.kind for signature in seen}
-    signatures = (*seen, *(signature for signature in listed or () if signature.kind not in kinds))
+    from_blkid = blkid_signatures(low.stdout, part, size_bytes) if low.returncode == _FOUND else ()
+    kinds = {signature.kind for signature in from_blkid}
+    signatures = (*from_blkid, *(signature for signature in listed or () if signature.kind not in kinds))
     sure = low.returncode in (_FOUND, _NOTHING) and not low.stderr.strip()
     sure = sure and full.returncode == 0 and listed is not None
     return signatures if sure else (*signatures, unknown)
@@ -75,15 +70,11 @@ async def _with_group(host: Host, node: Node, signature: Signature) -> Signature
 
     `--readonly` takes no lock and writes nothing, nor does it activate anything (lvm(8)).
     """
-    tool = host.which(("lvm",)) if signature.kind == "LVM2_member" and signature.label is None else None
-    if tool is None:
+    if signature.kind != "LVM2_member" or signature.label is not None:
         return signature
-    words = ("pvs", "--readonly", "--reportformat", "json", "-o", "vg_name", node.device)
-    try:
-        done = await host.run(Command(argv=(tool, *words), timeout=20, stall=STALL))
-    except RaidbenchError:
-        return signature
-    return replace(signature, label=group_in(done.stdout) if done.returncode == 0 else None)
+    argv = ("lvm", "pvs", "--readonly", "--reportformat", "json", "-o", "vg_name", node.device)
+    done = await run_tool(host, argv, seconds=20)
+    return signature if done is None else replace(signature, label=group_in(done.stdout))
 
 
 # -- gathers the whole picture of the block devices from one host -----------------------------------------------------
@@ -92,7 +83,7 @@ READ_LIMIT = 1024 * 1024 - 1
 """A host's `read` gives 1 MiB at most: as much as that is taken as cut."""
 
 
-async def look(host: Host, *, everywhere: bool = False) -> Topology:
+async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
     """The picture now. `everywhere` looks into the mount namespace of every process, as the guard needs it.
 
     Otherwise our own and that of process 1 are looked at, which is cheap.
@@ -122,14 +113,14 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         blind.append(f"zpool does not tell what the imported pools are made of ({names})")
     mounted = mounted_by_node(tree, mounts, _members(btrfs))
     exports = await read_exports(host, tree) if everywhere else ()
-    blind += [export.lost for export in exports if export.lost]
+    blind += [reason for export in exports if (reason := export.unidentified_reason)]
     backings = await read_backings(host, tree, mounts, sure=everywhere)
     backings |= await read_imports(host, tree, exports) if everywhere else {}
     if isinstance(signatures, RaidbenchError):
         blind.append(f"{signatures.message.rstrip('.')}, so what lies on the devices is not known")
     return Topology(
         tree=tree,
-        tables=by_kernel(tables, tree),
+        tables=segments_by_kernel_name(tables, tree),
         mounts=tuple(mounts),
         mounted=mounted,
         system=system_disks(tree, mounted, mounts, pools),
@@ -143,7 +134,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         likely=likely_of(tree) if everywhere else {},
         backings=backings,
         mapped=parse_mapped(tables, tree) if everywhere else None,
-        exported=exported_by(exports),
+        exported=export_texts(exports),
         quiet=await read_quiet_users(host, tree, mounts) if everywhere else QuietUsers(),
         signatures={} if isinstance(signatures, RaidbenchError) else signatures,
         blind=tuple(blind),
@@ -187,8 +178,8 @@ def _namespace(link: str | None) -> str:
 async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
     """Device numbers of swap devices, places of swap files; what cannot be looked at stays a path."""
     stats = await asyncio.gather(*(host.stat(area) for area in areas))
-    known = [stat.devno or stat.place if stat is not None else None for stat in stats]
-    return tuple(number or area for area, number in zip(areas, known, strict=True))
+    identifiers = [stat.devno or stat.place if stat is not None else None for stat in stats]
+    return tuple(number or area for area, number in zip(areas, identifiers, strict=True))
 
 
 def _members(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -220,7 +211,7 @@ def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) ->
 
 async def _tables(host: Host, tree: Tree, *, everywhere: bool) -> str:
     """What `dmsetup table` prints; nothing where it gives no answer, or is not asked."""
-    return await asked_of(host, tree, TABLE) if everywhere else ""
+    return await query_dmsetup(host, tree, TABLE) if everywhere else ""
 
 
 async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]] | RaidbenchError:
@@ -236,9 +227,8 @@ async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]
             rows = parse_lsblk(done.stdout)
     matches: dict[str, tuple[Signature, ...]] = {}
     for node in tree.nodes.values():
-        part = node.name if node.parent is not None else None
-        row = rows.get(node.name, {})
-        known = udev_signatures(node.udev, part, node.size_bytes) or lsblk_signatures(row, part, node.size_bytes)
-        if known:
-            matches[node.name] = known
+        row, place = rows.get(node.name, {}), (node.part, node.size_bytes)
+        own = udev_signatures(node.udev, *place) or lsblk_signatures(row, *place)
+        if own:
+            matches[node.name] = own
     return matches

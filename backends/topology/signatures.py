@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from backends.identity import Signature
-from backends.json_text import keys_once
+from backends.json_text import document
 from backends.text import clean
 
 # -- the UUIDs at the beginning of a disk -----------------------------------------------------------------------------
@@ -74,15 +73,20 @@ def parse_udev(text: str) -> Mapping[str, str]:
 
 def udev_signatures(properties: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:
     """What udev's own blkid found when the device appeared."""
-    signatures: list[Signature] = []
-    if kind := clean(properties.get("ID_FS_TYPE", "")):
-        label = clean(_udev_decode(properties.get("ID_FS_LABEL_ENC", properties.get("ID_FS_LABEL", ""))))
-        uuid = clean(properties.get("ID_FS_UUID", ""))
-        signatures.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
-    if part is None and (table := clean(properties.get("ID_PART_TABLE_TYPE", ""))):
-        uuid = clean(properties.get("ID_PART_TABLE_UUID", ""))
-        signatures.append(Signature(kind=table, uuid=uuid or None, size_bytes=size))
-    return tuple(signatures)
+    label = _udev_decode(properties.get("ID_FS_LABEL_ENC", properties.get("ID_FS_LABEL", "")))
+    content = (properties.get("ID_FS_TYPE", ""), label, properties.get("ID_FS_UUID", ""))
+    table = (properties.get("ID_PART_TABLE_TYPE", ""), "", properties.get("ID_PART_TABLE_UUID", ""))
+    return _signatures((content, table) if part is None else (content,), part, size)
+
+
+def _signatures(rows: Iterable[tuple[str, str, str]], part: str | None, size: int | None) -> tuple[Signature, ...]:
+    """Return a signature for each row of kind, label and UUID that has a kind."""
+    cleaned = [[clean(text) for text in row] for row in rows]
+    return tuple(
+        Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size)
+        for kind, label, uuid in cleaned
+        if kind
+    )
 
 
 _ESCAPE = re.compile(r"\\x([0-7][0-9A-Fa-f])")
@@ -100,7 +104,7 @@ def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
     Empty for what is not lsblk's JSON.
     """
     matches: dict[str, Mapping[str, str]] = {}
-    for row in _rows(_load(text), "blockdevices"):
+    for row in _rows(document(text), "blockdevices"):
         name = row.get("kname", row.get("name"))
         if isinstance(name, str) and name:
             matches[name] = {key: _word(value) for key, value in row.items() if isinstance(value, str | int | float)}
@@ -109,14 +113,9 @@ def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
 
 def lsblk_signatures(row: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:
     """What lsblk says lies on one device."""
-    signatures: list[Signature] = []
-    if kind := clean(row.get("fstype", "")):
-        label, uuid = clean(row.get("label", "")), clean(row.get("uuid", ""))
-        signatures.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
-    if part is None and (table := clean(row.get("pttype", ""))):
-        uuid = clean(row.get("ptuuid", ""))
-        signatures.append(Signature(kind=table, uuid=uuid or None, size_bytes=size))
-    return tuple(signatures)
+    content = (row.get("fstype", ""), row.get("label", ""), row.get("uuid", ""))
+    table = (row.get("pttype", ""), "", row.get("ptuuid", ""))
+    return _signatures((content, table) if part is None else (content,), part, size)
 
 
 def parse_blkid(text: str) -> tuple[Mapping[str, str], ...]:
@@ -133,46 +132,34 @@ def parse_blkid(text: str) -> tuple[Mapping[str, str], ...]:
 
 def blkid_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...]:
     """Filesystem, RAID member or partition table in blkid's low-level answer; partition entries are none."""
-    signatures: list[Signature] = []
-    for row in parse_blkid(text):
-        for kind_key, uuid_key in (("TYPE", "UUID"), ("PTTYPE", "PTUUID")):
-            if kind := clean(row.get(kind_key, "")):
-                label = clean(row.get("LABEL", "")) if kind_key == "TYPE" else ""
-                uuid = clean(row.get(uuid_key, ""))
-                signatures.append(
-                    Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size)
-                )
-    return tuple(signatures)
+    keys = (("TYPE", "LABEL", "UUID"), ("PTTYPE", "", "PTUUID"))
+    rows = [
+        (row.get(kind, ""), row.get(label, ""), row.get(uuid, ""))
+        for row in parse_blkid(text)
+        for kind, label, uuid in keys
+    ]
+    return _signatures(rows, part, size)
 
 
 def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...] | None:
     """Every signature `wipefs -n -J` lists; None when this is not its JSON, which proves nothing."""
-    answer = _load(text)
+    answer = document(text)
     if not isinstance(answer, dict) or not isinstance(answer.get("signatures"), list):
         return None
-    signatures: list[Signature] = []
-    for row in _rows(answer, "signatures"):
-        texts = {key: _word(value) for key, value in row.items() if isinstance(value, str)}
-        kind = clean(texts.get("type", "")) or "unknown"
-        label, uuid = clean(texts.get("label", "")), clean(texts.get("uuid", ""))
-        signatures.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
-    return tuple(signatures)
+    rows = [
+        {key: clean(value) for key, value in row.items() if isinstance(value, str)}
+        for row in _rows(answer, "signatures")
+    ]
+    return _signatures(
+        [(row.get("type") or "unknown", row.get("label", ""), row.get("uuid", "")) for row in rows], part, size
+    )
 
 
 def group_in(text: str) -> str | None:
     """The volume group in `pvs --reportformat json -o vg_name` of one device; None where it is in none."""
-    reports = _rows(_load(text), "report")
+    reports = _rows(document(text), "report")
     names = [row["vg_name"] for report in reports for row in _rows(report, "pv") if isinstance(row.get("vg_name"), str)]
     return clean(names[0]) or None if len(names) == 1 else None
-
-
-def _load(text: str) -> Any:
-    """JSON or None: nothing a tool prints may raise here."""
-    start = text.find("{")
-    try:
-        return json.loads(text[start:], strict=False, object_pairs_hook=keys_once) if start >= 0 else None
-    except (ValueError, RecursionError):
-        return None
 
 
 def _rows(answer: Any, key: str) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,7 @@ from backends.identity import Use
 from backends.system.caching import cache_across_changes
 from backends.text import clean
 from backends.topology.mounts import Mount
-from backends.topology.tree import Node, Tree, done_by, kernel_name, natural, tree_of
+from backends.topology.tree import Node, Tree, bytes_of, kernel_name, natural, read_node, run_tool, tree_of
 from backends.values import dataclass
 
 MARK = "LVM-"
@@ -82,6 +82,12 @@ def lvm_name(node: Node) -> LvmName | None:
     return LvmName(group=parts[1].replace("--", "-"), volume=volume, endings=frozenset(endings))
 
 
+def lvm_names_below(tree: Tree, node: Node) -> list[LvmName]:
+    """Return what LVM calls the devices that a device is directly built on, of those that are its own."""
+    below = [tree.nodes[slave] for slave in node.slaves if slave in tree.nodes]
+    return [name for lower in below if (name := lvm_name(lower)) is not None]
+
+
 def lvm_words(tree: Tree, node: Node) -> dict[str, str]:
     """What completes "X is ..." for what LVM built on a device, each with the first holder that shows it.
 
@@ -97,8 +103,10 @@ def lvm_words(tree: Tree, node: Node) -> dict[str, str]:
             continue
         role = (own if own is not None and own.group == name.group else name).role
         first.setdefault(name.group, holder)
-        groups.setdefault(name.group, {}).setdefault("" if role == "data" else role, []).extend(_seen(tree, above))
-    return {first[group]: _words(group, roles, own) for group, roles in groups.items()}
+        groups.setdefault(name.group, {}).setdefault("" if role == "data" else role, []).extend(
+            _visible_volumes(tree, above)
+        )
+    return {first[group]: _volume_text(group, roles, own) for group, roles in groups.items()}
 
 
 def lvm_holders(tree: Tree, node: Node) -> frozenset[str]:
@@ -107,14 +115,14 @@ def lvm_holders(tree: Tree, node: Node) -> frozenset[str]:
     return frozenset(holder for holder, above in named if above is not None and lvm_name(above) is not None)
 
 
-def _seen(tree: Tree, node: Node) -> list[str]:
+def _visible_volumes(tree: Tree, node: Node) -> list[str]:
     """Volumes that users see: the device itself, or those above it; its own name where none is active."""
     nodes = (node, *tree.above(node.name))
     names = [name for node in nodes if (name := lvm_name(node)) is not None]
     return [name.shown for name in names if not name.endings] or [names[0].shown]
 
 
-def _words(group: str, roles: dict[str, list[str]], own: LvmName | None) -> str:
+def _volume_text(group: str, roles: dict[str, list[str]], own: LvmName | None) -> str:
     lines = [f"{role} of {_listed(names)}" if role else _listed(names) for role, names in sorted(roles.items())]
     if own is not None and own.group == group:
         return f"the {lines[0]}" if own.role and own.role != "data" else f"a part of {lines[0]}"
@@ -160,13 +168,11 @@ def stratis_name(node: Node) -> StratisName | None:
 def stratis_pool(tree: Tree, node: Node) -> str:
     """Return the name of the pool of a device of Stratis, which udev knows of its filesystems; else its UUID."""
     names = [
-        other_node.udev.get("STRATIS_POOL_NAME", "")
-        for other_node in (node, *tree.above(node.name), *tree.below(node.name))
+        relative.udev.get("STRATIS_POOL_NAME", "")
+        for relative in (node, *tree.above(node.name), *tree.below(node.name))
     ]
     own = [
-        found
-        for other_node in (node, *tree.above(node.name))
-        if (found := stratis_name(other_node)) and found.role != "crypt"
+        part for relative in (node, *tree.above(node.name)) if (part := stratis_name(relative)) and part.role != "crypt"
     ]
     return clean(next(filter(None, names), own[0].uuid if own else "")) or "of an unknown name"
 
@@ -297,7 +303,7 @@ async def read_pools(host: Host, tree: Tree) -> Pools:
 
 async def _status(host: Host) -> tuple[Vdev, ...] | None:
     with cache_across_changes():
-        done = await done_by(host, STATUS)
+        done = await run_tool(host, STATUS)
     return None if done is None else parse_status(done.stdout)
 
 
@@ -317,7 +323,7 @@ async def _by_node(host: Host, tree: Tree, vdevs: Iterable[Vdev]) -> dict[str, t
 async def _volumes(host: Host, tree: Tree) -> dict[str, str]:
     if not any(is_volume(node) for node in tree.nodes.values()):
         return {}
-    paths = [path for other_matches in await asyncio.gather(*map(host.list, _ZVOLS)) for path in other_matches]
+    paths = [path for links_found in await asyncio.gather(*map(host.list, _ZVOLS)) for path in links_found]
     links = await asyncio.gather(*map(host.link, paths))
     matches: dict[str, str] = {}
     for path, link in zip(paths, links, strict=True):
@@ -345,8 +351,8 @@ class MemberSignature:
     layer: str = ""
     """The kind of use that tells of it while it is in use."""
 
-    def told(self, label: str | None) -> str:
-        """With a name if there is one."""
+    def text(self, label: str | None) -> str:
+        """Return what completes "X holds ...", with a name if there is one."""
         return self.named.format(label) if label and self.named else self.words
 
 
@@ -394,7 +400,7 @@ def layer_uses(
         names |= frozenset(holder for holder in built.holders if _is_of_stratis(tree, holder))
     for holder in built.holders:
         if holder not in names:
-            yield _built(tree, bcache.get(node.name), holder, part)
+            yield _holder_use(tree, bcache.get(node.name), holder, part)
     if not node.holders and node.name in bcache:
         detail = {
             "cache": "a cache device of bcache, of a set without a backing device",
@@ -409,7 +415,7 @@ def _is_of_stratis(tree: Tree, name: str) -> bool:
     return name in tree.nodes and stratis_name(tree.nodes[name]) is not None
 
 
-def _built(tree: Tree, in_bcache: str | None, holder: str, part: str | None) -> Use:
+def _holder_use(tree: Tree, in_bcache: str | None, holder: str, part: str | None) -> Use:
     above = tree.nodes.get(holder)
     if in_bcache is not None and holder.startswith("bcache"):
         return Use(kind="bcache", detail=f"the {in_bcache} device of {clean(holder)}", part=part)
@@ -456,3 +462,60 @@ def volume_shown(node: Node) -> str | None:
         names = node.udev.get("STRATIS_POOL_NAME", ""), node.udev.get("STRATIS_FS_NAME", "")
         return None if part.private else f"stratis/{clean('/'.join(names))}" if all(names) else f"stratis/{part.uuid}"
     return clean(node.attributes.get("dm/name", "")) or node.name.replace("!", "/")
+
+
+# -- the cache before a device: which of its parts it is, as LVM and bcache mark them ---------------------------------
+
+DM_CACHE, WRITECACHE, BCACHE = "dm-cache", "writecache", "bcache"
+"""Kinds."""
+
+_CACHE_KINDS = {CACHE_ORIGIN: DM_CACHE, WRITECACHE_ORIGIN: WRITECACHE}
+"""By what LVM calls the slow part (lvmcache(7))."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """What stands before the slow part of a device."""
+
+    kind: str
+    """One of the kinds above."""
+    parts: tuple[Node, ...]
+    """The devices that hold what is cached, metadata left out."""
+
+    @property
+    def size_bytes(self) -> int | None:
+        """What it may hold; None if one of its parts does not tell."""
+        sizes = [part.size_bytes for part in self.parts]
+        return sum(filter(None, sizes)) if sizes and None not in sizes else None
+
+
+def cache_of(name: str, under: Iterable[Node], bcache: Mapping[str, str]) -> Cache | None:
+    """The cache of a device, by its kernel name and what it lies on; None where it has none. Pure.
+
+    `bcache`: what bcache has as `cache` or `backing` device, as `read_bcache` tells.
+    """
+    parts = tuple(under)
+    if name.startswith("bcache"):
+        caches = tuple(part for part in parts if bcache.get(part.name) == "cache")
+        return Cache(kind=BCACHE, parts=caches) if caches else None
+    named = [(part, own) for part in parts if (own := lvm_name(part)) is not None]
+    kind = next((kind for _, own in named for ending, kind in _CACHE_KINDS.items() if ending in own.endings), None)
+    return None if kind is None else Cache(kind=kind, parts=tuple(part for part, own in named if own.role == "cache"))
+
+
+async def read_cache(host: Host, disk: str) -> Cache | None:
+    """The same of a disk by its kernel name, at the price of reading what it lies on."""
+    if not disk.startswith(("dm-", "bcache")):
+        return None
+    names = sorted(path.rpartition("/")[2] for path in await host.list(f"/sys/block/{disk}/slaves/*"))
+    nodes = await asyncio.gather(*(_read_part(host, name) for name in names))
+    bcache = await read_bcache(host) if disk.startswith("bcache") else {}
+    return cache_of(disk, nodes, bcache)
+
+
+async def _read_part(host: Host, name: str) -> Node:
+    """A disk, or a partition, which has its folder below that of its disk."""
+    if (node := await read_node(host, name)) is not None:
+        return node
+    texts = await host.read_many(await host.list(f"/sys/block/*/{name}/size"))
+    return Node(name=name, devno=None, size_bytes=bytes_of(next(iter(texts.values()), None)))

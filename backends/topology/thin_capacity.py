@@ -88,8 +88,8 @@ class ThinCapacity:
     def after(self, before: ThinCapacity, area: WriteRange) -> AllocatedRange:
         """What was written there since. `before`: the same room then."""
         within = self.capacity if area.size is None else area.size
-        known = self._sure(area)
-        written = min(within, known + max(0, self.held - before.held))
+        already = self._sure(area)
+        written = min(within, already + max(0, self.held - before.held))
         return AllocatedRange(
             layer=self.layer, place=self.place, part=self.part, within=within, written=written, held=self.held
         )
@@ -102,9 +102,11 @@ class ThinCapacity:
     def _sure(self, area: WriteRange) -> int:
         """Bytes of the area that have it since an earlier run."""
         own = (self.layer, self.place, self.part)
-        known = (one for one in area.lying if (one.layer, one.place, one.part) == own)
+        earlier = (entry for entry in area.lying if (entry.layer, entry.place, entry.part) == own)
         size = self.capacity if area.size is None else area.size
-        return max((one.written for one in known if 0 < one.held <= self.held and one.within <= size), default=0)
+        return max(
+            (entry.written for entry in earlier if 0 < entry.held <= self.held and entry.within <= size), default=0
+        )
 
     @property
     def reserve(self) -> int:
@@ -112,42 +114,42 @@ class ThinCapacity:
         return int(self.size_bytes * MARGIN)
 
 
-def refusals(what: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[str, ...]:
+def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[str, ...]:
     """Why writing there does not fit with a tenth left, each a sentence. Pure."""
     shared: dict[tuple[str, str, str], list[ThinCapacity]] = {}
     for room in rooms:
         shared.setdefault((room.kind, room.key, room.part), []).append(room)
-    matches = []
+    sentences = []
     for same in shared.values():
         capacity, need = same[0], sum(room.need(area) for room in same)
-        if unknown := next((room.unknown for room in same if room.unknown), ""):
-            matches.append(
-                f"{what} takes room from {capacity.place} as it is written, and how much is left is unknown: {unknown}."
+        if reason := next((room.unknown for room in same if room.unknown), ""):
+            sentences.append(
+                f"{shown} takes room from {capacity.place} as it is written, and how much is left is unknown: {reason}."
             )
         elif need and capacity.free_bytes - need < capacity.reserve:
             amount = "all" if area.size is None else size_words(area.size)
-            matches.append(
-                f"Writing {amount} of {what} may take {size_words(need)} of {capacity.place}:"
+            sentences.append(
+                f"Writing {amount} of {shown} may take {size_words(need)} of {capacity.place}:"
                 f" {size_words(capacity.free_bytes)} of {size_words(capacity.size_bytes)} are free, and a tenth"
                 f" stays free.{_losers(capacity)}"
             )
-    return tuple(matches)
+    return tuple(sentences)
 
 
-def taken(rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[ThinCapacity, ...]:
+def affected_capacities(rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[ThinCapacity, ...]:
     """Those that writing there takes something from: they are looked at while it goes on."""
     return tuple(room for room in rooms if room.need(area))
 
 
-def low(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
+def low_capacity_reasons(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
     """Those that have no more left than stays free, or of which nobody knows any more, a clause each. Pure."""
-    matches = []
+    clauses = []
     for room in rooms:
         if room.unknown:
-            matches.append(f"how much is left of {room.place} is not known any more ({room.unknown})")
+            clauses.append(f"how much is left of {room.place} is not known any more ({room.unknown})")
         elif room.free_bytes <= room.reserve:
-            matches.append(f"{room.place} has {size_words(room.free_bytes)} of {size_words(room.size_bytes)} left")
-    return tuple(dict.fromkeys(matches))
+            clauses.append(f"{room.place} has {size_words(room.free_bytes)} of {size_words(room.size_bytes)} left")
+    return tuple(dict.fromkeys(clauses))
 
 
 def _losers(room: ThinCapacity) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from backends.errors import RaidbenchError
-from backends.host import Command, Host
+from backends.host import Host
 from backends.json_text import document, rows, table, whole, word
 from backends.text import clean
 from backends.topology.device_mapper import (
@@ -15,13 +14,13 @@ from backends.topology.device_mapper import (
     TABLE,
     Segment,
     Segments,
-    answer,
-    asked_of,
-    by_kernel,
+    dmsetup_output,
     parse_segments,
+    query_dmsetup,
+    segments_by_kernel_name,
     snapshots_of,
 )
-from backends.topology.scan import look
+from backends.topology.scan import scan_topology
 from backends.topology.stacking import lvm_name, volume_shown
 from backends.topology.thin_capacity import ThinCapacity
 from backends.topology.thin_layers import (
@@ -30,20 +29,17 @@ from backends.topology.thin_layers import (
     POOL,
     UNTOLD,
     ThinKind,
-    ThinLayer,
     mount_of,
     nodes_on,
+    parse_usage,
     thin_below,
-    used_of,
     with_usage,
 )
-from backends.topology.tree import Node, number
+from backends.topology.tree import Node, number, run_tool
 from backends.topology.usage import Topology
 
 THIN_COUNT = ("--nolocking", "--reportformat", "json", "-a", "-o", "vg_name,lv_name,thin_count")
 """What lvs is asked: how many volumes each thin pool has, active or not."""
-
-_SECONDS = 5.0
 
 _MAPPING = 64
 """Bytes of metadata that a block of a thin volume takes at most (thin_metadata_size(8))."""
@@ -55,28 +51,28 @@ _IN_PLACE = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "tmpfs", "vfat", "e
 """File systems that write again where something lies already; the others take new room first."""
 
 
-async def rooms_of(host: Host, picture: Topology, start: Collection[Node]) -> tuple[ThinCapacity, ...]:
+async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) -> tuple[ThinCapacity, ...]:
     """What writing to these devices takes room from, through all that they lie on."""
     tree = picture.tree
-    tables = picture.tables or by_kernel(await asked_of(host, tree, TABLE), tree)
+    tables = picture.tables or segments_by_kernel_name(await query_dmsetup(host, tree, TABLE), tree)
     layers = tuple(thin_below(picture, tables, start))
-    mapped = any("dm/name" in tree.nodes[layer.name].attributes for layer in layers)
-    status = by_kernel(await answer(host, STATUS), tree) if mapped else {}
+    mapped = any("dm/name" in node.attributes for _, node in layers)
+    status = segments_by_kernel_name(await dmsetup_output(host, STATUS), tree) if mapped else {}
     reader = _Reader(host, picture, tables, status, [node.name for node in start])
-    capacities = [replace(room, layer=layer.name) for layer in layers for room in await reader.of(layer)]
+    capacities = [replace(room, layer=node.name) for kind, node in layers for room in await reader.of(kind, node)]
     return tuple(room for room in capacities if host.capabilities.harmed or not room.unknown)
 
 
-async def rooms_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
+async def capacities_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
     """The same for a device by its number, or for what a file at `path` lies on, by that of its file system."""
-    picture = await look(host)
-    return await rooms_of(host, picture, nodes_on(picture, devno, path))
+    picture = await scan_topology(host)
+    return await capacities_of(host, picture, nodes_on(picture, devno, path))
 
 
-async def asked_again(host: Host, rooms: Sequence[ThinCapacity]) -> tuple[ThinCapacity, ...]:
+async def refresh_capacities(host: Host, rooms: Sequence[ThinCapacity]) -> tuple[ThinCapacity, ...]:
     """The same with what is left of each now."""
     mapped = any(room.kind in GAUGES for room in rooms)
-    status = parse_segments(await answer(host, STATUS)) if mapped else {}
+    status = parse_segments(await dmsetup_output(host, STATUS)) if mapped else {}
     capacities = []
     for room in rooms:
         if room.kind in GAUGES:
@@ -103,9 +99,8 @@ class _Reader:
         self._tables = tables
         self._status = status
 
-    async def of(self, layer: ThinLayer) -> tuple[ThinCapacity, ...]:
-        node = self._tree.nodes[layer.name]
-        match layer.kind:
+    async def of(self, kind: ThinKind, node: Node) -> tuple[ThinCapacity, ...]:
+        match kind:
             case ThinKind.THIN:
                 return await self._thin(node)
             case ThinKind.SNAPSHOT:
@@ -121,7 +116,7 @@ class _Reader:
                 return await self._file(node)
             case ThinKind.UNKNOWN:
                 why = "dmsetup does not tell what it is made of"
-                return (ThinCapacity(kind=layer.kind, place=_named(node), key=node.name, unknown=why),)
+                return (ThinCapacity(kind=kind, place=_named(node), key=node.name, unknown=why),)
 
     def _first(self, segments: Segments, node: Node | None, kind: str) -> Segment | None:
         parts = segments.get(node.name, ()) if node is not None else ()
@@ -164,7 +159,7 @@ class _Reader:
         volumes of the pool together have as many blocks as it has given out.
         """
         segment = self._first(self._status, pool, POOL)
-        used = used_of(segment.words[2])[0] if segment is not None and len(segment.words) > 2 else None
+        used = parse_usage(segment.words[2])[0] if segment is not None and len(segment.words) > 2 else None
         mapped = {volume.name: self._mapped(volume) for volume in volumes}
         own = mapped.get(node.name)
         if used is None or not own or None in mapped.values():
@@ -196,16 +191,12 @@ class _Reader:
     def _kept(self, snapshot: Node) -> int:
         """Bytes that lie in its store already: of what was overwritten here or there."""
         segment = self._first(self._status, snapshot, ThinKind.SNAPSHOT)
-        used = used_of(segment.words[0])[0] if segment is not None and segment.words else None
+        used = parse_usage(segment.words[0])[0] if segment is not None and segment.words else None
         extra = number(segment.words[1]) if segment is not None and len(segment.words) > 1 else None
         return max(0, used - extra) * SECTOR if used is not None and extra is not None else 0
 
     def _vdo(self, node: Node) -> ThinCapacity:
-        others = [
-            other_node
-            for other_node in self._tree.above(node.name)
-            if other_node.name not in self._start and volume_shown(other_node)
-        ]
+        others = [user for user in self._tree.above(node.name) if user.name not in self._start and volume_shown(user)]
         room = ThinCapacity(
             kind=ThinKind.VDO,
             place=f"the VDO volume {_named(node)}",
@@ -274,14 +265,8 @@ def _named(node: Node) -> str:
 
 async def _count(host: Host, pool: Node) -> int | None:
     """How many volumes an LVM thin pool has, those that are not active among them; None where nothing tells."""
-    tool = host.which(("lvs",))
-    if tool is None:
-        return None
-    try:
-        done = await host.run(Command(argv=(tool, *THIN_COUNT), timeout=_SECONDS))
-    except RaidbenchError:
-        return None
-    for report in rows(table(document(done.stdout)).get("report")) if done.returncode == 0 else ():
+    done = await run_tool(host, ("lvs", *THIN_COUNT), stall=None)
+    for report in rows(table(document(done.stdout)).get("report")) if done is not None else ():
         for row in rows(report.get("lv")):
             if f"{word(row.get('vg_name'))}/{word(row.get('lv_name'))}" == _named(pool):
                 return whole(word(row.get("thin_count")))
@@ -290,17 +275,11 @@ async def _count(host: Host, pool: Node) -> int | None:
 
 async def _zfs(host: Host, name: str) -> Mapping[str, Mapping[str, int]]:
     """Figures of a volume and of its pool, in bytes, by name and property; nothing where zfs gives no answer."""
-    tool = host.which(("zfs",))
-    if tool is None:
-        return {}
     keys = "available,used,refreservation,volsize,written"
-    argv = (tool, "get", "-Hp", "-o", "name,property,value", keys, *dict.fromkeys((name.split("/")[0], name)))
-    try:
-        done = await host.run(Command(argv=argv, timeout=_SECONDS))
-    except RaidbenchError:
-        return {}
+    argv = ("zfs", "get", "-Hp", "-o", "name,property,value", keys, *dict.fromkeys((name.split("/")[0], name)))
+    done = await run_tool(host, argv, stall=None)
     matches: dict[str, dict[str, int]] = {}
-    for line in done.stdout.split("\n") if done.returncode == 0 else ():
+    for line in done.stdout.split("\n") if done is not None else ():
         cells = line.split("\t")
         count = number(cells[2]) if len(cells) == 3 else None
         if count is not None:

@@ -11,11 +11,10 @@ from enum import StrEnum
 from backends.text import clean
 from backends.topology.device_mapper import ORIGIN, SECTOR, SNAPSHOT, Segment, Segments, snapshots_of
 from backends.topology.mounts import Mount, file_mount
-from backends.topology.stacking import MARK, is_volume, lvm_name, pool_of
+from backends.topology.stacking import MARK, is_volume, lvm_name, lvm_names_below, pool_of
 from backends.topology.thin_capacity import ThinCapacity
 from backends.topology.tree import Node, Tree, number
 from backends.topology.usage import Topology
-from backends.values import dataclass
 
 
 class ThinKind(StrEnum):
@@ -46,16 +45,6 @@ _SOLID = ("CRYPT-", "mpath-", "part", "DMRAID-")
 """With what the UUIDs of mapped devices begin that have all of their room: LUKS, multipath and its partitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThinLayer:
-    """One such thing."""
-
-    kind: ThinKind
-    """What it is."""
-    name: str
-    """Its kernel name."""
-
-
 def mount_of(picture: Topology, devno: str, path: str) -> Mount | None:
     """The mount that a file lies on, by the number that it tells (`st_dev`); None where that is not known.
 
@@ -82,17 +71,17 @@ def nodes_on(picture: Topology, devno: str, path: str = "") -> tuple[Node, ...]:
     return tuple(picture.tree.nodes[name] for name in names if name in picture.tree.nodes)
 
 
-def thin_below(picture: Topology, tables: Segments, start: Iterable[Node]) -> Iterator[ThinLayer]:
+def thin_below(picture: Topology, tables: Segments, start: Iterable[Node]) -> Iterator[tuple[ThinKind, Node]]:
     """All such things in what these devices are and lie on, through any number of steps."""
     waiting = list(start)
-    seen: set[str] = set()
+    visited: set[str] = set()
     while waiting:
         node = waiting.pop(0)
-        if node.name in seen:
+        if node.name in visited:
             continue
-        seen.add(node.name)
+        visited.add(node.name)
         for kind in _kinds(picture, tables, node):
-            yield ThinLayer(kind, node.name)
+            yield kind, node
         names = (*node.slaves, *((node.parent,) if node.parent else ()))
         waiting += [picture.tree.nodes[name] for name in names if name in picture.tree.nodes]
         backing = picture.backings.get(node.name)
@@ -123,8 +112,7 @@ def _by_mark(tree: Tree, node: Node) -> Collection[ThinKind]:
     own = lvm_name(node)
     if own is not None and "vpool" in own.endings:
         return (ThinKind.VDO,)
-    lower = [name for slave in node.slaves if (name := lvm_name(tree.nodes[slave])) is not None] if node.slaves else []
-    endings = frozenset(ending for name in lower for ending in name.endings)
+    endings = frozenset(ending for name in lvm_names_below(tree, node) for ending in name.endings)
     kinds = {"tpool": ThinKind.THIN, "cow": ThinKind.SNAPSHOT}
     thin_kinds = [kind for ending, kind in kinds.items() if ending in endings]
     return thin_kinds or ([ThinKind.ORIGIN] if snapshots_of(tree, {}, node) else ())
@@ -142,7 +130,7 @@ UNTOLD = "nothing tells"
 """Why it is not known."""
 
 
-def used_of(text: str) -> tuple[int | None, int | None]:
+def parse_usage(text: str) -> tuple[int | None, int | None]:
     """`12/256` as its two numbers."""
     used, _, total = text.partition("/")
     return number(used), number(total)
@@ -158,14 +146,14 @@ def _pool(room: ThinCapacity, args: Sequence[str]) -> Gauge:
         return None, None, 1, clean(f"it says {' '.join(args)}", 80) if args else ""
     bad = [literal for literal in ("ro", "out_of_data_space", "needs_check") if literal in args[4:]]
     at, block = (1, BLOCK) if room.part else (2, room.unit)
-    return *used_of(args[at]), block, f"the pool is in trouble ({', '.join(bad)})" if bad else ""
+    return *parse_usage(args[at]), block, f"the pool is in trouble ({', '.join(bad)})" if bad else ""
 
 
 def _store(_room: ThinCapacity, args: Sequence[str]) -> Gauge:
     """`USED/TOTAL METADATA` in sectors, or a word of what befell it (dm-snap.c, snapshot_status)."""
     if len(args) < 2:
         return None, None, SECTOR, clean(f"it says {' '.join(args)}", 80) if args else ""
-    return *used_of(args[0]), SECTOR, ""
+    return *parse_usage(args[0]), SECTOR, ""
 
 
 def _vdo(_room: ThinCapacity, args: Sequence[str]) -> Gauge:

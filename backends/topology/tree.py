@@ -14,44 +14,12 @@ from backends.topology.signatures import parse_udev
 from backends.values import dataclass
 
 DISK_ATTRIBUTES = (
-    "dev",
-    "size",
-    "ro",
-    "removable",
-    "hidden",
-    "diskseq",
-    "serial",
-    "wwid",
-    "uuid",
-    "eui",
-    "nguid",
-    "nsid",
-    "dm/name",
-    "dm/uuid",
-    "md/level",
-    "md/uuid",
-    "md/metadata_version",
-    "md/reshape_position",
-    "bcache/backing_dev_uuid",
-    "loop/backing_file",
-    "loop/offset",
-    "backing_dev",
-    "device/model",
-    "device/vendor",
-    "device/rev",
-    "device/serial",
-    "device/firmware_rev",
-    "device/wwid",
-    "device/vpd_pg80",
-    "device/state",
-    "device/subsysnqn",
-    "device/transport",
-    "device/address",
-    "queue/rotational",
-    "queue/logical_block_size",
-    "queue/physical_block_size",
-    "queue/scheduler",
-    "queue/zoned",
+    *("dev", "size", "ro", "removable", "hidden", "diskseq", "serial", "wwid", "uuid", "eui", "nguid", "nsid"),
+    *("dm/name", "dm/uuid", "md/level", "md/uuid", "md/metadata_version", "md/reshape_position"),
+    *("bcache/backing_dev_uuid", "loop/backing_file", "loop/offset", "backing_dev"),
+    *("device/model", "device/vendor", "device/rev", "device/serial", "device/firmware_rev", "device/wwid"),
+    *("device/vpd_pg80", "device/state", "device/subsysnqn", "device/transport", "device/address"),
+    *("queue/rotational", "queue/logical_block_size", "queue/physical_block_size", "queue/scheduler", "queue/zoned"),
 )
 """What is read of every disk, in one go; most disks have only some of it."""
 
@@ -107,6 +75,11 @@ class Node:
     def device(self) -> str:
         """Its node under /dev."""
         return node_path(self.name)
+
+    @property
+    def part(self) -> str | None:
+        """Return its name if it is a partition; None for a disk."""
+        return None if self.parent is None else self.name
 
     @property
     def openings(self) -> tuple[str, ...]:
@@ -166,20 +139,20 @@ class Tree:
         return self._walk(name, lambda node: (*node.slaves, *((node.parent,) if node.parent else ())))
 
     def _walk(self, name: str, step: Callable[[Node], Iterable[str]]) -> tuple[Node, ...]:
-        seen: dict[str, Node] = {}
+        visited: dict[str, Node] = {}
         waiting = list(step(self.nodes[name])) if name in self.nodes else []
         while waiting:
             node = self.nodes.get(waiting.pop(0))
-            if node is not None and node.name not in seen and node.name != name:
-                seen[node.name] = node
+            if node is not None and node.name not in visited and node.name != name:
+                visited[node.name] = node
                 waiting.extend(step(node))
-        return tuple(seen.values())
+        return tuple(visited.values())
 
 
 def tree_of(nodes: Iterable[Node]) -> Tree:
     """A tree of these devices."""
-    known = {node.name: node for node in nodes}
-    return Tree(nodes=known, numbers={node.devno: node.name for node in known.values() if node.devno})
+    by_name = {node.name: node for node in nodes}
+    return Tree(nodes=by_name, numbers={node.devno: node.name for node in by_name.values() if node.devno})
 
 
 def node_path(name: str) -> str:
@@ -320,13 +293,15 @@ def natural(name: str) -> tuple[int, str]:
     return len(name), name
 
 
-async def done_by(host: Host, argv: tuple[str, ...]) -> Completed | None:
-    """Return what an installed program did with success within five seconds; None where it gave no whole answer."""
+async def run_tool(
+    host: Host, argv: tuple[str, ...], *, seconds: float = 5, stall: float | None = STALL
+) -> Completed | None:
+    """Return what an installed program did with success in so many seconds; None where it gave no whole answer."""
     tool = host.which(argv[:1])
     if tool is None:
         return None
     try:
-        done = await host.run(Command(argv=(tool, *argv[1:]), timeout=5, stall=STALL))
+        done = await host.run(Command(argv=(tool, *argv[1:]), timeout=seconds, stall=stall))
     except RaidbenchError:
         return None
     return done if done.returncode == 0 and not done.truncated else None

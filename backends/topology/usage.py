@@ -8,11 +8,11 @@ from dataclasses import field, replace
 from backends.identity import Signature, Use
 from backends.text import clean
 from backends.topology.device_identity import SameDataDevice, files_of, identity, is_multipath, paths_of, relations
-from backends.topology.device_mapper import DeviceRange, Segments, snapshots_of, untold
+from backends.topology.device_mapper import DeviceRange, Segments, snapshots_of, unreported_ranges
 from backends.topology.loop_backing import Backing
-from backends.topology.mounts import Mount, each_point
+from backends.topology.mounts import Mount, unique_points
 from backends.topology.quiet_users import QuietUsers
-from backends.topology.replicas import untold_replicas
+from backends.topology.replicas import unreported_replicas
 from backends.topology.stacking import HELD, Pools, layer_uses, lvm_name, pool_of, volume_shown
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
@@ -70,13 +70,13 @@ class Topology:
         Under whatever name: as another path to the same disk, or what lies beneath it. What is built on several of its
         paths is told once.
         """
-        own = [use for node in self.tree.family(name) for use in self._direct(node, _part(node))]
+        own = [use for node in self.tree.family(name) for use in self._direct(node, node.part)]
         related = self._uses_of_related(name, {use.detail for use in own if use.kind in HELD})
         return tuple(dict.fromkeys((*own, *related, *self._uses_of_files(name))))
 
     def uses_of_node(self, node: Node) -> tuple[Use, ...]:
         """Return the uses of a disk or partition alone, under its own name."""
-        return tuple(self._direct(node, _part(node)))
+        return tuple(self._direct(node, node.part))
 
     def _uses_of_related(self, name: str, lines: Collection[str]) -> Iterator[Use]:
         """Uses of what is the same disk or lies beneath it, but for what is `lines` to be built on it already."""
@@ -89,21 +89,21 @@ class Topology:
                 kind = "loop" if relation.nodes[0].name in self.backings else "holder"
                 yield Use(kind=kind, detail=f"{relation.words}, {relation.stands}", elsewhere=True)
             for node in relation.nodes:
-                part = None if relation.member or node is relation.nodes[0] else _part(node)
+                part = None if relation.member or node is relation.nodes[0] else node.part
                 direct = [use for use in self._direct(node, part, ours) if use.detail not in above]
                 if not relation.member:  # of another path: what is built on both is built once
                     above |= {use.detail for use in direct if use.kind in HELD}
-                yield from filter(None, map(relation.told, direct))
+                yield from filter(None, map(relation.translate_use, direct))
 
     def _uses_of_files(self, name: str) -> Iterator[Use]:
         """Uses of the files that its data are kept in."""
-        for place, relation in self.files(name).items():
-            if place in self.swaps:
+        for file_id, relation in self.files(name).items():
+            if file_id in self.swaps:
                 yield Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True)
-            if place in self.exported:
-                text = f"{relation.words}, exported by {self.exported[place]}"
+            if file_id in self.exported:
+                text = f"{relation.words}, exported by {self.exported[file_id]}"
                 yield Use(kind="export", detail=text, elsewhere=True)
-            if (use := self.quiet.files.get(place)) is not None:
+            if (use := self.quiet.files.get(file_id)) is not None:
                 yield replace(use, detail=f"{relation.words}, {use.detail}")
 
     def above(self, name: str) -> tuple[str, ...]:
@@ -118,42 +118,42 @@ class Topology:
         parts += [f"ZFS pool {pool}" for pool in pools]
         mounts = [mount for node in standing for mount in self.mounted.get(node.name, ())]
         mounts += [mount for pool in pools for mount in self.datasets.get(pool, ())]
-        parts += [f"mounted on {mount.where()}" for mount in each_point(mounts)]
+        parts += [f"mounted on {mount.where()}" for mount in unique_points(mounts)]
         parts += ["active swap" for node in standing if node.devno in self.swaps]
         return tuple(dict.fromkeys(filter(None, parts)))
 
     def _standing_on(self, own: Iterable[Node]) -> tuple[tuple[Node, ...], tuple[str, ...]]:
         """The nodes themselves and all that is built on them, nearest first, and the ZFS pools among these."""
         waiting = list(own)
-        seen: dict[str, Node] = {}
+        visited: dict[str, Node] = {}
         pools: dict[str, None] = {}
         while waiting:
             node = waiting.pop(0)
-            if node.name in seen:
+            if node.name in visited:
                 continue
-            seen[node.name] = node
+            visited[node.name] = node
             pools |= {vdev.pool: None for vdev in self.pools.vdevs.get(node.name, ())}
             volumes = [name for name, of in self.pools.volumes.items() if of.split("/")[0] in pools]
             above = (*node.holders, *node.partitions, *self.loops.get(node.name, ()), *volumes)
             waiting += [self.tree.nodes[item] for item in above if item in self.tree.nodes]
-        return tuple(seen.values()), tuple(pools)
+        return tuple(visited.values()), tuple(pools)
 
     def doubtful(self) -> list[tuple[str, str]]:
         """Return the pairs of disks that are or may be one by what is no proof: a serial number, or a WWN that another
         fact contradicts."""
         pairs = [(name, other) for name, others in (*self.twins.items(), *self.likely.items()) for other in others]
-        known = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
+        identities = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
         return [
             (name, other)
             for name, other in pairs
             if name < other
-            and (other in self.likely.get(name, {}) or None in (known[name].wwn, known[other].wwn))
+            and (other in self.likely.get(name, {}) or None in (identities[name].wwn, identities[other].wwn))
             and not self._are_paths(name, other)
         ]
 
-    def _are_paths(self, one: str, other: str) -> bool:
+    def _are_paths(self, first: str, second: str) -> bool:
         """Return whether a multipath device is built on both."""
-        shared = set(self.tree.nodes[one].holders) & set(self.tree.nodes[other].holders)
+        shared = set(self.tree.nodes[first].holders) & set(self.tree.nodes[second].holders)
         return any(is_multipath(self.tree.nodes[name]) for name in shared if name in self.tree.nodes)
 
     def called(self, name: str) -> str | None:
@@ -170,8 +170,8 @@ class Topology:
         whole = own is not None and not own.endings
         return f"/dev/{self.called(name)}" if whole else node.shown if node.shown != node.device else None
 
-    def without(self, pairs: Collection[tuple[str, str]]) -> Topology:
-        """The same, but these are two disks each, as was proven."""
+    def with_separate(self, pairs: Collection[tuple[str, str]]) -> Topology:
+        """Return the topology in which these pairs are two disks each, as was proven."""
         two = {*pairs, *((other, name) for name, other in pairs)}
         twins = {
             name: tuple(other for other in others if (name, other) not in two) for name, others in self.twins.items()
@@ -190,27 +190,34 @@ class Topology:
         """All that is the same thing as the disk of `name`, or lies beneath it."""
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
-    def untold(self, name: str) -> list[str]:
+    def unreported(self, name: str) -> list[str]:
         """Return what the kernel does not tell of a device, each a sentence without its full stop.
 
         That is what the tables of device-mapper and DRBD leave out, and, where its data are kept in a file, which
         file is in use.
         """
-        lost = self.quiet.lost if self.files(name) else ()
-        return [*untold(self.tree, self.mapped or {}, name), *untold_replicas(self.tree, name), *lost]
+        unidentified = self.quiet.unidentified if self.files(name) else ()
+        return [
+            *unreported_ranges(self.tree, self.mapped or {}, name),
+            *unreported_replicas(self.tree, name),
+            *unidentified,
+        ]
 
     def files(self, name: str) -> Mapping[str, SameDataDevice]:
         """By place, the files that the data of `name` are kept in."""
-        disks = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
-        return files_of((self.tree.disk_of(name), *disks), self.backings)
+        return files_of(self._disks_of(name), self.backings)
 
-    def kin(self, name: str) -> frozenset[str]:
-        """Nodes of all disks that hold the data of `name` or part of them, under any name, and files they are kept in.
+    def _disks_of(self, name: str) -> set[str]:
+        """Return the kernel names of all disks that hold the data of `name` or part of them."""
+        related = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
+        return {self.tree.disk_of(name), *related}
+
+    def backing_disks_and_files(self, name: str) -> frozenset[str]:
+        """Return the nodes of all disks that hold the data of `name` or part of them, and the files they are kept in.
 
         Two devices that have any of it in common are not apart.
         """
-        names = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
-        names.add(self.tree.disk_of(name))
+        names = self._disks_of(name)
         files = {self.backings[disk].path for disk in names if disk in self.backings}
         return frozenset({*(node_path(disk) for disk in names), *files})
 
@@ -224,11 +231,11 @@ class Topology:
         uses: list[Use] = []
         if node.name in self.system:
             uses.append(Use(kind="root", detail="the running system lies on it"))
-        for mount in each_point(self.mounted.get(node.name, ())):
+        for mount in unique_points(self.mounted.get(node.name, ())):
             uses.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
         if node.devno is not None and node.devno in self.swaps:
             uses.append(Use(kind="swap", detail="active swap", part=part))
-        if node.devno is not None and any(place.startswith(f"{node.devno}:") for place in self.swaps):
+        if node.devno is not None and any(swap.startswith(f"{node.devno}:") for swap in self.swaps):
             uses.append(Use(kind="swap", detail="below an active swap file", part=part))
         if node.devno is not None and node.devno in self.quiet.devices:
             uses.append(Use(kind="mount", detail=self.quiet.devices[node.devno], part=part))
@@ -300,8 +307,3 @@ def system_disks(
         matches.add(tree.disk_of(name))
         matches |= {tree.disk_of(under.name) for under in tree.below(name)}
     return frozenset(matches)
-
-
-def _part(node: Node) -> str | None:
-    """Its name if it is a partition."""
-    return node.name if node.parent is not None else None

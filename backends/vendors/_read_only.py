@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from backends.errors import RaidbenchError
 from backends.host import Command, Host, WriteDenied
 from backends.model import Fact, Inventory, Problem
-from backends.tool_output import CompletenessCheck, ToolOutput, hear
+from backends.tool_output import CompletenessCheck, ToolOutput, run_checked
 
 READ_SECONDS = 60.0
 """After this a tool that does not answer is given up."""
@@ -26,7 +26,7 @@ async def said(host: Host, *argv: str) -> str:
 
 async def heard(host: Host, whole: CompletenessCheck, where: str, *argv: str) -> ToolOutput:
     """What a program prints, and whether that is all."""
-    return await hear(host, whole, Command(argv=argv, timeout=READ_SECONDS), where)
+    return await run_checked(host, whole, Command(argv=argv, timeout=READ_SECONDS), where)
 
 
 async def only_card(host: Host, pattern: str) -> str | None:

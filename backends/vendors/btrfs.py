@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backends.host import Host
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
-from backends.protocol import Vendor, where
+from backends.protocol import Vendor, present_if_found
 from backends.raid import data_drives
 from backends.text import clean
-from backends.topology import Node, Topology, look
+from backends.topology import Node, Topology, scan_topology
 
 NAME = "btrfs"
 """The prefix of this backend's targets."""
@@ -48,7 +48,7 @@ class Btrfs:
 
     async def inventory(self) -> Inventory:
         """The filesystems by label, or by UUID where two have the same or there is none."""
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         texts: dict[str, Mapping[str, str]] = {}
         profiles: dict[str, Mapping[str, list[str]]] = {}
         for uuid in picture.btrfs:
@@ -155,5 +155,5 @@ def _counted(args: Sequence[str]) -> bool:
     return len(args) == 2 and args[1].isdigit() and args[1] != "0"
 
 
-VENDOR = Vendor(name=NAME, backend=Btrfs, present=where(f"{_ROOT}/*/devices/*"))
+VENDOR = Vendor(name=NAME, backend=Btrfs, present=present_if_found(f"{_ROOT}/*/devices/*"))
 """Found by the registry."""

@@ -15,9 +15,9 @@ from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Host
 from backends.json_text import document, rows, whole, word
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
-from backends.protocol import Vendor, where
+from backends.protocol import Vendor, present_if_found
 from backends.text import clean
-from backends.topology import Node, Topology, look
+from backends.topology import Node, Topology, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.replicas import MAJOR, Replica, is_replica, read_replicas
 from backends.values import dataclass
@@ -200,7 +200,7 @@ class Drbd:
 
     async def inventory(self) -> Inventory:
         """Return the devices by their kernel names; one that is not configured has no size and is left out."""
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         nodes = [node for node in picture.tree.nodes.values() if is_replica(node) and node.size_bytes]
         if not nodes:
             return Inventory()
@@ -291,5 +291,5 @@ def _without(replica: Replica | None, replica_state: ReplicaState | None) -> str
     return "no disk of this host" if known else "not known"
 
 
-VENDOR = Vendor(name=NAME, backend=Drbd, present=where("/sys/block/drbd*"))
+VENDOR = Vendor(name=NAME, backend=Drbd, present=present_if_found("/sys/block/drbd*"))
 """Found by the registry."""

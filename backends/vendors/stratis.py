@@ -12,9 +12,9 @@ from backends.host import Host
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
 from backends.protocol import Vendor
 from backends.text import clean
-from backends.topology import Node, Topology, look
+from backends.topology import Node, Topology, scan_topology
 from backends.topology.device_identity import identity
-from backends.topology.device_mapper import STATUS, Segment, answer, by_kernel
+from backends.topology.device_mapper import STATUS, Segment, dmsetup_output, segments_by_kernel_name
 from backends.topology.stacking import stratis_name, stratis_pool
 from backends.values import dataclass
 
@@ -78,11 +78,11 @@ class Stratis:
 
     async def inventory(self) -> Inventory:
         """Return the pools, each with its filesystems behind it."""
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         nodes = [node for node in picture.tree.nodes.values() if _is_shown(node)]
         if not nodes:
             return Inventory()
-        states = by_kernel(await answer(self._host, STATUS), picture.tree)
+        states = segments_by_kernel_name(await dmsetup_output(self._host, STATUS), picture.tree)
         gauges = {node.name: gauge_of(states.get(node.name, ())) for node in nodes}
         nodes.sort(key=lambda node: (stratis_pool(picture.tree, node), not _is_pool(node), node.name))
         return Inventory(

@@ -10,7 +10,7 @@ import pytest
 from backends import guard
 from backends.change import Change
 from backends.errors import RefusedError
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import Completed, FileStat
 from backends.model import Target
 from backends.protocol import Backend
@@ -123,7 +123,7 @@ class DestroyingConformance:
     async def test_a_run_that_writes_is_refused(self, change: Destroying, state: str) -> None:
         put, sentence = REFUSING[state]
         put(change)
-        _, verdict = await look_at(change.host, f"/dev/{change.node}", Intent.WRITE)
+        _, verdict = await judge_device(change.host, f"/dev/{change.node}", Intent.WRITE)
         assert " ".join(verdict.refused) == sentence.format(change.node)
 
     @pytest.mark.parametrize("state", REFUSING)

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from backends.errors import DeviceGoneError
-from backends.guard import Intent, look_at, secure
+from backends.guard import Intent, claim_device, judge_device
 from backends.identity import Identity
 from backends.system.local import LocalHost
 from tests.backends.loops import exchanged
@@ -16,13 +16,13 @@ SIZE = 1 << 20
 
 
 async def _chosen(device: str) -> Identity | None:
-    facts, _ = await look_at(LocalHost(), device, Intent.WRITE)
+    facts, _ = await judge_device(LocalHost(), device, Intent.WRITE)
     return facts.identity
 
 
 async def _held(device: str, meant: Identity) -> bool:
     try:
-        async with secure(LocalHost(), device, Intent.WRITE, device.removeprefix("/dev/"), meant):
+        async with claim_device(LocalHost(), device, Intent.WRITE, device.removeprefix("/dev/"), meant):
             return True
     except DeviceGoneError:
         return False

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from app.cli.main import cli
 from backends.errors import RaidbenchError
-from backends.guard import Intent, secure
+from backends.guard import Intent, claim_device
 from backends.system.local import LocalHost
 from tests.backends import loops
 from tests.backends.loops import Loop, ext4, loop, mounted, program, run
@@ -260,7 +260,7 @@ SHORT = ("--runtime", "1", "--ramp", "0")
 
 
 async def _hold(device: str, name: str | None) -> None:
-    async with secure(LocalHost(), device, Intent.WRITE, name):
+    async with claim_device(LocalHost(), device, Intent.WRITE, name):
         pass
 
 

@@ -12,7 +12,7 @@ from dataclasses import astuple, is_dataclass
 from app.core.benchmark.device_stats import diskstats
 from app.core.fio.stream import FioJsonDocument, StreamParser
 from backends.identity import Signature
-from backends.text import chosen
+from backends.text import parse_choices
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps, unescape
 from backends.topology.signatures import (
     blkid_signatures,
@@ -77,7 +77,7 @@ PARSERS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "lspci": (LSPCI, parse_lspci),
     "diskstats": (DISKSTATS, lambda text: diskstats.parse(text, ("sda", "sda1", "nvme0n1"))),
     "mdadm --export": (EXPORT, parse_export),
-    "scheduler": (SCHEDULER, chosen),
+    "scheduler": (SCHEDULER, parse_choices),
     "fio": (FIO, _fio),
 }
 """A good answer and what reads it, by the name of what prints it."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import Completed, FileStat
-from backends.topology import look
+from backends.topology import scan_topology
 from tests.backends.fakes import ON_SDK, FakeHost, disk, one_disk
 
 NUMBERS = {
@@ -54,7 +54,7 @@ def host() -> FakeHost:
 
 
 async def said(host: FakeHost, device: str) -> str:
-    return " ".join((await look_at(host, device, Intent.WRITE))[1].refused)
+    return " ".join((await judge_device(host, device, Intent.WRITE))[1].refused)
 
 
 LAYERS: Mapping[str, tuple[Mapping[str, str], str]] = {
@@ -110,7 +110,7 @@ async def test_a_disk_on_which_something_is_built_is_used_by_its_other_path(host
 async def test_what_is_built_on_both_paths_is_told_once(host: FakeHost) -> None:
     add(host, "dm-0", on="sdk sdl")
     add(host, "dm-1", on="sdl")
-    told = [use.detail for use in (await look(host)).uses("sdk")]
+    told = [use.detail for use in (await scan_topology(host)).uses("sdk")]
     assert told == ["/dev/dm-0 is built on it", "the same disk as /dev/sdl: /dev/dm-1 is built on it"]
 
 
@@ -179,7 +179,7 @@ async def test_what_lies_on_a_disk_with_an_identity_is_not_refused_for_that(host
 
 async def test_a_disk_that_a_zram_writes_back_to_is_refused_with_what_gives_it_back(host: FakeHost) -> None:
     add(host, "zram0", backing_dev="/dev/sdl")
-    answer = (await look_at(host, "/dev/sdl", Intent.WRITE))[1]
+    answer = (await judge_device(host, "/dev/sdl", Intent.WRITE))[1]
     assert "/dev/sdl: /dev/zram0 is set up on it." in answer.refused
     assert "zramctl -r" in answer.hint
 
@@ -235,7 +235,7 @@ async def said_of_moved(host: FakeHost) -> str:
 
 async def test_a_partition_that_nobody_uses_does_not_count_and_is_not_held(host: FakeHost) -> None:
     dm_on_disk(host)
-    facts, _ = await look_at(host, "/dev/dm-0", Intent.WRITE)
+    facts, _ = await judge_device(host, "/dev/dm-0", Intent.WRITE)
     assert BESIDE not in await said(host, "/dev/dm-0")
     assert "sdk1" not in [identity.name for identity in facts.along]  # the kernel gives no part of a claimed disk
 
@@ -252,8 +252,10 @@ async def test_the_disk_below_a_target_below_a_loop_device_counts(host: FakeHost
 async def test_the_parts_of_a_container_are_read_with_the_tree(host: FakeHost) -> None:
     add(host, "md0", on="sdk")
     host.files |= {"/sys/block/md0/md/dev-sdk/offset": "2048", "/sys/block/md0/md/dev-sdk/size": "500"}
-    assert "md/dev-sdk/offset" not in (await look(host)).tree.nodes["md0"].attributes  # no list of devices needs it
-    node = (await look(host, everywhere=True)).tree.nodes["md0"]
+    assert (
+        "md/dev-sdk/offset" not in (await scan_topology(host)).tree.nodes["md0"].attributes
+    )  # no list of devices needs it
+    node = (await scan_topology(host, everywhere=True)).tree.nodes["md0"]
     assert (node.attributes["md/dev-sdk/offset"], node.attributes["md/dev-sdk/size"]) == ("2048", "500")
 
 
@@ -266,6 +268,6 @@ async def test_the_hint_says_how_to_take_away_what_is_set_up_there(
 ) -> None:
     dm_on_disk(host)
     add(host, name, on="" if own else "sdk1", **own)
-    answer = (await look_at(host, "/dev/dm-0", Intent.WRITE))[1]
+    answer = (await judge_device(host, "/dev/dm-0", Intent.WRITE))[1]
     assert f"{BESIDE} /dev/{name}, which is set up there." in answer.refused
     assert hint in answer.hint

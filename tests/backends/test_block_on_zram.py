@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.guard import Intent, look_at, secure
+from backends.guard import Intent, claim_device, judge_device
 from backends.model import Media, Target
 from backends.protocol import Backend
 from backends.system.local import LocalHost
@@ -61,10 +61,10 @@ async def test_settings_a_zram_device_lacks_say_so(name: str) -> None:
 
 @pytest.mark.long
 async def test_its_number_and_sequence_are_identity_enough(name: str) -> None:
-    facts, verdict = await look_at(LocalHost(), f"/dev/{name}", Intent.WRITE)
+    facts, verdict = await judge_device(LocalHost(), f"/dev/{name}", Intent.WRITE)
     assert facts.identity is not None
     assert facts.identity.diskseq
     assert verdict.ok
-    async with secure(LocalHost(), f"/dev/{name}", Intent.WRITE) as hold:
+    async with claim_device(LocalHost(), f"/dev/{name}", Intent.WRITE) as hold:
         with open(hold.path, "wb", buffering=0) as file:
             assert file.write(bytes(4096)) == 4096

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from backends.bus import bus_cards, unreported
 from backends.model import Controller, Scope, Target
+from backends.pci import bus_cards, unreported
 from tests.backends.fakes import FakeHost
 
 

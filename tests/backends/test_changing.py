@@ -11,13 +11,13 @@ from backends.change import Change, ChangeStep
 from backends.change_steps import (
     denial_of,
     evidence_of,
-    require_own,
+    requested_value,
+    require_equal_steps,
     require_same_device,
     run_step,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
-    wanted,
 )
 from backends.errors import (
     AnotherDeviceError,
@@ -54,20 +54,20 @@ def capacity_sources(done: list[str], fails_at: str = "") -> Callable[[ChangeSte
 
 async def test_steps_are_taken_in_their_order() -> None:
     done: list[str] = []
-    await take_steps(CHANGE, capacity_sources(done))
+    await run_steps(CHANGE, capacity_sources(done))
     assert done == ["/sys/one", "/sys/two", "/sys/three"]
 
 
 async def test_no_step_follows_one_that_failed() -> None:
     done: list[str] = []
     with pytest.raises(ToolFailedError, match=r"^Cache of block:sda could not be set: Not today\.$"):
-        await take_steps(CHANGE, capacity_sources(done, "/sys/two"))
+        await run_steps(CHANGE, capacity_sources(done, "/sys/two"))
     assert done == ["/sys/one"]
 
 
 async def failure(at: str, apart: str = "") -> ToolFailedError:
     with pytest.raises(ToolFailedError) as caught:
-        await take_steps(CHANGE, capacity_sources([], at), apart=apart)
+        await run_steps(CHANGE, capacity_sources([], at), apart=apart)
     return caught.value
 
 
@@ -102,7 +102,7 @@ async def test_the_device_is_held_against_the_plan_before_each_step() -> None:
             raise DeviceGoneError("gone")
 
     with pytest.raises(DeviceGoneError):
-        await take_steps(CHANGE, capacity_sources(done), same=same)
+        await run_steps(CHANGE, capacity_sources(done), same=same)
     assert done == ["/sys/one"]
 
 
@@ -115,7 +115,7 @@ async def test_a_step_that_fails_because_the_device_went_away_is_told_as_such() 
             raise DeviceGoneError("gone")
 
     with pytest.raises(DeviceGoneError):
-        await take_steps(CHANGE, capacity_sources([], "/sys/one"), same=same)
+        await run_steps(CHANGE, capacity_sources([], "/sys/one"), same=same)
 
 
 def test_the_planned_device_is_the_same() -> None:
@@ -146,16 +146,16 @@ def test_whoever_planned_for_another_device_is_told_what_to_do() -> None:
 @pytest.mark.parametrize("own", [(), STEPS[:2], (*STEPS, STEPS[0]), STEPS[::-1]])
 def test_steps_that_are_not_its_own_are_refused_and_shown(own: tuple[ChangeStep, ...]) -> None:
     with pytest.raises(RefusedError, match=r"^This does not set cache of block:sda: .*/sys/one"):
-        require_own(CHANGE, own)
+        require_equal_steps(CHANGE, own)
 
 
 def test_a_change_without_any_step_of_its_own_is_refused_though_it_has_none_either() -> None:
     with pytest.raises(RefusedError):
-        require_own(replace(CHANGE, writes=()), ())
+        require_equal_steps(replace(CHANGE, writes=()), ())
 
 
 def test_its_own_steps_are_taken() -> None:
-    require_own(CHANGE, STEPS)
+    require_equal_steps(CHANGE, STEPS)
 
 
 async def test_a_step_is_run_as_what_changes_something_so_that_a_host_that_only_reads_refuses_it() -> None:
@@ -180,13 +180,13 @@ def test_an_unknown_setting_is_told_with_those_that_there_are() -> None:
 def test_a_blocked_setting_says_why() -> None:
     blocked = Reading(now="off", availability=Availability(why_not="the drive is asleep"))
     with pytest.raises(BlockedError, match="Cache of block:sda cannot be changed: the drive is asleep"):
-        wanted(SDA, CACHE, blocked, "on")
+        requested_value(SDA, CACHE, blocked, "on")
 
 
 @pytest.mark.parametrize(("value", "risk", "text"), [("on", Risk.POWER_LOSS, CACHE.risk_text), ("off", Risk.NONE, "")])
 def test_a_value_has_the_risk_of_its_choice(value: str, risk: Risk, text: str) -> None:
     choices = (Choice(value="off", label="off"), Choice(value="on", label="on", risk=Risk.POWER_LOSS))
-    change = wanted(SDA, CACHE, Reading(now="off", choices=choices), value).change((), (), PLANNED, "lock")
+    change = requested_value(SDA, CACHE, Reading(now="off", choices=choices), value).change((), (), PLANNED, "lock")
     assert (change.risk, change.risk_text) == (risk, text)
 
 
@@ -194,7 +194,7 @@ def test_a_change_keeps_the_words_of_its_two_values_and_no_others() -> None:
     choices = tuple(
         Choice(value=value, label=label) for value, label in (("off", "Off"), ("on", "on"), ("auto", "Auto"))
     )
-    change = wanted(SDA, CACHE, Reading(now="off", choices=choices), "on").change((), (), PLANNED, "lock")
+    change = requested_value(SDA, CACHE, Reading(now="off", choices=choices), "on").change((), (), PLANNED, "lock")
     assert change.words == {"off": "Off"}
 
 
@@ -220,7 +220,7 @@ def test_evidence_holds_no_secret() -> None:
 
 async def test_what_no_hardware_confirmed_is_said_in_its_help_and_goes_along_with_its_change() -> None:
     setting = Setting(key="cache", label="Cache", help="Caches.", confirmed=False)
-    wish = wanted(Target(backend="x", address="c0"), setting, Reading(now="off"), "on")
+    wish = requested_value(Target(backend="x", address="c0"), setting, Reading(now="off"), "on")
     assert setting.explained == f"Caches. {UNCONFIRMED}"
     assert not wish.change((), (), Identity(name="c0"), "c0").confirmed
 

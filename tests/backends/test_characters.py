@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from backends.host import FileStat
-from backends.topology.facts import inspect
+from backends.topology.facts import gather_facts
 from backends.topology.tree import read_tree
 from tests.backends.fakes import FakeHost, disk, machine
 
@@ -96,5 +96,5 @@ async def uses(files: Mapping[str, str], name: str, devno: str, opened: str, *, 
             "/proc/7/task/7/fd/3": FileStat(kind=kind, size=0, devno=opened),
         },
     )
-    facts = await inspect(host, f"/dev/{name}", claim=None, probe=False)
+    facts = await gather_facts(host, f"/dev/{name}", claim=None, probe=False)
     return [use.detail for use in facts.uses]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backends import guard
-from backends.guard import GuardResult, Intent, look_at
+from backends.guard import GuardResult, Intent, judge_device
 from backends.host import Command, Completed, FileStat
 from backends.model import Array, Level, State, Task
 from backends.topology.replicas import Replica, parse_show
@@ -128,7 +128,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def verdict(machine: Machine, device: str) -> GuardResult:
-    return (await look_at(machine, device, Intent.WRITE))[1]
+    return (await judge_device(machine, device, Intent.WRITE))[1]
 
 
 def test_volumes_are_read_with_their_disks_from_both_generations() -> None:

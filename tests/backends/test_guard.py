@@ -19,7 +19,7 @@ import pytest
 from backends import exclusive_open
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.exclusive_open import DeviceClaim, claim
-from backends.guard import GuardResult, Intent, judge, look_at, require, require_free, secure
+from backends.guard import GuardResult, Intent, claim_device, judge, judge_device, require, require_free
 from backends.identity import Signature
 from backends.system.local import LocalHost
 from backends.topology.device_identity import identity
@@ -48,7 +48,7 @@ def device(tmp_path: Path, stack: ExitStack) -> Loop:
 
 
 async def verdict(path: str, intent: Intent = Intent.WRITE) -> GuardResult:
-    return (await look_at(LocalHost(), path, intent))[1]
+    return (await judge_device(LocalHost(), path, intent))[1]
 
 
 async def test_a_blank_device_may_be_written(device: Loop) -> None:
@@ -148,7 +148,7 @@ SIGNATURES: dict[str, tuple[int, Callable[[], bytes], bool]] = {
 async def test_what_lies_on_an_idle_device_is_found(device: Loop, kind: str) -> None:
     offset, data, may_be_confirmed = SIGNATURES[kind]
     device.write(offset, data())
-    facts, answer = await look_at(LocalHost(), device.device, Intent.WRITE)
+    facts, answer = await judge_device(LocalHost(), device.device, Intent.WRITE)
     assert kind in {signature.kind for signature in facts.signatures}
     assert answer.ok is may_be_confirmed
     assert answer.needs_confirmation is may_be_confirmed
@@ -279,7 +279,7 @@ async def _with_swap_inside(device: Loop, point: Path, lazily: bool) -> tuple[Gu
             stack.callback(run, "mount", device.device, str(point))  # what mounted it takes it away once more
         answer = await verdict(device.device)
         with pytest.raises(RefusedError):
-            async with secure(LocalHost(), device.device, Intent.WRITE, device.name):
+            async with claim_device(LocalHost(), device.device, Intent.WRITE, device.name):
                 raise AssertionError("it must not be handed over")
         return answer, before, bytes_but(device.backing, own)
 
@@ -320,7 +320,7 @@ async def test_a_loop_device_whose_file_was_deleted_counts_as_in_use(device: Loo
 
 async def test_what_lies_beneath_is_held_with_it(device: Loop, stack: ExitStack) -> None:
     upper = stack.enter_context(loop(Path(device.sure())))
-    async with secure(LocalHost(), upper.device, Intent.WRITE):
+    async with claim_device(LocalHost(), upper.device, Intent.WRITE):
         assert claim(device.device, "7:0") == "the kernel or a program has claimed it for itself"
 
 
@@ -347,12 +347,12 @@ async def test_the_root_disk_is_refused_before_anything_is_opened() -> None:
     answer = await verdict(node)
     assert any("the running system lies on it" in reason for reason in answer.refused)
     with pytest.raises(RefusedError):
-        async with secure(LocalHost(), node, Intent.WRITE, Path(node).name):
+        async with claim_device(LocalHost(), node, Intent.WRITE, Path(node).name):
             raise AssertionError("the root disk must never be held for writing")
 
 
 async def test_the_disk_that_holds_a_loop_devices_file_is_used(device: Loop) -> None:
-    facts, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
+    facts, _ = await judge_device(LocalHost(), device.device, Intent.WRITE)
     assert facts.identity is not None
     assert facts.identity.backing == str(device.backing)
     info = os.stat(device.backing)
@@ -360,7 +360,7 @@ async def test_the_disk_that_holds_a_loop_devices_file_is_used(device: Loop) -> 
     if not Path(f"/sys/dev/block/{number}").exists():
         pytest.skip("the test's files lie on no block device")
     node = "/dev/" + Path(f"/sys/dev/block/{number}").resolve().name
-    below, _ = await look_at(LocalHost(), node, Intent.READ)
+    below, _ = await judge_device(LocalHost(), node, Intent.READ)
     assert any(use.kind == "loop" and str(device.backing) in use.detail for use in below.uses)
 
 
@@ -380,14 +380,14 @@ async def test_a_link_leads_to_the_kernels_name(device: Loop, tmp_path: Path) ->
 async def test_a_read_is_allowed_although_mounted(device: Loop, tmp_path: Path) -> None:
     ext4(device.sure())
     with mounted(device.device, tmp_path / "here"):
-        async with secure(LocalHost(), device.device, Intent.READ) as hold:
+        async with claim_device(LocalHost(), device.device, Intent.READ) as hold:
             with open(hold.path, "rb") as file:
                 assert len(file.read(4096)) == 4096
 
 
 @pytest.mark.long
 async def test_nothing_else_can_take_a_device_that_is_held(device: Loop) -> None:
-    async with secure(LocalHost(), device.device, Intent.WRITE) as hold:
+    async with claim_device(LocalHost(), device.device, Intent.WRITE) as hold:
         assert claim(device.device, "7:0") == "the kernel or a program has claimed it for itself"
         with open(hold.path, "wb", buffering=0) as file:
             assert file.write(bytes(4096)) == 4096
@@ -407,7 +407,7 @@ async def test_a_program_that_opens_it_just_before_it_is_held_is_seen_while_it_i
 
     monkeypatch.setattr(DeviceClaim, "open", late)
     with pytest.raises(RefusedError, match="has it open"):
-        async with secure(LocalHost(), device.device, Intent.WRITE):
+        async with claim_device(LocalHost(), device.device, Intent.WRITE):
             raise AssertionError("it must not be handed over")
 
 
@@ -422,12 +422,12 @@ async def test_another_name_that_came_just_before_it_was_held_is_not_left_out_of
 
     monkeypatch.setattr(DeviceClaim, "open", late)
     with pytest.raises(AnotherDeviceError, match="lies on something else now than when it was looked at"):
-        async with secure(LocalHost(), device.device, Intent.WRITE):
+        async with claim_device(LocalHost(), device.device, Intent.WRITE):
             raise AssertionError("it must not be handed over")
 
 
 async def test_a_loop_device_without_a_backing_file_cannot_be_told_from_another(device: Loop) -> None:
-    facts, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
+    facts, _ = await judge_device(LocalHost(), device.device, Intent.WRITE)
     assert facts.identity is not None
     unbacked = judge(replace(facts, identity=replace(facts.identity, backing=None)), Intent.WRITE)
     assert unbacked.refused == (
@@ -439,9 +439,9 @@ async def test_a_loop_device_without_a_backing_file_cannot_be_told_from_another(
 async def test_a_device_that_is_not_blank_is_held_only_with_its_name(device: Loop) -> None:
     device.write(0, loops.gpt())
     with pytest.raises(RefusedError, match="is not blank"):
-        async with secure(LocalHost(), device.device, Intent.WRITE):
+        async with claim_device(LocalHost(), device.device, Intent.WRITE):
             pass
-    async with secure(LocalHost(), device.device, Intent.WRITE, device.name) as hold:
+    async with claim_device(LocalHost(), device.device, Intent.WRITE, device.name) as hold:
         assert hold.path.startswith("/proc/")
 
 
@@ -450,7 +450,7 @@ async def test_what_was_made_on_it_after_the_question_is_not_covered_by_the_answ
     shown = (await verdict(device.device)).found
     ext4(device.sure())
     with pytest.raises(RefusedError, match=r"was not there when it was confirmed: /dev/loop\d+: ext4"):
-        async with secure(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
+        async with claim_device(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
             raise AssertionError("it must not be handed over")
 
 
@@ -462,7 +462,7 @@ async def test_a_filesystem_made_anew_after_the_question_is_not_the_one_that_was
     ext4(device.sure(), "-L", "data")
     before = device.backing.read_bytes()
     with pytest.raises(RefusedError, match=r"was not there when it was confirmed: .*ext4 'data', 64 MiB, UUID"):
-        async with secure(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
+        async with claim_device(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
             raise AssertionError("it must not be handed over")
     with pytest.raises(RefusedError, match="was not there when it was confirmed"):
         await require_free(LocalHost(), device.device, (Signature(kind="ext4", label="data", size_bytes=128 << 20),))
@@ -470,11 +470,11 @@ async def test_a_filesystem_made_anew_after_the_question_is_not_the_one_that_was
 
 
 async def test_another_device_than_the_one_that_was_chosen_is_not_even_read(device: Loop) -> None:
-    facts, _ = await look_at(LocalHost(), device.device, Intent.READ)
+    facts, _ = await judge_device(LocalHost(), device.device, Intent.READ)
     assert facts.identity is not None
     chosen = replace(facts.identity, diskseq="1")
     with pytest.raises(AnotherDeviceError, match="another device now than the one that was chosen"):
-        async with secure(LocalHost(), device.device, Intent.READ, None, chosen):
+        async with claim_device(LocalHost(), device.device, Intent.READ, None, chosen):
             raise AssertionError("it must not be held")
 
 
@@ -485,16 +485,16 @@ async def test_a_device_that_the_kernel_lets_nobody_open_is_not_said_to_be_in_us
     def closed(path: str, flags: int) -> int:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(exclusive_open, "tried", closed)
+    monkeypatch.setattr(exclusive_open, "probe_open", closed)
     answer = await verdict(device.device)
     assert answer.refused == (f"{device.device}: it is offline or gone, the kernel refuses to open it.",)
     assert answer.hint.startswith("The kernel log says why")
 
 
 async def test_a_device_that_left_after_it_was_chosen_is_said_to_be_gone(device: Loop) -> None:
-    facts, _ = await look_at(LocalHost(), device.device, Intent.READ)
+    facts, _ = await judge_device(LocalHost(), device.device, Intent.READ)
     with pytest.raises(DeviceGoneError, match="is gone"):
-        async with secure(LocalHost(), "/dev/no-such-disk", Intent.READ, None, facts.identity):
+        async with claim_device(LocalHost(), "/dev/no-such-disk", Intent.READ, None, facts.identity):
             raise AssertionError("it must not be held")
 
 
@@ -512,7 +512,7 @@ async def test_another_device_under_the_same_name_is_not_held(tmp_path: Path) ->
 
 async def test_a_device_that_vanishes_is_gone(tmp_path: Path) -> None:
     with loop(tmp_path / "one") as device:
-        facts, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
+        facts, _ = await judge_device(LocalHost(), device.device, Intent.WRITE)
     assert facts.identity is not None
     with pytest.raises((DeviceGoneError, RefusedError)), DeviceClaim(device.device, facts.identity, write=True):
         pass
@@ -523,7 +523,7 @@ async def test_without_the_prober_a_device_counts_as_not_blank(device: Loop) -> 
         def which(self, names: Sequence[str]) -> str | None:
             return None if "blkid" in names else super().which(names)
 
-    facts, answer = await look_at(WithoutBlkid(), device.device, Intent.WRITE)
+    facts, answer = await judge_device(WithoutBlkid(), device.device, Intent.WRITE)
     assert [signature.kind for signature in facts.signatures] == ["unknown"]
     assert answer.needs_confirmation
 
@@ -533,7 +533,7 @@ async def test_a_check_that_fails_counts_as_in_use(device: Loop) -> None:
         async def read(self, path: str) -> str | None:
             return None if path == "/proc/swaps" else await super().read(path)
 
-    facts, answer = await look_at(Blind(), device.device, Intent.WRITE)
+    facts, answer = await judge_device(Blind(), device.device, Intent.WRITE)
     assert facts.unknown
     assert not answer.ok
     assert "counts as in use" in answer.refused[0]
@@ -545,7 +545,7 @@ async def test_not_being_root_counts_as_in_use(device: Loop) -> None:
         def is_root(self) -> bool:
             return False
 
-    facts, answer = await look_at(User(), device.device, Intent.WRITE)
+    facts, answer = await judge_device(User(), device.device, Intent.WRITE)
     assert "unknown" in {use.kind for use in facts.uses}
     assert not judge(facts, Intent.WRITE).ok
     assert "as root" in answer.hint
@@ -553,7 +553,7 @@ async def test_not_being_root_counts_as_in_use(device: Loop) -> None:
 
 @pytest.fixture
 async def held(device: Loop) -> AsyncIterator[DeviceClaim]:
-    async with secure(LocalHost(), device.device, Intent.WRITE) as hold:
+    async with claim_device(LocalHost(), device.device, Intent.WRITE) as hold:
         yield hold
 
 
@@ -565,7 +565,7 @@ async def test_the_hold_is_not_inherited_by_programs(held: DeviceClaim) -> None:
 @pytest.mark.fio
 @needs("fio")
 async def test_fio_writes_through_the_hold_and_nobody_else_can_format_meanwhile(device: Loop, tmp_path: Path) -> None:
-    async with secure(LocalHost(), device.device, Intent.WRITE) as hold:
+    async with claim_device(LocalHost(), device.device, Intent.WRITE) as hold:
         done = subprocess.run(
             ["fio", "--name=t", f"--filename={hold.path}", "--rw=write", "--bs=64k", "--size=1m", "--thread"],
             cwd=tmp_path,

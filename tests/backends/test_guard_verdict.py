@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.errors import RefusedError
-from backends.guard import DeviceFacts, Intent, judge, look_at, require, require_confirmed_content, require_free, secure
+from backends.guard import (
+    DeviceFacts,
+    Intent,
+    claim_device,
+    judge,
+    judge_device,
+    require,
+    require_confirmed_content,
+    require_free,
+)
 from backends.host import FileStat
 from backends.identity import Identity, Signature, Use
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
@@ -179,12 +188,12 @@ def recorded(**more: str) -> FakeHost:
 
 async def test_a_device_in_use_on_a_recorded_machine_is_in_use_there_too() -> None:
     mounted = f"{MOUNTS}\n40 25 8:0 / /srv rw - ext4 /dev/sda rw"
-    verdict = (await look_at(recorded(**{"/proc/self/mountinfo": mounted}), "/dev/sda", Intent.WRITE))[1]
+    verdict = (await judge_device(recorded(**{"/proc/self/mountinfo": mounted}), "/dev/sda", Intent.WRITE))[1]
     assert verdict.refused == ("/dev/sda is mounted on /srv.",)
 
 
 async def test_what_cannot_be_opened_on_a_recorded_machine_does_not_stand_against_a_change() -> None:
-    assert (await look_at(recorded(), "/dev/sda", Intent.WRITE))[1].ok
+    assert (await judge_device(recorded(), "/dev/sda", Intent.WRITE))[1].ok
 
 
 async def test_what_was_not_shown_when_it_was_confirmed_is_not_destroyed() -> None:
@@ -203,5 +212,5 @@ async def test_a_device_of_another_machine_is_not_held_for_reading_either() -> N
     elsewhere = recorded()
     elsewhere.made_up = False
     with pytest.raises(RefusedError, match="cannot be held: it is not on this machine"):
-        async with secure(elsewhere, "/dev/sda", Intent.READ):
+        async with claim_device(elsewhere, "/dev/sda", Intent.READ):
             pass

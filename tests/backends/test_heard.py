@@ -7,7 +7,7 @@ import pytest
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed
 from backends.model import Problem
-from backends.tool_output import CompletenessCheck, ToolOutput, deduplicated, hear, last_line, whole_lines
+from backends.tool_output import CompletenessCheck, ToolOutput, deduplicated, last_line, run_checked, whole_lines
 from tests.backends.fakes import FakeHost
 
 ASKED = Command(argv=("/usr/bin/tool", "info"))
@@ -18,7 +18,7 @@ WHOLE = CompletenessCheck(
 
 async def heard(text: str, status: int = 0, error: str = "") -> ToolOutput:
     done = Completed(returncode=status, stdout=text, stderr=error)
-    return await hear(FakeHost({}, tools={"tool": done}), WHOLE, ASKED, "here")
+    return await run_checked(FakeHost({}, tools={"tool": done}), WHOLE, ASKED, "here")
 
 
 async def test_a_whole_answer_is_no_problem_whatever_its_exit_status() -> None:
@@ -57,7 +57,7 @@ async def test_a_tool_that_gives_no_answer_in_time_is_a_problem_and_no_error() -
         async def run(self, command: Command) -> Completed:
             raise ToolTimeoutError("It gave no answer in 60 s.", hint="Try again.")
 
-    found = await hear(Slow({}), WHOLE, ASKED, "here")
+    found = await run_checked(Slow({}), WHOLE, ASKED, "here")
     assert found.problem == Problem(where="here", message="It gave no answer in 60 s.", hint="Try again.")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from backends import guard
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.guard import DeviceFacts, Intent, require_free, secure
+from backends.guard import DeviceFacts, Intent, claim_device, require_free
 from backends.identity import Identity, Signature, Use
 from tests.backends.fakes import FakeHost
 from tests.backends.test_guard_verdict import FREE
@@ -51,7 +51,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[DeviceFacts]]:
 
 
 async def write(**how: object) -> None:
-    async with secure(FakeHost({}), "/dev/sdb", Intent.WRITE, **how):  # type: ignore[arg-type]
+    async with claim_device(FakeHost({}), "/dev/sdb", Intent.WRITE, **how):  # type: ignore[arg-type]
         Held.opened.append("written")
 
 
@@ -128,7 +128,7 @@ async def test_a_tool_that_destroys_is_not_let_at_what_is_in_use(looks: list[Dev
 
 async def test_what_is_only_read_is_opened_for_reading_and_beside_others(looks: list[DeviceFacts]) -> None:
     looks += [replace(FREE, uses=(Use(kind="mount", detail="mounted on /srv"),))]
-    async with secure(FakeHost({}), "/dev/sdb", Intent.READ):
+    async with claim_device(FakeHost({}), "/dev/sdb", Intent.READ):
         pass
     assert Held.opened == ["/dev/sdb plain", "let go of /dev/sdb plain"]
 
@@ -144,6 +144,6 @@ async def test_what_is_only_read_is_opened_for_reading_and_beside_others(looks: 
 async def test_what_is_refused_is_not_opened(looks: list[DeviceFacts], facts: DeviceFacts, intent: Intent) -> None:
     looks += [facts]
     with pytest.raises(RefusedError):
-        async with secure(FakeHost({}), "/dev/sdb", intent):
+        async with claim_device(FakeHost({}), "/dev/sdb", intent):
             pass
     assert Held.opened == []

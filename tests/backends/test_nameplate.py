@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.device_label import DeviceLabel, confirm_token, device_label_of, nameplate
+from backends.device_label import DeviceLabel, confirm_token, device_label, device_label_of
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 
@@ -19,15 +19,15 @@ OTHER = Identity(
 
 
 def test_the_word_is_the_last_six_characters_of_the_serial_number() -> None:
-    assert nameplate(DISK, (OTHER,)).word == "234567"
+    assert device_label(DISK, (OTHER,)).word == "234567"
 
 
 def test_without_a_serial_number_it_is_the_end_of_the_wwn() -> None:
-    assert nameplate(replace(DISK, serial=None)).word == "234abc"
+    assert device_label(replace(DISK, serial=None)).word == "234abc"
 
 
 def test_without_both_it_is_the_kernel_name() -> None:
-    assert nameplate(Identity(name="loop7", size_bytes=1 << 20, backing="/x.img")).word == "loop7"
+    assert device_label(Identity(name="loop7", size_bytes=1 << 20, backing="/x.img")).word == "loop7"
 
 
 @pytest.mark.parametrize(
@@ -36,14 +36,14 @@ def test_without_both_it_is_the_kernel_name() -> None:
 )
 def test_what_has_another_number_at_the_next_boot_is_called_by_its_name(uuid: str, words: str) -> None:
     volume = Identity(name="dm-3", wwn=f"dm.{uuid}", size_bytes=1 << 30)
-    plate = nameplate(volume, (DISK,), name="/dev/vg0/db", called="vg0/db")
+    plate = device_label(volume, (DISK,), name="/dev/vg0/db", called="vg0/db")
     assert (plate.word, plate.sentence) == ("vg0/db", f"/dev/vg0/db is {words}, 1 GiB.")
 
 
 def test_a_question_about_an_array_asks_for_the_same_word_as_one_about_its_node() -> None:
     target, known = Target(backend="lvm", address="vg0/db", scope=Scope.ARRAY), Identity(name="dm-3", devno="253:3")
     found = Inventory(arrays=(Array(target=target, device="/dev/dm-3", link="/dev/vg0/db", identity=known),))
-    assert device_label_of(found, target).word == nameplate(known, called="vg0/db").word == "vg0/db"
+    assert device_label_of(found, target).word == device_label(known, called="vg0/db").word == "vg0/db"
 
 
 def test_a_filesystem_is_called_one_and_neither_serial_number_nor_size_is_missed() -> None:
@@ -54,66 +54,67 @@ def test_a_filesystem_is_called_one_and_neither_serial_number_nor_size_is_missed
 
 @pytest.mark.parametrize("uuid", ["md.3aaa0122:29827cfa:5331ad66:ca767371", "dm.LVM-abcdefghijkl"])
 def test_the_uuid_of_an_array_is_no_label_that_anybody_could_read_off(uuid: str) -> None:
-    assert nameplate(Identity(name="md0", wwn=uuid)).word == "md0"
+    assert device_label(Identity(name="md0", wwn=uuid)).word == "md0"
 
 
 def test_a_serial_number_of_few_characters_is_asked_for_whole() -> None:
-    assert nameplate(Identity(name="vda", serial="AB12")).word == "AB12"
+    assert device_label(Identity(name="vda", serial="AB12")).word == "AB12"
 
 
 @pytest.mark.parametrize("serial", ["1", "001", "Ünïcödé"])
 def test_one_that_nobody_could_mean_or_type_is_not(serial: str) -> None:
-    assert nameplate(Identity(name="vda", serial=serial)).word == "vda"
+    assert device_label(Identity(name="vda", serial=serial)).word == "vda"
 
 
 def test_the_word_grows_until_it_means_one_device() -> None:
     twin_end = replace(OTHER, serial="WD-WX99D1234567")
-    assert nameplate(DISK, (twin_end,)).word == "1D1234567"
+    assert device_label(DISK, (twin_end,)).word == "1D1234567"
 
 
 def test_it_grows_for_both_of_them() -> None:
     twin_end = replace(OTHER, serial="WD-WX99D1234567")
-    assert nameplate(twin_end, (DISK,)).word == "9D1234567"
+    assert device_label(twin_end, (DISK,)).word == "9D1234567"
 
 
 def test_it_must_not_end_the_wwn_of_another_either() -> None:
-    assert nameplate(DISK, (replace(OTHER, wwn="naa.5001405000234567"),)).word == "1234567"
+    assert device_label(DISK, (replace(OTHER, wwn="naa.5001405000234567"),)).word == "1234567"
 
 
 def test_namespaces_of_one_drive_are_told_apart_by_their_eui() -> None:
     one = replace(DISK, name="nvme0n1", wwn="eui.0025385000000001")
     two = replace(DISK, name="nvme0n2", wwn="eui.0025385000000002")
-    assert (nameplate(one, (two,)).word, nameplate(two, (one,)).word) == ("000001", "000002")
+    assert (device_label(one, (two,)).word, device_label(two, (one,)).word) == ("000001", "000002")
 
 
 def test_devices_that_cannot_be_told_apart_by_their_marks_are_by_their_names() -> None:
     bare = Identity(name="sdc", serial="123456789012", model="USB DISK", size_bytes=1 << 30)
-    assert nameplate(bare, (replace(bare, name="sdd", size_bytes=1 << 31),)).word == "sdc"
+    assert device_label(bare, (replace(bare, name="sdd", size_bytes=1 << 31),)).word == "sdc"
 
 
 def test_another_path_to_the_disk_makes_it_no_longer() -> None:
-    assert nameplate(DISK, (replace(DISK, name="sdq", devno="65:0"),)).word == "234567"
+    assert device_label(DISK, (replace(DISK, name="sdq", devno="65:0"),)).word == "234567"
 
 
 def test_a_virtual_drive_whose_serial_number_is_its_wwn_backwards_is_meant_by_its_wwn() -> None:
     volume = Identity(name="sda", serial="1b9773e900007b5a3d0f10000b506006", wwn="naa.600605b00001f0d3a5b700009e3779b1")
-    assert nameplate(volume).word == "3779b1"
+    assert device_label(volume).word == "3779b1"
 
 
 def test_it_names_model_serial_number_and_size() -> None:
     assert (
-        nameplate(DISK, name="/dev/sda").sentence == "/dev/sda is WDC WD40EFRX, serial number WD-WX11D1234567, 4 TiB."
+        device_label(DISK, name="/dev/sda").sentence
+        == "/dev/sda is WDC WD40EFRX, serial number WD-WX11D1234567, 4 TiB."
     )
 
 
 def test_what_is_typed_can_be_found_in_what_is_shown() -> None:
     same_serial = replace(DISK, wwn="naa.50014ee2b0000000", model="Other")
-    plate = nameplate(DISK, (same_serial,))
+    plate = device_label(DISK, (same_serial,))
     assert (plate.word, "WWN naa.50014ee2b1234abc" in plate.words) == ("234abc", True)
 
 
 def test_what_is_not_known_is_said_to_be_unknown() -> None:
-    assert nameplate(Identity(name="sdz")).words == "model unknown, no serial number, size unknown"
+    assert device_label(Identity(name="sdz")).words == "model unknown, no serial number, size unknown"
 
 
 def test_several_devices_are_meant_by_all_their_words_each_once() -> None:

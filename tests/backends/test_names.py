@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.display_names import addresses, is_path, name_of, named
+from backends.display_names import addresses, find_by_name, is_path, name_of
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 from tests.case_loop import loop_over
 
@@ -52,14 +52,14 @@ def test_a_volume_is_found_by_every_address_that_it_has(word: str) -> None:
 
 
 def test_the_kernels_number_is_no_name() -> None:
-    assert named(FOUND, "dm-3") == ()
-    assert named(FOUND, "ssd") == (SSD,)
+    assert find_by_name(FOUND, "dm-3") == ()
+    assert find_by_name(FOUND, "ssd") == (SSD,)
 
 
 def test_all_addresses_of_a_device_are_told_its_own_first() -> None:
     assert addresses(FOUND, SSD) == ("megaraid:/c0/v1", "block:sdb")
     assert addresses(FOUND, VOLUME) == ("lvm:vg0/db", "block:dm-3")
-    (shown,) = named(FOUND, "sdg")
+    (shown,) = find_by_name(FOUND, "sdg")
     assert addresses(FOUND, shown) == ("scsi:sdg", "block:sdg", "scsi:sdi", "block:sdi")
     assert all(FOUND.find(one) is not None for one in addresses(FOUND, shown))
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.errors import RaidbenchError
-from backends.text import chosen
+from backends.text import parse_choices
 from backends.topology.mounts import parse_mountinfo, parse_swaps
 from backends.topology.signatures import (
     blkid_signatures,
@@ -66,12 +66,12 @@ def test_swaps_are_paths(text: str) -> None:
     ],
 )
 def test_scheduler_files(text: str, expected: tuple[str | None, tuple[str, ...]]) -> None:
-    assert chosen(text) == expected
+    assert parse_choices(text) == expected
 
 
 @given(anything)
 def test_the_scheduler_in_force_is_one_of_those_there_are(text: str) -> None:
-    current, names = chosen(text)
+    current, names = parse_choices(text)
     assert current is None or current in names
     assert len(names) == len(set(names))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 from backends.partial_inventory import LOCAL, PartialInventory, PartialInventoryListener
-from backends.protocol import Vendor, awaited
+from backends.protocol import Vendor, placeholder_inventory
 from backends.registry import MachineBackends, find_vendors
 from backends.vendors.hba.tools import TOOLS
 from tests.backends.fakes import FakeHost
@@ -45,7 +45,7 @@ def test_nothing_is_while_the_kernels_own_are_waited_for(name: str) -> None:
 
 
 def test_a_card_that_is_being_read_is_not() -> None:
-    (card,) = awaited(RAID.target).controllers
+    (card,) = placeholder_inventory(RAID.target).controllers
     assert not known("acme").settled([card])
 
 
@@ -88,10 +88,10 @@ async def test_cards_that_have_told_of_themselves_and_vendors_that_have_not_are_
     here.waited_for = frozenset({"acme", "late"})
     parts = PartialInventoryListener(here)
     second = Target(backend="acme", address="/c1")
-    parts.told("acme:/c0", Inventory(controllers=(RAID,)))
-    parts.told(str(second), awaited(second))
+    parts.add_part("acme:/c0", Inventory(controllers=(RAID,)))
+    parts.add_part(str(second), placeholder_inventory(second))
     assert [one if isinstance(one, str) else one.target for one in parts.awaited()] == [second, "late"]
-    known = await parts.so_far()
+    known = await parts.read_present()
     assert (known.unread, known.anywhere) == (frozenset({"0000:04:00.0"}), False)
     here.waited_for = frozenset()
     assert parts.awaited() == ()

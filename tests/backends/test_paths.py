@@ -13,7 +13,7 @@ from app.core.presentation.device_table import devices_table
 from app.core.presentation.device_tree import build_device_tree
 from app.core.presentation.table import text_of
 from backends.change import Change
-from backends.merge_inventory import joined
+from backends.merge_inventory import join_views
 from backends.model import Array, Fact, Inventory, Scope, Target
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.scsi.backend import ScsiBackend
@@ -22,7 +22,7 @@ from tests.backends.fakes import ON_SDK, WWN, FakeHost, disk, half_told, machine
 
 async def seen(host: FakeHost) -> Inventory:
     block, scsi = await BlockBackend(host).inventory(), await ScsiBackend(host).inventory()
-    return joined(scsi.merge(block))
+    return join_views(scsi.merge(block))
 
 
 LOCK = f"disk-wwn {WWN}"
@@ -84,7 +84,7 @@ async def test_an_array_over_the_other_path_has_the_disk_as_its_member() -> None
         members=(member,),
         facts=(Fact(label="Member", value="/dev/sdl, in sync"),),
     )
-    (top,) = build_device_tree(joined((await seen(one_disk())).merge(Inventory(arrays=(array,)))))
+    (top,) = build_device_tree(join_views((await seen(one_disk())).merge(Inventory(arrays=(array,)))))
     assert [(str(below.thing.target), below.role) for below in top.below] == [("scsi:sdk", "in sync")]
 
 
@@ -151,4 +151,4 @@ async def test_a_run_takes_the_locks_of_all_that_is_the_same_or_beneath_each_onc
 
 async def test_a_change_of_an_earlier_version_is_under_the_lock_of_its_disk() -> None:
     change = await on("sdk", "read_ahead_kb", one_disk())
-    assert replace(change, lock="block-sdk").held_by == LOCK
+    assert replace(change, lock="block-sdk").locks[0] == LOCK

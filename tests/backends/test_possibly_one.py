@@ -13,9 +13,9 @@ from app.core.benchmark.device_access import DeviceAccess
 from backends import guard
 from backends.change import disk_lock
 from backends.exclusive_open import marks
-from backends.guard import GuardResult, Intent, look_at
+from backends.guard import GuardResult, Intent, judge_device
 from backends.identity import Identity
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.topology.signatures import are_two, uuids_in
 from tests.backends import loops
 from tests.backends.fakes import ON_SDK, WWN, FakeHost, disk, two_paths
@@ -43,7 +43,7 @@ def pair(first: Mapping[str, Any] = ONE, second: Mapping[str, Any] = OTHER, *, m
 
 
 async def verdict(host: FakeHost) -> GuardResult:
-    return (await look_at(host, "/dev/sdl", Intent.WRITE))[1]
+    return (await judge_device(host, "/dev/sdl", Intent.WRITE))[1]
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ async def test_both_are_named_where_the_other_one_is_in_use(first: dict[str, str
 )
 async def test_what_reports_something_else_is_another_disk(first: dict[str, Any], second: dict[str, Any]) -> None:
     host = pair(first, second)
-    assert not (await look(host, everywhere=True)).likely
+    assert not (await scan_topology(host, everywhere=True)).likely
 
 
 async def test_they_are_two_in_the_list() -> None:
-    picture = await look(pair(mounted=False))
+    picture = await scan_topology(pair(mounted=False))
     assert (picture.twins, picture.paths("sdl")) == ({}, ("sdl",))
 
 
@@ -125,7 +125,7 @@ ONE_WWN = {"serial": "S1", "device__wwid": WWN}, {"serial": "S2", "device__wwid"
 async def test_one_wwn_with_other_serial_numbers_is_two_in_the_list_and_possibly_one_for_writing() -> None:
     host = pair(*ONE_WWN)
     words = f"/dev/sdl is possibly the same disk as /dev/sdk, with one WWN ({WWN}) and other serial numbers"
-    assert not (await look(host)).twins
+    assert not (await scan_topology(host)).twins
     assert (await verdict(host)).refused == (f"{words}, mounted on /mnt.",)
     assert await DeviceAccess(host).locks("/dev/sdk") == await DeviceAccess(host).locks("/dev/sdl")
     assert (await DeviceAccess(pair(*ONE_WWN, mounted=False)).judge("/dev/sdl", writes=True)).along == ("/dev/sdk",)
@@ -162,7 +162,7 @@ async def test_what_a_bridge_gives_all_disks_is_two_in_the_list_and_possibly_one
     own = ONE if wwn is None else ONE | {"device__wwid": wwn}
     host = pair(own, own)
     attached(host, "usb1/1-{}/host{}")
-    assert not (await look(host)).twins
+    assert not (await scan_topology(host)).twins
     assert (await verdict(host)).refused == (f"{WORDS}, mounted on /mnt.",)
 
 

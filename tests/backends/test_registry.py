@@ -11,7 +11,7 @@ import pytest
 from backends.errors import NotFoundError, ToolMissingError
 from backends.host import Host
 from backends.model import Controller, Drive, Inventory, Problem, Scope, Target
-from backends.protocol import Told, Vendor, lazily, where
+from backends.protocol import Told, Vendor, lazy_backend, present_if_found
 from backends.registry import MachineBackends, UnusableBackend, find_vendors
 from backends.testing.conformance import FindsConformance
 from backends.vendors.block import VENDOR
@@ -192,12 +192,16 @@ async def test_what_is_only_listed_has_no_settings() -> None:
 
 
 async def test_a_vendor_that_a_machine_cannot_have_is_not_even_imported() -> None:
-    absent = Vendor(name="absent", backend=lazily("tests.backends.no_such_module:Lister"), present=where("/sys/none*"))
+    absent = Vendor(
+        name="absent",
+        backend=lazy_backend("tests.backends.no_such_module:Lister"),
+        present=present_if_found("/sys/none*"),
+    )
     assert (await MachineBackends(FakeHost({}), [absent]).probe()) == Inventory()
 
 
 async def test_a_vendor_that_cannot_be_imported_is_a_problem_and_the_others_stand() -> None:
-    sick = Vendor(name="sick", backend=lazily("tests.backends.no_such_module:Lister"))
+    sick = Vendor(name="sick", backend=lazy_backend("tests.backends.no_such_module:Lister"))
     found = await MachineBackends(FakeHost({}), [sick, ACME]).probe()
     assert [one.model for one in found.controllers] == ["A1"]
     assert "The vendor module sick cannot be used: ModuleNotFoundError" in found.problems[0].message

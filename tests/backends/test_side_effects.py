@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.change_steps import resets_first
+from backends.change_steps import order_by_moves
 from backends.model import Target
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.block.settings import BY_KEY, SIDE_EFFECTS, actions, in_order, resets_to
@@ -42,8 +42,8 @@ def test_keys_that_move_nothing_of_each_other_keep_their_place() -> None:
 
 
 def test_of_a_cycle_the_first_stays_first() -> None:
-    assert resets_first(("one", "other"), {"one": ("other",), "other": ("one",)}) == ["one", "other"]
-    assert resets_first(("third", "one", "other"), {"one": ("other",), "other": ("one", "third")}) == [
+    assert order_by_moves(("one", "other"), {"one": ("other",), "other": ("one",)}) == ["one", "other"]
+    assert order_by_moves(("third", "one", "other"), {"one": ("other",), "other": ("one", "third")}) == [
         *("one", "other", "third"),
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends import guard
-from backends.guard import GuardResult, Intent, look_at
+from backends.guard import GuardResult, Intent, judge_device
 from backends.model import Array, Level, State
 from backends.vendors.dm.backend import Dm
 from backends.vendors.stratis import VENDOR, Stratis
@@ -58,7 +58,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def verdict(host: ThinMachine, device: str) -> GuardResult:
-    return (await look_at(host, device, Intent.WRITE))[1]
+    return (await judge_device(host, device, Intent.WRITE))[1]
 
 
 async def test_a_pool_and_its_filesystem_are_listed_with_the_disks_below() -> None:

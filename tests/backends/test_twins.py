@@ -10,9 +10,9 @@ import pytest
 from app.core.benchmark.device_access import DeviceAccess
 from backends import guard
 from backends.errors import RefusedError
-from backends.guard import GuardResult, Intent, look_at, secure
+from backends.guard import GuardResult, Intent, claim_device, judge_device
 from backends.host import FileStat
-from backends.topology import look
+from backends.topology import scan_topology
 from tests.backends.fakes import MOUNTS, ON_SDK, WWN, FakeHost, disk, dm_tables, one_disk, two_paths
 
 
@@ -37,7 +37,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def verdict(host: FakeHost, device: str = "/dev/sdl") -> GuardResult:
-    return (await look_at(host, device, Intent.WRITE))[1]
+    return (await judge_device(host, device, Intent.WRITE))[1]
 
 
 async def test_the_second_path_to_a_mounted_disk_is_refused() -> None:
@@ -46,7 +46,7 @@ async def test_the_second_path_to_a_mounted_disk_is_refused() -> None:
 
 
 async def test_the_list_shows_the_second_path_as_used() -> None:
-    picture = await look(one_disk(**{"/proc/self/mountinfo": ON_SDK}))
+    picture = await scan_topology(one_disk(**{"/proc/self/mountinfo": ON_SDK}))
     assert [use.detail for use in picture.uses("sdl")] == ["the same disk as /dev/sdk, mounted on /mnt"]
 
 
@@ -74,7 +74,7 @@ async def test_the_other_path_claimed_by_somebody_is_refused(monkeypatch: pytest
 async def test_both_paths_are_held_during_a_run(held: list[str]) -> None:
     host = one_disk()
     typed = (await verdict(host)).confirm_text
-    async with secure(host, "/dev/sdl", Intent.WRITE, typed):
+    async with claim_device(host, "/dev/sdl", Intent.WRITE, typed):
         assert held == ["/dev/sdl", "/dev/sdk"]
 
 
@@ -110,7 +110,7 @@ DESCRIBED = {"serial": "S1", "device__model": "ST4000"}
     ],
 )
 async def test_what_makes_two_nodes_one_disk(first: dict[str, Any], second: dict[str, Any], same: bool) -> None:
-    assert bool((await look(two_paths(first=first, second=second))).twins) is same
+    assert bool((await scan_topology(two_paths(first=first, second=second))).twins) is same
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_what_makes_two_nodes_one_disk(first: dict[str, Any], second: dict
 async def test_nodes_of_a_bus_with_one_path_are_two_disks_whatever_they_report(way: str, one: bool) -> None:
     host = two_paths(first=DESCRIBED | {"device__wwid": WWN}, second=DESCRIBED | {"device__wwid": WWN})
     attached(host, way)
-    assert bool((await look(host)).twins) is one
+    assert bool((await scan_topology(host)).twins) is one
 
 
 def attached(host: FakeHost, way: str) -> None:
@@ -133,13 +133,13 @@ async def test_what_a_multipath_device_is_built_on_is_one_disk_whatever_it_repor
     host.files |= disk("dm-0", devno="253:0", dm__name="mpatha", dm__uuid="mpath-3600")
     for name in ("sdk", "sdl"):
         host.files |= {f"/sys/block/dm-0/slaves/{name}": "", f"/sys/block/{name}/holders/dm-0": ""}
-    assert (await look(host)).paths("sdl") == ("sdk", "sdl")
+    assert (await scan_topology(host)).paths("sdl") == ("sdk", "sdl")
 
 
 async def test_disks_of_different_size_are_not_one_by_their_serial_number() -> None:
     host = two_paths(first=DESCRIBED, second=DESCRIBED)
     host.files["/sys/block/sdl/size"] = "4096"
-    assert not (await look(host)).twins
+    assert not (await scan_topology(host)).twins
 
 
 async def test_volumes_beside_it_on_the_same_member_do_not_count() -> None:
@@ -172,5 +172,5 @@ async def test_a_run_is_refused_where_something_came_that_was_not_shown() -> Non
     host = one_disk()
     typed = (await verdict(host)).confirm_text
     with pytest.raises(RefusedError, match="Something lies on /dev/sdl that was not there when it was confirmed"):
-        async with secure(host, "/dev/sdl", Intent.WRITE, typed, shown=()):
+        async with claim_device(host, "/dev/sdl", Intent.WRITE, typed, shown=()):
             raise AssertionError("it must not be handed over")

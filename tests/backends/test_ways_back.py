@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import take_steps, validated_old_value
+from backends.change_steps import run_steps, validated_old_value
 from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.model import Scope, Target
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
@@ -70,7 +70,7 @@ async def test_a_step_that_a_log_only_tells_of_is_not_taken_nor_those_before_it(
     steps = (ChangeStep(path="/sys/one", text="1"), ChangeStep(line="echo 1 > /sys/two"))
     change = Change(target=SDA, key="switch", label="Switch", before="on", after="off", writes=steps, undo=())
     with pytest.raises(RefusedError, match="only told of, and cannot be taken: echo 1 > /sys/two"):
-        await take_steps(change, take)
+        await run_steps(change, take)
 
 
 # NVMe

@@ -33,7 +33,6 @@ SUBJECTS = (
             *(
                 "backends.topology.device_identity",
                 "backends.topology.ranges",
-                "backends.topology.visibility",
                 "backends.topology.loop_backing",
                 "backends.topology.device_mapper",
                 "backends.topology.open_files",

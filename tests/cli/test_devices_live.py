@@ -12,7 +12,7 @@ from app.cli.devices_text import list_heading, print_device_list
 from app.cli.output import BrokenPipeOutputError
 from backends.host import Host
 from backends.model import Array, Controller, Inventory, Scope, State, Target
-from backends.protocol import Told, Vendor, awaited
+from backends.protocol import Told, Vendor, placeholder_inventory
 from backends.registry import MachineBackends
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import FakeHost, disk, machine
@@ -43,7 +43,7 @@ class Cards:
 
     async def inventory_in_parts(self, told: Told) -> Inventory:
         for one in (FIRST, SLOW):
-            told(str(one), awaited(one))
+            told(str(one), placeholder_inventory(one))
         told(str(FIRST), ANSWERS[FIRST])
         await self.gate.wait()
         told(str(SLOW), ANSWERS[SLOW])

@@ -160,7 +160,7 @@ def test_a_recorded_machine_gets_no_unit(cli: Cli, machine: str) -> None:
 def booted(monkeypatch: pytest.MonkeyPatch) -> Booted:
     """A machine that systemd booted, on which raidbench lies where it should."""
     host = Booted()
-    monkeypatch.setattr(recover_unit, "lasting", lambda: ("/usr/bin/raidbench",))
+    monkeypatch.setattr(recover_unit, "persistent_argv", lambda: ("/usr/bin/raidbench",))
     monkeypatch.setattr(recover_unit, "_this_machine", lambda _bench: host)
     return host
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.did_you_mean import nearest
+from backends.did_you_mean import nearest_word
 from tests.cli.conftest import Cli
 
 DEMO = ("--demo", "--demo-speed", "1000")
@@ -50,4 +50,4 @@ def test_what_is_near_to_nothing_names_nothing(cli: Cli) -> None:
     ],
 )
 def test_the_same_letters_come_first_whatever_their_case(word: str, known: tuple[str, ...], near: str | None) -> None:
-    assert nearest(word, known) == near
+    assert nearest_word(word, known) == near

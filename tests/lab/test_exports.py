@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.privsep.device_claims import DeviceClaims
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.system.local import LocalHost
 from tests.lab.disks import BLOCK, Disk
 from tests.lab.exporting import nvme_export, nvme_import, scsi_backstore, scsi_import
@@ -43,7 +43,7 @@ def word_for(device: str) -> str:
     """What would have to be typed; a word of no meaning where nothing could be."""
 
     async def ask() -> str | None:
-        return (await look_at(LocalHost(), device, Intent.WRITE))[1].confirm_text
+        return (await judge_device(LocalHost(), device, Intent.WRITE))[1].confirm_text
 
     return asyncio.run(ask()) or "no word"
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from app.core.workbench import Workbench
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.model import Array, Scope, Target
 from backends.system.local import LocalHost
 from backends.vendors.mdraid.backend import MdRaid
@@ -94,9 +94,9 @@ async def test_disks_of_a_container_are_not_written_to(volume: Made, table: Resu
     every = sorted(path.name for path in Made("/dev/md127").sysfs.glob("slaves/*"))
     (spare,) = set(every) - set(inside)
     for what, device in (("a volume's disk", inside[0]), ("the spare", spare), ("the container", "md127")):
-        _, answer = await look_at(LocalHost(), f"/dev/{device}", Intent.WRITE)
+        _, answer = await judge_device(LocalHost(), f"/dev/{device}", Intent.WRITE)
         words = " ".join(answer.refused).replace(device, "sdX")
         told = "size is 0" in words if what == "the container" else "a disk of the container /dev/md127 (imsm)" in words
         assert table.add("Arrays", "imsm, 3 of 4 disks", f"raw write to {what}", "refused", ok=told), words
-    _, answer = await look_at(LocalHost(), volume.device, Intent.WRITE)
+    _, answer = await judge_device(LocalHost(), volume.device, Intent.WRITE)
     assert table.add("Arrays", "imsm, 3 of 4 disks", "raw write to the volume", "may be", ok=answer.ok), answer.refused

@@ -12,7 +12,7 @@ import pytest
 
 from backends.guard import DeviceFacts, Intent, judge
 from backends.system.local import LocalHost
-from backends.topology import look
+from backends.topology import scan_topology
 from tests.lab.disks import Disk
 from tests.lab.layers import ARRANGEMENTS, Place, Tried, filesystem
 from tests.lab.making import Made, two_path_disk
@@ -66,7 +66,7 @@ def seen(tried: Sequence[Tried]) -> dict[str, str]:
     """What the guard says of each by one look at the machine, before anything is opened."""
 
     async def judged() -> dict[str, str]:
-        picture = await look(LocalHost(), everywhere=True)
+        picture = await scan_topology(LocalHost(), everywhere=True)
         found: dict[str, str] = {}
         for one in tried:
             node = picture.tree.nodes[Path(one.device).name]

@@ -15,7 +15,7 @@ import pytest
 from app.core.workbench import Workbench
 from backends.model import Level, State, Target
 from backends.system.local import LocalHost
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.vendors.zfs.inventory import MODULE, target_of
 from tests.lab.disks import Disks
 from tests.lab.running import run
@@ -54,7 +54,7 @@ async def test_pools_volumes_and_filesystems_are_found(pool: str, workbench: Wor
         32 << 20,
     )
     assert (found["lab/files"].level, found["lab/files"].folder) == (Level.FILESYSTEM, "/lab/files")
-    assert "zfs" in {use.kind for use in (await look(LocalHost())).uses(disks["nvme0"].kernel)}
+    assert "zfs" in {use.kind for use in (await scan_topology(LocalHost())).uses(disks["nvme0"].kernel)}
 
 
 SETTINGS = [

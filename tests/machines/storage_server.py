@@ -17,7 +17,7 @@ from backends.errors import ToolMissingError
 from backends.host import Command, Completed, FileStat
 from backends.registry import MachineBackends
 from backends.system.recorded import RecordingHost
-from backends.topology.facts import inspect
+from backends.topology.facts import gather_facts
 from tests.backends.fakes import FakeHost
 
 NAME = "storage1"
@@ -244,7 +244,7 @@ async def record(folder: Path) -> None:
         if other is not None:
             await backend.plan(drive.target, "scheduler", other)
         await host.link(f"/sys/dev/block/{drive.identity.devno}" if drive.identity else "")
-        await inspect(host, drive.device or "", claim=None)
+        await gather_facts(host, drive.device or "", claim=None)
     for path in sorted(path for path in server().files if path.endswith("/queue/logical_block_size")):
         await host.read(path)
     host.save(folder)

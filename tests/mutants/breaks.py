@@ -39,8 +39,8 @@ BREAKS = (
     Break(
         name="what lies there now is compared with what was shown",
         module="backends/guard.py",
-        line="    new = [] if shown is None else newly_found(verdict.found, shown)\n    if new:",
-        broken="    new = [] if shown is None else newly_found(verdict.found, shown)\n    if False:",
+        line="    new = [] if shown is None else new_content(verdict.found, shown)\n    if new:",
+        broken="    new = [] if shown is None else new_content(verdict.found, shown)\n    if False:",
         tests=("tests/backends/test_held_look.py",),
         rows=("A6",),
     ),
@@ -71,7 +71,7 @@ BREAKS = (
     Break(
         name="the device that is held is the one that was looked at",
         module="backends/guard.py",
-        line="        _same(now, identity)\n",
+        line="        _require_same(now, identity)\n",
         broken="        pass\n",
         tests=("tests/backends/test_held_look.py",),
         rows=("T9",),
@@ -103,8 +103,8 @@ BREAKS = (
     Break(
         name="what is in use is looked for by the UUID of what lies on a device",
         module="backends/topology/facts.py",
-        line="    if probe:\n        picture = with_content(",
-        broken="    if False:\n        picture = with_content(",
+        line="    if probe:\n        picture = with_signatures(",
+        broken="    if False:\n        picture = with_signatures(",
         tests=("tests/backends/topology/test_clones.py",),
         rows=("A33",),
     ),

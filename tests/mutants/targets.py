@@ -259,7 +259,6 @@ DRAWN: tuple[str, ...] = (
     "backends/change_steps.py",
     *(
         "backends/topology/device_identity.py",
-        "backends/topology/visibility.py",
         "backends/topology/loop_backing.py",
         "backends/topology/clones.py",
         "backends/topology/exports.py",

@@ -238,7 +238,7 @@ class Writer:
 
     def true(self) -> bytes:
         """A request that may be done, or come at a wrong moment."""
-        rng, node, name = self.rng, self.place.device.device, lock_name(self.place.change.held_by)
+        rng, node, name = self.rng, self.place.device.device, lock_name(self.place.change.locks[0])
         change, id = self.place.change, f"c{rng.randrange(1, 9)}"
         what = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
         makers: tuple[Callable[[], bytes], ...] = (
@@ -286,7 +286,7 @@ class Writer:
         """Requests that lead to where something can be changed or read, so that the odd ones come there as well."""
         change, node = self.place.change, self.place.device.device
         return [
-            self._say("lock", name=lock_name(change.held_by), what="changing"),
+            self._say("lock", name=lock_name(change.locks[0]), what="changing"),
             self._say("plan", change=unstructure(change), back=None),
             self._say("hold", device=node, writing=False, typed=None, meant=None, shown=None),
         ]
@@ -562,7 +562,7 @@ def _converse(
         talk.process.kill()
         talk.process.communicate()
     tally.expect(_none_left(place), f"left: {_left(place)}")
-    tally.expect(_is_free(lock_name(place.change.held_by)), "a lock is held")
+    tally.expect(_is_free(lock_name(place.change.locks[0])), "a lock is held")
 
 
 def _is_clear(answer: dict[str, Any]) -> bool:

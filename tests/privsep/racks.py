@@ -13,7 +13,7 @@ import pytest
 from app.core.workbench import Workbench
 from app.privsep import device_claims, dispatcher
 from app.privsep.dispatcher import ReplyFrame, RequestDispatcher
-from backends.helper_interface import raised
+from backends.helper_interface import decode_error
 from backends.simulator.host import SimulatedHost
 from backends.system.local import LocalHost
 from backends.system.privsep.host import SplitHost
@@ -53,7 +53,7 @@ class UsersSide(SplitHost):
 
 def _settled(reply: ReplyFrame) -> tuple[Mapping[str, Any], tuple[int, ...]]:
     if "error" in reply.message:
-        raise raised(reply.message["error"])
+        raise decode_error(reply.message["error"])
     return json.loads(json.dumps(reply.message["ok"])), reply.descriptors
 
 

@@ -175,7 +175,7 @@ async def test_a_change_with_anything_else_in_it_is_refused(
 ) -> None:
     change: Change = TAMPERED[how](await bench.hardware.plan(target(device), "read_ahead_kb", "512"))
     before = read_ahead(device)
-    await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
+    await root.side.ask("lock", name=lock_name(change.locks[0]), what="changing")
 
     with pytest.raises(RefusedError):
         await root.side.ask("plan", change=unstructure(change), back=None)
@@ -194,7 +194,7 @@ async def test_a_change_without_its_lock_is_refused(bench: Workbench, root: Help
 @pytest.mark.long
 async def test_a_change_that_is_in_no_journal_is_not_made(bench: Workbench, root: Helper, device: Loop) -> None:
     change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
-    await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
+    await root.side.ask("lock", name=lock_name(change.locks[0]), what="changing")
     await root.side.ask("plan", change=unstructure(change), back=None)
 
     with pytest.raises(RefusedError, match="not announced"):
@@ -205,7 +205,7 @@ async def test_a_change_that_is_in_no_journal_is_not_made(bench: Workbench, root
 
 async def test_a_change_is_made_once(bench: Workbench, root: Helper, device: Loop) -> None:
     change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
-    await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
+    await root.side.ask("lock", name=lock_name(change.locks[0]), what="changing")
     await root.side.ask("plan", change=unstructure(change), back=None)
     words = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
     await root.side.ask("intend", session="/nowhere", id="c1", **words)
@@ -230,7 +230,7 @@ async def test_what_a_killed_helper_left_in_the_middle_is_named_by_the_next_and_
     before = read_ahead(device)
     await bench.open()
     change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
-    await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
+    await root.side.ask("lock", name=lock_name(change.locks[0]), what="changing")
     await root.side.ask("plan", change=unstructure(change), back=None)
     words = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
     await root.side.ask("intend", session=str(bench.require_recording()), id="c1", **words)

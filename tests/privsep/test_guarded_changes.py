@@ -50,7 +50,7 @@ class Helper:
         """Locked and planned."""
         change = await self.machine.setter(SDA).plan(SDA, "read_ahead_kb", value)
         if not self.changes._locks:
-            self.changes.lock(lock_name(change.held_by), "changing")
+            self.changes.lock(lock_name(change.locks[0]), "changing")
         await self.changes.plan(unstructure(change), None)
         return change
 
@@ -87,7 +87,7 @@ async def test_of_a_program_that_makes_a_change_the_lock_tells_and_the_journal(
         made = custody.get()
         assert made is not None
         made.begins(os.getpid(), "sdparm")
-        with pytest.raises(HeldError) as held, hold_lock(helper.paths.locks, lock_name(change.held_by), "measuring"):
+        with pytest.raises(HeldError) as held, hold_lock(helper.paths.locks, lock_name(change.locks[0]), "measuring"):
             pass
         told.append(held.value.message)
 

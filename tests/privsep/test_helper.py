@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from backends.errors import RefusedError
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.helper_device import helper_device_facts
 from backends.identity import Identity
 from backends.system.local import LocalHost
@@ -125,7 +125,7 @@ async def test_the_helper_tells_of_a_device_what_root_itself_finds(root: Helper,
     ext4(device.sure())
     told = await helper_device_facts(root.side, device.device, writing=True)
 
-    found, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
+    found, _ = await judge_device(LocalHost(), device.device, Intent.WRITE)
 
     assert replace(told, others=(), rooms=()) == replace(found, others=(), rooms=())
     assert {type(one) for one in told.others} == {Identity}

@@ -11,7 +11,7 @@ from app.privsep import device_claims
 from app.privsep.device_claims import DeviceClaims
 from backends import guard
 from backends.exclusive_open import DeviceClaim
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import FileStat
 from tests.backends.fakes import FakeHost
 from tests.backends.topology.test_clones import ISCSI, SATA, pair
@@ -45,7 +45,7 @@ IN_USE: Mapping[str, tuple[FakeHost, str]] = {
 
 
 async def is_lent(host: FakeHost, device: str, config: Path) -> bool:
-    facts, _ = await look_at(host, device, Intent.READ)
+    facts, _ = await judge_device(host, device, Intent.READ)
     assert facts.identity is not None
     helper = DeviceClaims(host, 0, config)  # type: ignore[arg-type]
     return await helper._lends(DeviceClaim(device, facts.identity, write=False))

@@ -299,8 +299,8 @@ async def test_a_plan_ends_with_its_lock(tmp_path: Path, again: str) -> None:
     change = await helper.planned()
     if again == "apply":
         helper.intend()
-    helper.changes.unlock(lock_name(change.held_by))
-    helper.changes.lock(lock_name(change.held_by), "changing")
+    helper.changes.unlock(lock_name(change.locks[0]))
+    helper.changes.lock(lock_name(change.locks[0]), "changing")
 
     async def go_on() -> None:
         if again == "intend":
@@ -321,7 +321,7 @@ async def test_a_lock_is_not_let_go_while_a_change_is_made_under_it(
     helper = Helper(tmp_path, JANE)
     change = await helper.planned()
     helper.intend()
-    name = lock_name(change.held_by)
+    name = lock_name(change.locks[0])
     begun, may_end = asyncio.Event(), asyncio.Event()
 
     async def waits(_backend: object, _change: Change) -> None:

@@ -12,7 +12,7 @@ from app.core.session.journal import Journal
 from app.core.workbench import Workbench
 from backends.change import Change
 from backends.errors import RefusedError
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import Command, Completed
 from backends.model import Scope, Target
 from tests.backends.simulator.asking import ask
@@ -126,5 +126,5 @@ async def test_the_helper_is_asked_about_writing_where_something_is_to_be_writte
         return await ask(verb, **args)
 
     monkeypatch.setattr(rack.side, "ask", noted)
-    await look_at(rack.bench.host, "/dev/sdb", intent)
+    await judge_device(rack.bench.host, "/dev/sdb", intent)
     assert asked == [("facts", writing)]

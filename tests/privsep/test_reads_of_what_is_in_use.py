@@ -23,7 +23,7 @@ from app.privsep import __main__ as starting
 from app.privsep import device_claims
 from app.privsep.client import split_host
 from backends.errors import RaidbenchError, RefusedError
-from backends.guard import DeviceFacts, GuardResult, Intent, look_at
+from backends.guard import DeviceFacts, GuardResult, Intent, judge_device
 from backends.helper_device import HelperDevice
 from backends.host import Host
 from backends.system.local import LocalHost
@@ -199,9 +199,9 @@ async def test_what_was_judged_free_is_what_is_handed_over(
     other = stack.enter_context(loop(tmp_path / "other"))
 
     async def elsewhere(host: Host, name: str, intent: Intent) -> tuple[DeviceFacts, GuardResult]:
-        return await look_at(host, other.device, intent)
+        return await judge_device(host, other.device, intent)
 
-    monkeypatch.setattr(device_claims, "look_at", elsewhere)
+    monkeypatch.setattr(device_claims, "judge_device", elsewhere)
     one = device_claims.DeviceClaims(LocalHost(), NOBODY, tmp_path / "none")
 
     said, descriptors = await one.hold(**asking(device.device))  # type: ignore[arg-type]

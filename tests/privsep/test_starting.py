@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.privsep.client import begin, helper
+from app.privsep.client import helper, start_conversation
 from backends.errors import RefusedError
 from backends.system.local import elevated
 from tests.privsep.helping import NOBODY, needs_root
@@ -36,7 +36,7 @@ def test_sudo_starts_the_helper_without_a_question_where_it_may(
 ) -> None:
     sudo_that(tmp_path, monkeypatch, OBEYS)
 
-    side = begin(helper(ask=True), read_only=True, firmware=False)
+    side = start_conversation(helper(ask=True), read_only=True, firmware=False)
 
     assert side.ask_now("journal") == {"unresolved": [], "trials": [], "left_running": [], "newer": None}
     assert (tmp_path / "bin" / "said").read_text() == f"-n -- {sys.executable} -I -m app.privsep\n"
@@ -62,7 +62,7 @@ def test_a_sudo_that_says_no_leaves_raidbench_without_root(tmp_path: Path, monke
 def test_nobody_is_asked_where_nobody_is_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sudo_that(tmp_path, monkeypatch, "exit 1")
 
-    assert [way.asks for way in elevated.ways(ask=False)] == [False]
+    assert [way.asks for way in elevated.privilege_tools(ask=False)] == [False]
 
 
 def test_without_sudo_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

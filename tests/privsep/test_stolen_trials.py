@@ -46,7 +46,7 @@ class User:
         assert await self.ask(verb, **args), verb
 
     async def locks_and_plans(self, change: Change) -> None:
-        await self.must("lock", name=lock_name(change.held_by), what="changing")
+        await self.must("lock", name=lock_name(change.locks[0]), what="changing")
         await self.must("plan", change=unstructure(change), back=None)
 
 
@@ -82,10 +82,10 @@ async def test_another_user_silences_no_trial(tmp_path: Path, device: Loop, othe
     await jane.must("intend", **intent(change, "c1", until))
     await jane.must("arm", session=SESSION, until=until)
     await jane.must("apply", session=SESSION, id="c1")
-    await jane.must("unlock", name=lock_name(change.held_by))
+    await jane.must("unlock", name=lock_name(change.locks[0]))
     assert read_ahead(device) == "64"
 
-    done = [await joe.ask("lock", name=lock_name(change.held_by), what="changing")]
+    done = [await joe.ask("lock", name=lock_name(change.locks[0]), what="changing")]
     own = await change_of(other, "512")
     await joe.locks_and_plans(own)
     for end in (None, until, until - 5):
@@ -97,7 +97,7 @@ async def test_another_user_silences_no_trial(tmp_path: Path, device: Loop, othe
     for spelling in (f"{SESSION}/", f"/{SESSION}", SESSION.replace("/home", "/home/../home")):
         done.append(await joe.ask("intend", **intent(own, "c1", None) | {"session": spelling}))
         done.append(await joe.ask("outcome", session=spelling, id="c1", result="kept"))
-    done.append(await joe.ask("unlock", name=lock_name(change.held_by)))
+    done.append(await joe.ask("unlock", name=lock_name(change.locks[0])))
     done.append(await joe.ask("apply", session=SESSION, id="c1"))
     done.append(await joe.ask("remake", session=SESSION, id="c1"))
 

@@ -10,7 +10,7 @@ import pytest
 from app.core.changes.systemd_units import NAME, PATH
 from app.privsep.client import split_host
 from backends.firmware_queries import FirmwareQuery
-from backends.self_exec import lasting
+from backends.self_exec import persistent_argv
 from backends.system.local import LocalHost
 from tests.backends.hba.answers import ANSWERS, AnsweringCard
 from tests.core.changes.test_boot_unit import Booted
@@ -39,7 +39,7 @@ async def test_the_unit_that_was_shown_is_the_one_that_is_enabled(
 async def test_the_unit_starts_the_helpers_own_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = (await side_on(RootsOwn(), tmp_path, monkeypatch).ask("unit", do="plan"))["text"]
 
-    assert f"ExecStart={' '.join(lasting())} recover --trials\n" in shown
+    assert f"ExecStart={' '.join(persistent_argv())} recover --trials\n" in shown
 
 
 async def test_the_unit_is_taken_away_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from backends.simulator.tool_output import SimulatedOutput
-from backends.testing.truncation import complaints, every_line
+from backends.testing.truncation import every_line, truncation_violations
 from backends.tool_output import CUT
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf.commands import DONE, WHOLE
@@ -109,7 +109,7 @@ class _Recorded(PlayedCards):
 
 def _half(text: str, *, adaptec: bool) -> list[str]:
     """What is made of half a recording that is wrong."""
-    return asyncio.run(complaints(lambda: _Recorded(text, adaptec=adaptec), SmartArray, places=_some_lines))
+    return asyncio.run(truncation_violations(lambda: _Recorded(text, adaptec=adaptec), SmartArray, places=_some_lines))
 
 
 def _some_lines(text: str) -> list[int]:

@@ -37,7 +37,7 @@ from app.tui.app import WorkbenchApp
 from app.tui.notices import Notices
 from app.tui.options import ScreenOptions
 from backends.change import Change
-from backends.device_label import nameplate
+from backends.device_label import device_label
 from backends.guard import GuardResult, Intent, require
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
@@ -230,7 +230,7 @@ class FakeGate(DeviceAccess):
             refused=refused,
             hint="Unmount it first." if refused else "",
             needs_confirmation=bool(found),
-            plate=nameplate(Identity(name=name, serial="S1"), name=path),
+            plate=device_label(Identity(name=name, serial="S1"), name=path),
             found=found,
         )
         return DeviceGuardResult(

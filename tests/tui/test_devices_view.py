@@ -15,7 +15,7 @@ from app.tui.devices.device_list import SHOWN, next_value
 from app.tui.devices.settings_panel import settings_columns
 from app.tui.devices.staged_changes import confirmation
 from backends.change import Change, ChangeStep
-from backends.device_label import nameplate
+from backends.device_label import device_label
 from backends.identity import Identity, Use
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, State, Target
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
@@ -280,7 +280,7 @@ def change(risk: Risk = Risk.NONE, *, target: str = "sda", undo: bool = True) ->
 
 def asked(changes: tuple[Change, ...], trial_label: str = "") -> Confirmation:
     disk = Identity(name="sda", serial="AB12345678", model="ACME X1", size_bytes=1 << 40)
-    plates = {one.target: nameplate(disk, name=str(one.target)) for one in changes}
+    plates = {one.target: device_label(disk, name=str(one.target)) for one in changes}
     return confirmation(changes, plates, trial_label=trial_label)
 
 

@@ -15,8 +15,8 @@ from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Array, Drive, Inventory, Media
 from backends.sizes import size_words
-from backends.topology.thin_capacity import AllocatedRange, ThinCapacity, low
-from backends.topology.thin_capacity_scan import asked_again, rooms_at
+from backends.topology.thin_capacity import AllocatedRange, ThinCapacity, low_capacity_reasons
+from backends.topology.thin_capacity_scan import capacities_at, refresh_capacities
 from backends.values import dataclass
 
 # -- ends a run by what is looked at while it goes on, and says so in its figures -------------------------------------
@@ -175,10 +175,10 @@ class ThinCapacityMonitor:
 
     async def __call__(self) -> tuple[str, ...]:
         """What has too little left now, a clause each."""
-        now = await asked_again(self._host, self._rooms)
+        now = await refresh_capacities(self._host, self._rooms)
         blind = any(room.unknown for room in now)
         self._blind = self._blind + 1 if blind else 0
-        return low(room for room in now if not room.unknown or self._blind >= _BLIND_LOOKS)
+        return low_capacity_reasons(room for room in now if not room.unknown or self._blind >= _BLIND_LOOKS)
 
 
 def make_capacity_monitor(host: Host, ready: RunPlan) -> Look | None:
@@ -206,7 +206,9 @@ class AllocatedRanges:
             devno = await number(site)
             before = {(room.layer, room.part): room for room in site.found_rooms}
             rooms_now = [
-                room for room in await rooms_at(self._host, devno, site.file or "") if (room.layer, room.part) in before
+                room
+                for room in await capacities_at(self._host, devno, site.file or "")
+                if (room.layer, room.part) in before
             ]
             ranges = tuple(
                 room.after(before[room.layer, room.part], site.area) for room in rooms_now if not room.unknown

@@ -13,21 +13,21 @@ from backends.guard import (
     DeviceFacts,
     GuardResult,
     Intent,
+    claim_device,
     facts_of,
     judge,
-    look_at,
+    judge_device,
     require,
     require_confirmed_content,
-    secure,
 )
 from backends.helper_device import HelperDevice
 from backends.host import Host
 from backends.identity import Identity
 from backends.model import KERNEL, Inventory
-from backends.topology import kernel_name, look, node_path
+from backends.topology import kernel_name, node_path, scan_topology
 from backends.topology.footing import Footing
 from backends.topology.thin_capacity import WHOLE, ThinCapacity, WriteRange
-from backends.topology.thin_capacity_scan import rooms_at
+from backends.topology.thin_capacity_scan import capacities_at
 from backends.values import dataclass
 
 SECTOR = 512
@@ -112,8 +112,8 @@ class DeviceAccess:
         )
 
     async def rooms(self, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
-        """What writing takes room from, see `rooms_at`."""
-        return await rooms_at(self._host, devno, path)
+        """What writing takes room from, see `capacities_at`."""
+        return await capacities_at(self._host, devno, path)
 
     async def _look(self, path: str, intent: Intent, area: WriteRange) -> tuple[DeviceFacts, GuardResult]:
         """The facts of a device and the verdict on them.
@@ -125,7 +125,7 @@ class DeviceAccess:
             drives = (await self._disks()).drives
             drive = next((drive for drive in drives if drive.device in (path, real)), None)
             if drive is not None:
-                picture, name = await look(self._host), kernel_name(drive.device or "")
+                picture, name = await scan_topology(self._host), kernel_name(drive.device or "")
                 facts = replace(
                     facts_of(drive, [drive for drive in drives if drive.target.backend == KERNEL]),
                     called=picture.called(name),
@@ -134,7 +134,7 @@ class DeviceAccess:
                 if intent is Intent.WRITE and drive.identity is not None:
                     facts = replace(facts, rooms=await self.rooms(drive.identity.devno or ""))
                 return facts, judge(facts, intent, area)
-        return await look_at(self._host, path, intent, area)
+        return await judge_device(self._host, path, intent, area)
 
     async def beneath(self, devno: str) -> tuple[str | None, int]:
         """Node of the disk behind a device number (a partition's disk), and its logical block size.
@@ -155,10 +155,10 @@ class DeviceAccess:
         return await locks_of(self._host, map(kernel_name, disks))
 
     async def kin(self, numbers: Sequence[str]) -> list[frozenset[str]]:
-        """All disks and files that the data of each device number lie on, see `Topology.kin`; none of no device."""
-        picture = await look(self._host)
+        """Return the disks and files that the data of each device number lie on; none for a number without a device."""
+        picture = await scan_topology(self._host)
         nodes = [picture.tree.by_devno(number) for number in numbers]
-        return [frozenset() if node is None else picture.kin(node.name) for node in nodes]
+        return [frozenset() if node is None else picture.backing_disks_and_files(node.name) for node in nodes]
 
     @asynccontextmanager
     async def hold(self, judgement: DeviceGuardResult, typed: str | None) -> AsyncGenerator[OpenTarget, None]:
@@ -188,5 +188,5 @@ class DeviceAccess:
                 yield OpenTarget(path=helper_device.path, root=helper_device.root)
             return
         identity, area = judgement.identity, judgement.area
-        async with secure(self._host, judgement.device, judgement.intent, typed, identity, content, area) as hold:
+        async with claim_device(self._host, judgement.device, judgement.intent, typed, identity, content, area) as hold:
             yield OpenTarget(path=hold.path)

@@ -17,7 +17,7 @@ from backends.errors import InvalidValueError, RefusedError
 from backends.guard import require
 from backends.sizes import size_words
 from backends.text import clean
-from backends.topology.thin_capacity import WHOLE, WriteRange, taken
+from backends.topology.thin_capacity import WHOLE, WriteRange, affected_capacities
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class ResolvedTarget:
     @property
     def capacity_sources(self) -> tuple[ThinCapacity, ...]:
         """What writing to it takes room from; nothing of what is only read."""
-        return taken(self.found_rooms, self.area)
+        return affected_capacities(self.found_rooms, self.area)
 
     @property
     def found_rooms(self) -> tuple[ThinCapacity, ...]:

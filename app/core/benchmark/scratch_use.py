@@ -16,7 +16,7 @@ from backends.errors import RefusedError
 from backends.host import Host
 from backends.system.local import LocalHost
 from backends.text import clean
-from backends.topology.file_users import find_file_users, place_of
+from backends.topology.file_users import file_id_of, find_file_users
 from backends.topology.scan import probe_path
 
 _WAITS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
@@ -84,7 +84,7 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
         users, is_complete = await find_file_users(
             host,
             str(path),
-            place_of(os.fstat(descriptor)),
+            file_id_of(os.fstat(descriptor)),
             programs=lease is not Lease.FREE,
             ignore=(os.getpid(),),
         )

@@ -18,11 +18,11 @@ from backends.guard import Intent, use_clause
 from backends.helper_device import helper_device_facts
 from backends.host import Host
 from backends.system.local.mapper import read_tables
-from backends.system.local.uninterruptible import apart
+from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
-from backends.topology import kernel_name, look, node_path
+from backends.topology import kernel_name, node_path, scan_topology
 from backends.topology.device_mapper import TABLE as TABLES
-from backends.topology.device_mapper import answer, by_name, is_mapped
+from backends.topology.device_mapper import dmsetup_output, is_mapped, segments_by_name
 from backends.topology.footing import TABLE, Footing, changes, holder_signs, layers_in, read_quick, table_text
 from backends.topology.mounts import parse_mountinfo
 from backends.values import dataclass
@@ -193,7 +193,7 @@ class FootingWatch:
         paths = {layer: f"/sys/block/{layer}/dev" for layer in self._mapped}
         texts = await self._host.read_many(list(paths.values()))
         numbers = {layer: texts[path] for layer, path in paths.items() if path in texts}
-        tables = by_name(await apart("tables", partial(read_tables, list(numbers.values()))))
+        tables = segments_by_name(await run_in_thread("tables", partial(read_tables, list(numbers.values()))))
         known_tables = {layer: tables[number] for layer, number in numbers.items() if tables.get(number)}
         return {f"{layer} {TABLE}": table_text(rows) for layer, rows in known_tables.items()}
 
@@ -221,7 +221,7 @@ class FootingWatch:
 
     async def _tables(self) -> Footing | None:
         """Return the tables of all layers now; None where one of them, or of the judged ones, is not known."""
-        tables = by_name(await answer(self._host, TABLES))
+        tables = segments_by_name(await dmsetup_output(self._host, TABLES))
         names = await self._host.read_many([f"/sys/block/{layer}/dm/name" for layer in self._mapped])
         tables_by_layer: dict[str, str] = {}
         for layer in self._mapped:
@@ -268,8 +268,8 @@ class FootingWatch:
                 facts = await helper_device_facts(self._host.root_side, device.device, writing=True)
                 uses, label = facts.uses, facts.shown
             else:
-                picture = picture or await look(self._host, everywhere=True)
-                apart = picture.without(picture.doubtful())  # the guard proved before the run that these are two
+                picture = picture or await scan_topology(self._host, everywhere=True)
+                apart = picture.with_separate(picture.doubtful())  # the guard proved before the run that these are two
                 uses = apart.uses(name) if name in picture.tree.nodes else ()
                 label = (picture.link(name) if name in picture.tree.nodes else None) or label
             new_uses = [use for use in uses if use.kind not in _KNOWN_BEFORE]

@@ -32,7 +32,7 @@ from app.core.session.recorder import Recorder
 from app.core.session.state import ChangeRecord
 from app.core.session.trusted_file import is_absent
 from backends.change import Change
-from backends.device_label import DeviceLabel, nameplate_of_parts
+from backends.device_label import DeviceLabel, device_label_of_parts
 from backends.errors import NotFoundError, RaidbenchError, RefusedError
 from backends.host import Host
 from backends.model import Controller, Target
@@ -123,11 +123,11 @@ class SessionChanges:
         Raises BlockedError where nothing can, RefusedError, DeviceGoneError.
         """
         change = await self._changer().plan_remake(left)
-        return change, nameplate_of_parts(change.target, left.change.members)
+        return change, device_label_of_parts(change.target, left.change.members)
 
     async def remake(self, left: UnresolvedChange, confirm: str) -> ChangeEnded:
         """Do it. See `ChangeExecutor.remake`."""
-        plate = nameplate_of_parts(left.change.target, left.change.members)
+        plate = device_label_of_parts(left.change.target, left.change.members)
         return await self._changer().remake(left, confirm=confirm, plate=plate)
 
     def apply_all(

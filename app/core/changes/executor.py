@@ -57,7 +57,7 @@ from backends.host import ProcessTracking, completed_when_cancelled, custody
 from backends.model import Target
 from backends.protocol import InterruptedChangeReporter, InventoryBackend, Recreatable, SettingsBackend
 from backends.settings import Persistence, Risk
-from backends.system.caching import asked_since
+from backends.system.caching import cached_since
 from backends.values import dataclass
 
 Emit = Callable[[AnyEvent], None]
@@ -139,7 +139,7 @@ class ChangeExecutor:
     async def _locked_and_cached(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
         """As `locked`; what a program tells under the lock it is asked once, until something is set."""
         async with self.locked(change, wait=wait) as lock:
-            with asked_since(time.monotonic()):
+            with cached_since(time.monotonic()):
                 yield lock
 
     async def _take_locks(self, held: contextlib.ExitStack, change: Change, end: float) -> HeldLock:
@@ -198,7 +198,7 @@ class ChangeExecutor:
         moved = _moved_by([ended for _, ended in made], shown.target, shown.key)
         if not done and not moved:
             return shown
-        with asked_since(time.monotonic()):
+        with cached_since(time.monotonic()):
             if await is_as_wanted(self._backend(shown.target), shown):
                 return shown
             change = await self._backend(shown.target).plan(shown.target, shown.key, shown.wish)
@@ -234,7 +234,7 @@ class ChangeExecutor:
 
     async def _read_values(self, changes: Sequence[Change]) -> Values:
         """Return what the settings of changes read now; a program is asked once."""
-        with asked_since(time.monotonic()):
+        with cached_since(time.monotonic()):
             readings = {
                 (change.target, change.key): await read_for(self._backend(change.target), change) for change in changes
             }

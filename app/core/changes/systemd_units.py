@@ -8,7 +8,7 @@ from pathlib import Path
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Host
 from backends.system.local.detached import BOOTED
-from backends.system.local.programs import is_roots
+from backends.system.local.programs import is_owned_by_root
 from backends.values import dataclass
 
 NAME = "raidbench-recover.service"
@@ -56,7 +56,7 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path, environme
     """
     await _require_systemd(host)
     for word in command:
-        if word.startswith("/") and not (is_roots(word) if word != command[0] else host.which((word,))):
+        if word.startswith("/") and not (is_owned_by_root(word) if word != command[0] else host.which((word,))):
             raise RefusedError(
                 f"{word} is not root's alone, along its whole path: root must not run it at boot.",
                 hint="Install raidbench where only root may write, and do it again from there.",

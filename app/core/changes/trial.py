@@ -10,7 +10,7 @@ from app.core.session.journal import boot_clock
 from app.core.session.paths import Paths
 from backends.change import Change
 from backends.errors import RaidbenchError, RefusedError
-from backends.helper_interface import raised
+from backends.helper_interface import decode_error
 from backends.settings import Effect, Risk
 from backends.system.local import start_detached
 from backends.text import clean
@@ -106,7 +106,7 @@ def _refusal_in(line: str) -> RaidbenchError | None:
     """What the line of a watchdog says against it; None where it is armed."""
     try:
         answer = json.loads(line)
-        return None if answer == {"armed": True} else raised(answer["error"])
+        return None if answer == {"armed": True} else decode_error(answer["error"])
     except (ValueError, TypeError, KeyError):  # it is no answer
         reason = f"it ended without an answer: {clean(line, 300)}" if line else "it said nothing"
         return RefusedError(f"{reason}.")

@@ -21,7 +21,7 @@ from app.core.https_hosts import with_configured_systems
 from app.core.session.journal import Journal, UnresolvedChange, boot_clock
 from app.core.session.paths import Paths, restrict_umask
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.helper_interface import told
+from backends.helper_interface import encode_error
 from backends.host import Command, Host
 from backends.protocol import InventoryBackend, SettingsBackend
 from backends.registry import MachineBackends
@@ -201,10 +201,10 @@ async def _serve(
         load_all(packages)
         backends = await rehearse(paths, session, until, host_of)
     except RaidbenchError as error:
-        _answer({"error": told(error)})
+        _answer({"error": encode_error(error)})
         return
     except Exception as error:  # reported to whoever asked, who then sets nothing
-        _answer({"error": told(RefusedError(f"{type(error).__name__}: {error}"))})
+        _answer({"error": encode_error(RefusedError(f"{type(error).__name__}: {error}"))})
         return
     _answer({"armed": True})
     if until is not None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from app.core.fio.job import Job
 from app.core.fio.job_values import Pattern, Split
 from app.core.fio.profile_names import TITLES
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import NotFoundError
 from backends.text import clean
 from backends.values import dataclass
@@ -143,6 +143,6 @@ def profile(name: str) -> Profile:
     if match is None:
         raise NotFoundError(
             f"There is no workload called '{clean(name, 40)}'",
-            hint=suggested(name, PROFILES, "There are " + ", ".join(PROFILES) + "."),
+            hint=suggestion_hint(name, PROFILES, "There are " + ", ".join(PROFILES) + "."),
         )
     return match

@@ -12,8 +12,8 @@ from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
 from app.core.session.unit_labels import value_text, within_sentence
 from backends.model import KERNEL
-from backends.protocol import at_place
-from backends.registry import declared, find_vendors
+from backends.protocol import load_object
+from backends.registry import declared_settings, find_vendors
 from widgets.text_utils import units
 
 _IN_FORCE = "in_force_"
@@ -48,7 +48,7 @@ def key_name(key: str) -> str:
     """`Read-ahead` of `read_ahead`, `Kernel read-ahead` of `read_ahead_kb`, `Write-mostly, sda1` of
     `write_mostly.sda1`, `Queue depth` of `iodepth`.
     """
-    settings, (kind, _, member) = declared(), key.partition(".")
+    settings, (kind, _, member) = declared_settings(), key.partition(".")
     if kind in settings:
         label = settings[kind].label
         if kind in _kernel_setting_keys():
@@ -65,9 +65,9 @@ def _kernel_setting_keys() -> frozenset[str]:
     places = (
         declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
     )
-    keys = {setting.key for declaration in places for setting in at_place(declaration)}
-    labels = Counter(setting.label for setting in declared().values())
-    return frozenset(key for key in keys if labels[declared()[key].label] > 1)
+    keys = {setting.key for declaration in places for setting in load_object(declaration)}
+    labels = Counter(setting.label for setting in declared_settings().values())
+    return frozenset(key for key in keys if labels[declared_settings()[key].label] > 1)
 
 
 def key_heading(key: str) -> str:
@@ -107,7 +107,7 @@ def setup_label(row: str) -> str:
 
 def _setup_part_label(part: str) -> str:
     key, equals, value = part.partition("=")
-    return with_value(key_name(key), key_value(key, value)) if equals and key in declared() else part
+    return with_value(key_name(key), key_value(key, value)) if equals and key in declared_settings() else part
 
 
 def workload_label(column: str) -> str:

@@ -15,10 +15,10 @@ from app.core.session.events import InventorySeen
 from app.core.session.recorder import Recorder
 from backends.change import Change
 from backends.device_label import DeviceLabel, device_label_of
-from backends.did_you_mean import suggested
-from backends.display_names import name_of, named
+from backends.did_you_mean import suggestion_hint
+from backends.display_names import find_by_name, name_of
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
-from backends.merge_inventory import joined_parts
+from backends.merge_inventory import join_parts
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target, Task
 from backends.protocol import PlansTogether, TaskReporter
 from backends.settings import Effect, Reading, Risk, Setting, worst
@@ -72,7 +72,7 @@ class SessionInventory:
         def show_part(part: str, inventory: Inventory) -> None:
             answered[part] = inventory
             self._parts = {**self._parts, part: inventory}
-            self._record.emit(InventorySeen(at=time.time(), inventory=joined_parts(self._parts), complete=False))
+            self._record.emit(InventorySeen(at=time.time(), inventory=join_parts(self._parts), complete=False))
 
         self._scanned_at = time.monotonic()
         merged = with_ratings(await self.machine.probe(show_part), self._record.endurance_ratings)
@@ -138,7 +138,7 @@ class SessionInventory:
                 if addresses
                 else "`raidbench doctor` says why nothing is found."
             )
-            hint = suggested(address, _accepted_names(devices), hint)
+            hint = suggestion_hint(address, _accepted_names(devices), hint)
             if unread := _problem_above(inventory, address):
                 raise ToolFailedError(f"Whether there is {address!r} cannot be told: {unread.message}", hint=hint)
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
@@ -286,7 +286,7 @@ def _find_by_name(
     """What is called so in the list, where an address does not tell. Raises NotFoundError where it may be several."""
     if device is not None and name in (str(device.target), getattr(device, "device", None)):
         return device
-    others = named(inventory, name)
+    others = find_by_name(inventory, name)
     by_target = {candidate.target: candidate for candidate in (others if device is None else (device, *others))}
     if len(by_target) > 1:
         raise NotFoundError(

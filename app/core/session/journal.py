@@ -23,7 +23,7 @@ from app.core.session.paths import private_folder
 from app.core.session.trusted_file import is_absent, next_step, open_own, read_own
 from backends.change import Change
 from backends.errors import NewerError, StorageError
-from backends.formats import FORMATS, FileFormat, is_newer, newer
+from backends.formats import FORMATS, FileFormat, is_newer, newer_error
 from backends.output_file import sync_folder
 from backends.processes import process_start
 from backends.settings import Persistence, Risk
@@ -311,7 +311,7 @@ class Journal:
                 if entry is not None:
                     _apply_outcome(entry, record)
             elif is_newer(FileFormat.JOURNAL, record.get("format")):
-                unknown = newer(
+                unknown = newer_error(
                     FileFormat.JOURNAL,
                     record.get("format"),
                     record.get("by"),

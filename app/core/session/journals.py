@@ -14,7 +14,7 @@ from app.core.session.paths import private_folder
 from app.core.session.trusted_file import open_own, read_own
 from backends.change import Change
 from backends.errors import NewerError, RaidbenchError, RefusedError, StorageError
-from backends.helper_interface import HelperClient, raised
+from backends.helper_interface import HelperClient, decode_error
 from backends.host import Host
 
 # -- the journal of the machine, which the helper keeps for whoever is not root ---------------------------------------
@@ -70,7 +70,7 @@ class HelperJournal(Journal):
             fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
         except RefusedError:  # see below
             return None
-        error = None if fields is None else raised(fields)
+        error = None if fields is None else decode_error(fields)
         return error if isinstance(error, NewerError) else None
 
     def given_ids(self, session: Path) -> frozenset[str]:

@@ -177,9 +177,9 @@ def _simulation_folder(state: Path) -> Path:
 
 def _only_root_writes(path: Path) -> bool:
     """Whether nobody but root can put something there, or has: links and folders on the way included."""
-    from backends.system.local.programs import is_roots
+    from backends.system.local.programs import is_owned_by_root
 
-    return is_roots(str(_nearest_existing(path)))
+    return is_owned_by_root(str(_nearest_existing(path)))
 
 
 def _nearest_existing(path: Path) -> Path:

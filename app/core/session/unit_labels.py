@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.registry import declared
+from backends.registry import declared_settings
 from backends.sizes import exact_text
 
 
@@ -13,7 +13,7 @@ def within_sentence(label: str) -> str:
 
 def value_text(key: str, value: str) -> str:
     """A value of a setting with its unit, `4096 KiB`; as it is where nobody declares one."""
-    setting = declared().get(key)
+    setting = declared_settings().get(key)
     return value if setting is None or not value else text_in_unit(value, setting.unit)
 
 

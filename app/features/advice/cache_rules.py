@@ -7,8 +7,8 @@ from math import gcd
 from app.core.benchmark.conditions.facts import ARC, RunFacts
 from app.core.fio.sizes import format_size
 from app.core.session.results import Advice
-from backends.caches import BCACHE, DM_CACHE, WRITECACHE
 from backends.sizes import size_words
+from backends.topology.stacking import BCACHE, DM_CACHE, WRITECACHE
 from widgets.text_utils import units
 
 WARM = 0.9

@@ -11,7 +11,7 @@ from app.core.workbench import Workbench
 from app.features.apply.selectors import Thing, selected
 from app.features.apply.settings_file import DesiredError, DesiredFile, DesiredTarget
 from backends.change import Change
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import BlockedError, InvalidValueError, RaidbenchError
 from backends.model import Array, Target
 from backends.settings import Effect, Reading, Risk, Setting, check_value, legal_text, may_be_value
@@ -175,7 +175,7 @@ class DriftScan:
             return
         if not homes:
             owner = str(things[0].target) if len(things) == 1 else f"none of the {len(things)} things"
-            hint = suggested(key, keys, f"There are: {', '.join(sorted(keys)[:12])}." if keys else "")
+            hint = suggestion_hint(key, keys, f"There are: {', '.join(sorted(keys)[:12])}." if keys else "")
             raise table.table.table(part).error(key, f"{owner} has no setting {clean(key, 40)!r}.", hint)
         for home, setting, reading in dict.fromkeys(homes):
             await self._compare(table, home, setting, reading, value, line, part)

@@ -13,7 +13,7 @@ from app.features.check.collector import gather, readings_of
 from app.features.check.finding import Finding, RuleResult, Severity, UnknownResult
 from app.features.check.rule_table import RULES
 from app.features.check.snapshot import SystemSnapshot
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, StorageError
 from backends.model import Array, Controller, Drive, Inventory, Problem
 from backends.registry import MachineBackends
@@ -63,7 +63,7 @@ def require_known_rules(ids: Iterable[str]) -> frozenset[str]:
     for name in sorted(wanted - RULES.keys()):
         raise InvalidValueError(
             f"There is no rule {clean(name, 60)!r}.",
-            hint=suggested(name, RULES, "docs/check.md lists them."),
+            hint=suggestion_hint(name, RULES, "docs/check.md lists them."),
         )
     return wanted
 

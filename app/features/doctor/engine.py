@@ -14,10 +14,10 @@ from app.core.distro_packages import install_hint
 from app.core.session.journals import journal_on
 from app.core.session.paths import ROOTS_CONFIG, ROOTS_STATE, Paths, private_folder
 from app.core.session.trusted_file import next_step
-from backends.bus import bus_cards, unreported
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Controller
+from backends.pci import bus_cards, unreported
 from backends.protocol import InventoryBackend
 from backends.text import clean
 from backends.values import dataclass

@@ -19,7 +19,7 @@ from app.core.session.paths import Paths, private_folder
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord
 from app.core.session.store import LoadedSession
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, NewerError, NotFoundError, StorageError
 from backends.formats import FORMATS, FileFormat, require_known
 from backends.input_file import read_input
@@ -104,7 +104,7 @@ class Baselines:
 
     def _not_found(self, name: str) -> NotFoundError:
         names = self.names()
-        hint = suggested(name, names, f"There are: {', '.join(names) or 'none'}.")
+        hint = suggestion_hint(name, names, f"There are: {', '.join(names) or 'none'}.")
         return NotFoundError(f"There is no baseline {name}.", hint=hint)
 
     def remove(self, name: str) -> None:

@@ -79,9 +79,15 @@ def _give(text: str, output: Path | None) -> int:
 
 def _units(which: str, file: Path, no_serials: bool) -> str:
     from app.core.changes.systemd_units import units_text
-    from backends.self_exec import lasting
+    from backends.self_exec import persistent_argv
 
-    command = (*lasting(), "metrics", "--output", str(file.absolute()), *(["--no-serials"] if no_serials else []))
+    command = (
+        *persistent_argv(),
+        "metrics",
+        "--output",
+        str(file.absolute()),
+        *(["--no-serials"] if no_serials else []),
+    )
     environment = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
     return units_text(
         "raidbench-metrics",

@@ -244,9 +244,9 @@ def _news_text(news: News | None) -> str:
 
 def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[str, ...]) -> str:
     from app.core.changes.systemd_units import units_text
-    from backends.self_exec import lasting
+    from backends.self_exec import persistent_argv
 
-    parts = [*lasting(), "watch", *([str(file.absolute())] if file is not None else [])]
+    parts = [*persistent_argv(), "watch", *([str(file.absolute())] if file is not None else [])]
     parts += ["--baseline", baseline] if baseline is not None else []
     parts += [word for name in ignored for word in ("--ignore", name)]
     return units_text(

@@ -76,7 +76,7 @@ class HttpsEndpoint:
         return f"/{self.kind}:/{self.name}"
 
 
-def named(name: str) -> str:
+def validate_name(name: str) -> str:
     """The name of a door. Raises ValueError."""
     if _NAME.fullmatch(name) is None:
         raise ValueError("wants a name of letters, digits, - and _ only")

@@ -29,8 +29,8 @@ class WebHost(HostWrapper):
     async def list(self, pattern: str) -> tuple[str, ...]:
         """The doors of a kind (`/santricity:/*`), else what the wrapped host has."""
         kind, _, rest = pattern.partition(":/")
-        if rest == "*" and any(place.startswith(f"{kind}:/") for place in self._doors):
-            return tuple(sorted(place for place in self._doors if place.startswith(f"{kind}:/")))
+        if rest == "*" and any(path.startswith(f"{kind}:/") for path in self._doors):
+            return tuple(sorted(path for path in self._doors if path.startswith(f"{kind}:/")))
         return await self._inner.list(pattern)
 
     async def run(self, command: Command) -> Completed:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from backends.errors import RefusedError, ToolFailedError, ToolTimeoutError
 from backends.host import Completed
 from backends.system.https.endpoint import HttpsEndpoint, password_in
-from backends.system.local.uninterruptible import apart
+from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
 
 MOST = 16 << 20
@@ -38,7 +38,7 @@ async def exchange(door: HttpsEndpoint, method: str, path: str, body: str | None
     """
     call = _Call(door, method, path, body, seconds)
     try:
-        return await asyncio.wait_for(apart(f"{method} to {door.name}", call.made), seconds)
+        return await asyncio.wait_for(run_in_thread(f"{method} to {door.name}", call.made), seconds)
     except TimeoutError:
         raise ToolTimeoutError(
             f"{_shown(door)} did not answer within {seconds:.0f} s.",
@@ -80,7 +80,7 @@ class _Call:
             if answer.length:  # read() of a part says nothing of an end that came too early
                 raise http.client.IncompleteRead(body, answer.length)
         except TimeoutError as error:
-            raise _late(self._door, self._patience if connection is None else self._seconds) from error
+            raise _timeout_error(self._door, self._patience if connection is None else self._seconds) from error
         except ssl.SSLError as error:  # after the handshake
             raise ToolFailedError(f"The encrypted connection to {shown} broke.", evidence=str(error)) from error
         except (OSError, http.client.HTTPException) as error:
@@ -110,7 +110,7 @@ class _Call:
         except ssl.SSLCertVerificationError as error:
             raise RefusedError(
                 f"The certificate of {_shown(self._door)} is not trusted: {clean(error.verify_message, 200)}.",
-                hint=_compare(host, parts.port or 443),
+                hint=_certificate_hint(host, parts.port or 443),
                 evidence=str(error),
             ) from error
         except ssl.SSLError as error:
@@ -118,12 +118,12 @@ class _Call:
                 f"{_shown(self._door)} offers no encryption that can be used.", evidence=str(error)
             ) from error
         if self._door.fingerprint is not None:
-            value = _fingerprint(secure.sock)
-            if not hmac.compare_digest(value, self._door.fingerprint):
+            fingerprint = _fingerprint(secure.sock)
+            if not hmac.compare_digest(fingerprint, self._door.fingerprint):
                 secure.close()
                 raise RefusedError(
                     f"The certificate of {_shown(self._door)} is another one than the configuration names.",
-                    hint=f"Nothing was sent. SHA-256 of the one that is there: {value}. Find out why it changed.",
+                    hint=f"Nothing was sent. SHA-256 of the one that is there: {fingerprint}. Find out why it changed.",
                 )
         return secure
 
@@ -157,7 +157,7 @@ class _Call:
                 sock.shutdown(socket.SHUT_RDWR)
 
 
-def _late(door: HttpsEndpoint, seconds: float) -> ToolTimeoutError:
+def _timeout_error(door: HttpsEndpoint, seconds: float) -> ToolTimeoutError:
     return ToolTimeoutError(
         f"{_shown(door)} did not answer within {seconds:.0f} s.", hint="Is its address right, and does it run?"
     )
@@ -184,7 +184,7 @@ def _fingerprint(sock: object) -> str:
     return hashlib.sha256(shown or b"").hexdigest()
 
 
-def _compare(host: str, port: int) -> str:
+def _certificate_hint(host: str, port: int) -> str:
     """What to do about a certificate that nobody vouches for; nothing but a handshake is made for it."""
     context = ssl.create_default_context()
     context.check_hostname = False
@@ -194,10 +194,10 @@ def _compare(host: str, port: int) -> str:
             socket.create_connection((host, port), timeout=LOOK_SECONDS) as plain,
             context.wrap_socket(plain, server_hostname=host) as sock,
         ):
-            value = _fingerprint(sock)
+            shown = _fingerprint(sock)
     except OSError:
         return "Name the certificates that vouch for it as ca_file, or its SHA-256 as fingerprint."
     return (
-        f"SHA-256 of the one that is there: {value}. Compare it with the array's own, not over the network, and put it "
+        f"SHA-256 of the one that is there: {shown}. Compare it with the array's own, not over the network, and put it "
         "into the configuration as fingerprint; or name the certificates that vouch for it as ca_file."
     )

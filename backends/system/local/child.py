@@ -33,14 +33,14 @@ class StartGate:
     Whoever dies before the id is told takes the child along, so a program that runs has been told of.
     """
 
-    def __init__(self, told: Callable[[int], None]) -> None:
-        self._told = told
+    def __init__(self, report: Callable[[int], None]) -> None:
+        self._told = report
         self._starter = os.getpid()
         self._ids, self._says = os.pipe()
         self._waits, self._go = os.pipe()
         self._teller = Thread(target=self._tell, name="gate", daemon=True)
         self.refusal: Exception | None = None
-        """What `told` raised; then nothing was run."""
+        """What `report` raised; then nothing was run."""
 
     def __enter__(self) -> StartGate:
         self._teller.start()  # starting the program returns only when it runs, so somebody else has to open
@@ -65,8 +65,8 @@ class StartGate:
 
     def _tell(self) -> None:
         try:
-            if said := os.read(self._ids, 32):
-                self._told(int(said))
+            if pid := os.read(self._ids, 32):
+                self._told(int(pid))
                 with contextlib.suppress(BrokenPipeError):  # it was killed meanwhile
                     os.write(self._go, b"g")
         except Exception as refusal:  # handed to whoever starts the program

@@ -37,26 +37,31 @@ def run_change(command: Command, nice: int | None, custody: ProcessTracking | No
         with contextlib.ExitStack() as stack:
             if terminal is not None:
                 stack.enter_context(terminal)
-            process = stack.enter_context(_begun(command, folder, custody, terminal))
+            process = stack.enter_context(_start(command, folder, custody, terminal))
             if nice is not None:
                 with contextlib.suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, process.pid, nice)
-            out, err, cut = _listen(process, terminal)
+            outputs = _listen(process, terminal)
     except OSError as error:
         raise not_started(command, error) from error
     finally:
         if command.cwd is None:
             shutil.rmtree(folder, ignore_errors=True)
+    return _completed(process.returncode, outputs, started)
+
+
+def _completed(returncode: int, outputs: tuple[bytes, bytes, bool], started: float) -> Completed:
+    """Return what a program did, by both outputs and whether they were cut; `started`: of time.monotonic()."""
     return Completed(
-        returncode=process.returncode,
-        stdout=out.decode("utf-8", "replace"),
-        stderr=err.decode("utf-8", "replace"),
+        returncode=returncode,
+        stdout=outputs[0].decode("utf-8", "replace"),
+        stderr=outputs[1].decode("utf-8", "replace"),
         seconds=time.monotonic() - started,
-        truncated=cut,
+        truncated=outputs[2],
     )
 
 
-def _begun(
+def _start(
     command: Command, folder: str, custody: ProcessTracking | None, terminal: Terminal | None
 ) -> subprocess.Popen[bytes]:
     """The program, running; written down before it did anything where there is a custody."""
@@ -95,7 +100,7 @@ async def run_read(command: Command, nice: int | None) -> Completed:
     try:
         child = await start(command, folder, nice)
         try:
-            out, err, cut = await _in_time(child, command)
+            outputs = await _in_time(child, command)
         finally:
             child.signal(signal.SIGKILL)
             with contextlib.suppress(TimeoutError):
@@ -106,13 +111,7 @@ async def run_read(command: Command, nice: int | None) -> Completed:
         if command.cwd is None:
             shutil.rmtree(folder, ignore_errors=True)
     assert child.returncode is not None
-    return Completed(
-        returncode=child.returncode,
-        stdout=out.decode("utf-8", "replace"),
-        stderr=err.decode("utf-8", "replace"),
-        seconds=time.monotonic() - started,
-        truncated=cut,
-    )
+    return _completed(child.returncode, outputs, started)
 
 
 async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
@@ -170,10 +169,10 @@ def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tupl
     assert process.stderr is not None
     if terminal is None:
         assert process.stdout is not None
-        said = process.stdout.fileno()
+        out_descriptor = process.stdout.fileno()
     else:
-        said = terminal.ours
-    outputs = {said: bytearray(), process.stderr.fileno(): bytearray()}
+        out_descriptor = terminal.ours
+    outputs = {out_descriptor: bytearray(), process.stderr.fileno(): bytearray()}
     cut = False
     silent = 0.0
     with selectors.DefaultSelector() as selector:
@@ -184,7 +183,7 @@ def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tupl
             # A daemon that the tool left behind holds the pipe open for ever: after its exit silence counts as the end.
             silent = silent + 0.1 if not ready and process.poll() is not None else 0.0
             for key, _ in ready:
-                chunk = os.read(key.fd, 262144) if terminal is None or key.fd != said else terminal.read()
+                chunk = os.read(key.fd, 262144) if terminal is None or key.fd != out_descriptor else terminal.read()
                 if not chunk:
                     selector.unregister(key.fd)
                 kept = outputs[key.fd]
@@ -192,7 +191,7 @@ def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tupl
                 # Read on and dropped beyond the limit: a full pipe would stop the change half-way.
                 kept += chunk[: OUTPUT_LIMIT - len(kept)]
             if terminal is not None:
-                terminal.heard(bytes(outputs[said][:PROMPT_LIMIT]), more=bool(ready))
+                terminal.heard(bytes(outputs[out_descriptor][:PROMPT_LIMIT]), more=bool(ready))
     process.wait()
     out, err = outputs.values()
     return bytes(out), bytes(err), cut

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.system.local.child import clean_environment
 from backends.system.local.programs import find_program
 
@@ -38,10 +38,12 @@ async def start_detached(
     """
     if unit and (before := _in_a_unit(unit)):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # else as where systemd is not the init
-            answer = await asyncio.to_thread(_start_unit, before, (*again(module, as_told=True), STAY), order, seconds)
+            answer = await asyncio.to_thread(
+                _start_unit, before, (*self_exec_argv(module, as_told=True), STAY), order, seconds
+            )
             if answer is not None:
                 return answer
-    return await asyncio.to_thread(_start_detached, again(module, as_told=True), order, seconds, keep, errors)
+    return await asyncio.to_thread(_start_detached, self_exec_argv(module, as_told=True), order, seconds, keep, errors)
 
 
 def _in_a_unit(name: str) -> tuple[str, ...]:
@@ -63,7 +65,7 @@ def _in_a_unit(name: str) -> tuple[str, ...]:
 def _sees_what_init_sees() -> bool:
     """Whether paths mean the same here and for what systemd starts: no other root, no mounts of our own."""
     try:
-        return all(os.path.samefile(f"/proc/1/{what}", f"/proc/self/{what}") for what in ("root", "ns/mnt"))
+        return all(os.path.samefile(f"/proc/1/{entry}", f"/proc/self/{entry}") for entry in ("root", "ns/mnt"))
     except OSError:
         return False
 
@@ -75,13 +77,17 @@ def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds:
     and its files opened is known from systemd 240 on (`exec`); an earlier one refuses. Raises OSError, TimeoutExpired.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-", dir="/run") as folder:
-        output, said = os.path.join(folder, "order"), os.path.join(folder, "answer")
-        with open(output, "w", encoding="utf-8") as file:
+        order_path, answer_path = os.path.join(folder, "order"), os.path.join(folder, "answer")
+        with open(order_path, "w", encoding="utf-8") as file:
             file.write(order)
-        os.mkfifo(said, 0o600)
-        answer = os.open(said, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # nobody writes yet, and nobody waits
+        os.mkfifo(answer_path, 0o600)
+        answer = os.open(answer_path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # nobody writes yet, and nobody waits
         try:
-            files = (f"--property=StandardInput=file:{output}", f"--property=StandardOutput=file:{said}", "--")
+            files = (
+                f"--property=StandardInput=file:{order_path}",
+                f"--property=StandardOutput=file:{answer_path}",
+                "--",
+            )
             done = subprocess.run(
                 (*before, *files, *argv),
                 stdin=subprocess.DEVNULL,
@@ -119,9 +125,9 @@ def _start_detached(argv: Sequence[str], order: str, seconds: float, keep: Seque
         if not ready:
             process.kill()
             return ""
-        said = _line(process.stdout.readline())
-        if said or process.stderr is None:
-            return said
+        line = _line(process.stdout.readline())
+        if line or process.stderr is None:
+            return line
         return _line(process.stderr.read().strip().rpartition(b"\n")[2])
 
 
@@ -133,5 +139,5 @@ def stop_talking() -> None:
     os.close(nothing)
 
 
-def _line(said: bytes) -> str:
-    return said.decode("utf-8", "replace").partition("\n")[0].strip()
+def _line(data: bytes) -> str:
+    return data.decode("utf-8", "replace").partition("\n")[0].strip()

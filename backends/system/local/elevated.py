@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from backends.errors import RefusedError
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.system.local.programs import find_program
 from backends.values import dataclass
 
@@ -28,7 +28,7 @@ class PrivilegeTool:
     """Whether it may ask somebody for a password."""
 
 
-def ways(*, ask: bool) -> tuple[PrivilegeTool, ...]:
+def privilege_tools(*, ask: bool) -> tuple[PrivilegeTool, ...]:
     """What may be tried, in this order: sudo without a question, then with one; pkexec where there is no sudo.
 
     `ask`: whether somebody is there to answer.
@@ -43,7 +43,7 @@ def ways(*, ask: bool) -> tuple[PrivilegeTool, ...]:
 
 def start(way: PrivilegeTool, args: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """The program with these words, started as root; our end of its connection. Raises RefusedError."""
-    return _started((*way.argv, *args), quiet=not way.asks)
+    return _start((*way.argv, *args), quiet=not way.asks)
 
 
 COMPANION = "--companion"
@@ -56,10 +56,10 @@ def start_beside(args: Sequence[str], *more: str, user: tuple[int, int] | None =
     Raises RefusedError.
     """
     environment = None if user is None else {**os.environ, "SUDO_UID": str(user[0]), "SUDO_GID": str(user[1])}
-    return _started((*args, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
+    return _start((*args, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
 
 
-def _started(
+def _start(
     argv: Sequence[str], *, quiet: bool, environment: Mapping[str, str] | None = None, apart: bool = False
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     mine, its = socket.socketpair()
@@ -105,7 +105,7 @@ def _shells() -> frozenset[str]:
     return frozenset(("sh", "csh", "su", *(os.path.basename(line) for line in lines if line.startswith("/"))))
 
 
-def show_pending_result(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
+def become_user(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
     """Go on as that user for good, with `argv` in an interpreter that sees nothing of before; `keep` stays open.
 
     Comes back only where that user may not run this program, and nothing has been given up then. Raises OSError.
@@ -129,7 +129,7 @@ CONNECTED = "RAIDBENCH_ROOT_SIDE"
 """Variable with the number of the descriptor that leads to a helper which runs already."""
 
 
-def connected() -> socket.socket | None:
+def inherited_socket() -> socket.socket | None:
     """The connection to a helper that this program was started with; None where there is none."""
     number = os.environ.pop(CONNECTED, "")
     if not number.isdigit():
@@ -150,7 +150,7 @@ def _drop(uid: int, gid: int, name: str) -> None:
 
 def _may_run(uid: int, gid: int, name: str, environment: Mapping[str, str]) -> bool:
     """Whether that user can run the interpreter and read this program, tried in a process of its own."""
-    args = again(__name__)
+    args = self_exec_argv(__name__)
     child = os.fork()
     if child == 0:
         try:

@@ -36,26 +36,26 @@ socket.send_fds(socket.socket(fileno=0), [said.encode()], descriptors if give el
 """Ends when it has spoken, and with that what it opened is open here alone, or nowhere."""
 
 
-def opened(path: str, flags: int) -> int:
+def open_device(path: str, flags: int) -> int:
     """A descriptor of a device. Raises OSError as open(2) does, TimeoutError where that takes too long."""
-    _, descriptors = _asked(path, flags, "give")
+    _, descriptors = _open_in_child(path, flags, "give")
     return descriptors[0]
 
 
-def tried(path: str, flags: int) -> int:
+def probe_open(path: str, flags: int) -> int:
     """Whether a device can be opened: its number (st_rdev), 0 for what is no block device; it is closed again.
 
-    Raises as `opened`.
+    Raises as `open_device`.
     """
-    return _asked(path, flags, "close")[0]
+    return _open_in_child(path, flags, "close")[0]
 
 
-def _asked(path: str, flags: int, what: str) -> tuple[int, list[int]]:
+def _open_in_child(path: str, flags: int, action: str) -> tuple[int, list[int]]:
     ours, its = socket.socketpair()
     with ours:
         with its:
             process = subprocess.Popen(
-                (interpreter(), "-I", "-S", "-B", "-c", _CHILD, path, str(flags), what),
+                (interpreter(), "-I", "-S", "-B", "-c", _CHILD, path, str(flags), action),
                 stdin=its.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -65,7 +65,7 @@ def _asked(path: str, flags: int, what: str) -> tuple[int, list[int]]:
             )
         ours.settimeout(SECONDS)
         try:
-            said, descriptors, _, _ = socket.recv_fds(ours, 64, 1, socket.MSG_CMSG_CLOEXEC)
+            message, descriptors, _, _ = socket.recv_fds(ours, 64, 1, socket.MSG_CMSG_CLOEXEC)
             for descriptor in descriptors:  # before Python 3.12 the flag is not heeded
                 os.set_inheritable(descriptor, False)
             process.wait(SECONDS)
@@ -73,9 +73,9 @@ def _asked(path: str, flags: int, what: str) -> tuple[int, list[int]]:
             process.kill()
             threading.Thread(target=process.wait, name="opening", daemon=True).start()  # whenever the disk lets it go
             raise TimeoutError from None
-    chunks = said.split()
-    code, number = (int(chunks[0]), int(chunks[1])) if len(chunks) == 2 else (5, 0)
-    if code or (what == "give" and not descriptors):
+    numbers = message.split()
+    code, number = (int(numbers[0]), int(numbers[1])) if len(numbers) == 2 else (5, 0)
+    if code or (action == "give" and not descriptors):
         raise OSError(code or 5, os.strerror(code or 5), path)
     return number, descriptors
 
@@ -100,7 +100,7 @@ def open_for(number: int, gid: int, *, write: bool) -> int:
     mode = 0o660 if write else 0o440
     folder = -1
     try:
-        folder = _nowhere()
+        folder = _unmounted_tmpfs()
         os.mknod("device", stat.S_IFBLK | mode, number, dir_fd=folder)
         os.chown("device", 0, gid, dir_fd=folder)
         os.chmod("device", mode, dir_fd=folder)
@@ -117,7 +117,7 @@ def open_for(number: int, gid: int, *, write: bool) -> int:
             os.close(folder)
 
 
-def _nowhere() -> int:
+def _unmounted_tmpfs() -> int:
     """A descriptor of the top folder of an empty file system in memory that is mounted nowhere. Raises OSError."""
     context = _call(_FSOPEN, b"tmpfs", _CLOEXEC)
     try:
@@ -127,8 +127,8 @@ def _nowhere() -> int:
         os.close(context)
 
 
-def _call(number: int, *words: object) -> int:
-    result: int = _LIBC.syscall(ctypes.c_long(number), *words)
+def _call(number: int, *arguments: object) -> int:
+    result: int = _LIBC.syscall(ctypes.c_long(number), *arguments)
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

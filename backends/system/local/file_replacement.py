@@ -40,16 +40,16 @@ class _OpenedFile:
         self.descriptor = descriptor
         self.info = os.fstat(descriptor)
         if not stat.S_ISREG(self.info.st_mode):
-            raise _unfit(path, "is not a regular file")
+            raise _unfit_error(path, "is not a regular file")
         if self.info.st_nlink != 1:
-            raise _unfit(path, f"has {self.info.st_nlink} names (hard links), and only one of them would change")
+            raise _unfit_error(path, f"has {self.info.st_nlink} names (hard links), and only one of them would change")
         parts: list[bytes] = []
         size = 0
         while size <= LARGEST and (part := os.read(descriptor, 1 << 20)):
             parts.append(part)
             size += len(part)
         if size > LARGEST:
-            raise _unfit(path, f"is larger than {LARGEST >> 20} MiB")
+            raise _unfit_error(path, f"is larger than {LARGEST >> 20} MiB")
         self.content = b"".join(parts)
 
     def __enter__(self) -> _OpenedFile:
@@ -74,19 +74,19 @@ def _open(path: str) -> _OpenedFile | None:
     except OSError as error:
         if error.errno == errno.ELOOP:
             leads = clean(os.readlink(path), 200) if os.path.islink(path) else "itself"
-            raise _unfit(path, f"is a symbolic link to {leads}, and a file would take its place") from error
-        raise _unfit(path, f"cannot be read: {error.strerror}") from error
+            raise _unfit_error(path, f"is a symbolic link to {leads}, and a file would take its place") from error
+        raise _unfit_error(path, f"cannot be read: {error.strerror}") from error
     try:
         return _OpenedFile(path, descriptor)
     except OSError as error:
         os.close(descriptor)
-        raise _unfit(path, f"cannot be read: {error.strerror}") from error
+        raise _unfit_error(path, f"cannot be read: {error.strerror}") from error
     except BaseException:
         os.close(descriptor)
         raise
 
 
-def _unfit(path: str, why: str) -> RefusedError:
+def _unfit_error(path: str, why: str) -> RefusedError:
     return RefusedError(f"{path} {why}. It was not changed.", hint="Edit that file by hand, or move it away.")
 
 
@@ -103,13 +103,13 @@ def replace_whole(path: str, content: bytes, before: bytes | None, *, mode: int 
         opened = _open(path)
         if opened is None:
             if before is not None:
-                raise _changed(path)
+                raise _changed_error(path)
             if content:
                 _create(path, content, mode)
             return
         with opened:
             if opened.content != before:
-                raise _changed(path)
+                raise _changed_error(path)
             if not content:
                 os.unlink(path)
             elif content != before:
@@ -120,7 +120,7 @@ def replace_whole(path: str, content: bytes, before: bytes | None, *, mode: int 
         ) from error
 
 
-def _changed(path: str) -> RefusedError:
+def _changed_error(path: str) -> RefusedError:
     return RefusedError(f"{path} has changed since it was shown. It was left alone.", hint="Review it again.")
 
 
@@ -132,13 +132,13 @@ def _hint(error: OSError) -> str:
 
 def _create(path: str, content: bytes, mode: int) -> None:
     """Make the file. Raises RefusedError if another appeared meanwhile, OSError."""
-    descriptor, temporary = _written(path, content)
+    descriptor, temporary = _write_temporary(path, content)
     try:
         os.fchmod(descriptor, mode)
         os.fsync(descriptor)
         os.link(temporary, path)  # never takes the place of another file
     except FileExistsError:
-        raise _changed(path) from None
+        raise _changed_error(path) from None
     finally:
         os.close(descriptor)
         _remove(temporary)
@@ -147,16 +147,16 @@ def _create(path: str, content: bytes, mode: int) -> None:
 
 def _exchange(path: str, content: bytes, opened: _OpenedFile) -> None:
     """Replace the opened file. Raises RefusedError if it changed meanwhile or an attribute cannot be kept, OSError."""
-    descriptor, temporary = _written(path, content)
+    descriptor, temporary = _write_temporary(path, content)
     try:
         _copy_attributes(path, opened, descriptor)
         os.fsync(descriptor)
         now = _open(path)
         if now is None:
-            raise _changed(path)
+            raise _changed_error(path)
         with now:
             if now.state != opened.state:
-                raise _changed(path)
+                raise _changed_error(path)
         # udev and systemd may read the folder at any moment: they see the old file or the new one.
         os.replace(temporary, path)
     except BaseException:
@@ -167,7 +167,7 @@ def _exchange(path: str, content: bytes, opened: _OpenedFile) -> None:
     sync_folder(Path(path).parent)
 
 
-def _written(path: str, content: bytes) -> tuple[int, str]:
+def _write_temporary(path: str, content: bytes) -> tuple[int, str]:
     """Return the descriptor and the path of a new file beside `path` that holds the content. Raises OSError."""
     descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".raidbench-")
     try:
@@ -198,7 +198,7 @@ def _copy_attributes(path: str, opened: _OpenedFile, descriptor: int) -> None:
         try:
             os.setxattr(descriptor, name, value)
         except OSError as error:
-            raise _unfit(path, f"has the attribute {clean(name, 80)}, which could not be kept") from error
+            raise _unfit_error(path, f"has the attribute {clean(name, 80)}, which could not be kept") from error
 
 
 def _remove(temporary: str) -> None:

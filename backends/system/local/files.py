@@ -50,7 +50,7 @@ def left_folders() -> tuple[str, ...]:
         return ()
     if not ours:
         return ()
-    stood_in = _stood_in()
+    stood_in = _working_directories()
     return tuple(folder for folder in ours if folder not in stood_in)
 
 
@@ -77,7 +77,7 @@ def _is_left(parent: str, name: str) -> bool:
         return False
 
 
-def _stood_in() -> set[str]:
+def _working_directories() -> set[str]:
     """Working directories of all processes that can be seen: a program outlives the raidbench that was killed."""
     names: set[str] = set()
     for entry in os.listdir("/proc"):
@@ -115,7 +115,7 @@ def read_small(path: str) -> str | None:
         os.close(descriptor)
 
 
-def _may_not(error: OSError) -> str:
+def _permission_hint(error: OSError) -> str:
     """What to do where something is not permitted; "" where it is something else."""
     if not isinstance(error, PermissionError):
         return ""
@@ -134,7 +134,7 @@ def write_once(path: str, text: str) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        hint = _may_not(error)
+        hint = _permission_hint(error)
         raise ToolFailedError(
             f"The kernel refused {text!r}: {error.strerror}.", hint=hint, evidence=f"{path}: {error}"
         ) from error

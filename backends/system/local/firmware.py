@@ -18,7 +18,7 @@ import struct
 
 from backends.errors import RefusedError, ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.firmware_queries import FirmwareQuery
-from backends.system.local.uninterruptible import apart
+from backends.system.local.uninterruptible import run_in_thread
 
 NODE = "/dev/megaraid_sas_ioctl_node"
 """Made by the vendor's tools, not by the kernel."""
@@ -76,7 +76,7 @@ async def ask(host_number: int, question: FirmwareQuery, subject: int, size: int
     length = question.value.size if size is None else size
     if not 0 < length <= question.value.size:
         raise ValueError(f"{question.name} has no answer of {length} bytes")
-    asking = apart(f"firmware of host{host_number}", lambda: _ask(host_number, question, subject, length))
+    asking = run_in_thread(f"firmware of host{host_number}", lambda: _ask(host_number, question, subject, length))
     try:
         return await asyncio.wait_for(asking, SECONDS)
     except TimeoutError:

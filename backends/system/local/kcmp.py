@@ -29,9 +29,9 @@ def with_tables_of_their_own(threads: Iterable[str]) -> tuple[str, ...]:
     kept: dict[str, list[str]] = {}
     for thread in threads:
         _, _, pid, _, tid = thread.split("/")
-        known = kept.setdefault(pid, [])
-        if not any(_same(other, tid) for other in known):
-            known.append(tid)
+        distinct = kept.setdefault(pid, [])
+        if not any(_same(other, tid) for other in distinct):
+            distinct.append(tid)
     return tuple(f"/proc/{pid}/task/{tid}" for pid, tids in kept.items() for tid in tids)
 
 

@@ -39,8 +39,8 @@ def _lines(control: int, number: str) -> Iterator[str]:
     at = start
     for _ in range(count):
         first, sectors, _, after, kind = _TARGET.unpack_from(data, at)
-        words = bytes(data[at + _TARGET.size : start + after]).split(b"\0")[0]
-        yield f"{first} {sectors} {_text(kind.rstrip(bytes(1)))} {_text(words)}".rstrip()
+        parameters = bytes(data[at + _TARGET.size : start + after]).split(b"\0")[0]
+        yield f"{first} {sectors} {_text(kind.rstrip(bytes(1)))} {_text(parameters)}".rstrip()
         at = start + after
 
 

@@ -24,7 +24,9 @@ def search_path() -> str:
     """
     own = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
     if os.geteuid() == 0:
-        own = [folder for folder in own if folder in SYSTEM or is_roots(folder)]  # the system's are taken anyway
+        own = [
+            folder for folder in own if folder in SYSTEM or is_owned_by_root(folder)
+        ]  # the system's are taken anyway
     return os.pathsep.join(dict.fromkeys((*own, *SYSTEM)))
 
 
@@ -36,28 +38,29 @@ def find_program(names: Sequence[str]) -> str | None:
             folders = search_path().split(os.pathsep)
         for folder in ("",) if os.path.isabs(name) else folders:
             path = os.path.join(folder, name)
-            if os.access(path, os.X_OK) and not os.path.isdir(path) and (os.geteuid() != 0 or is_roots(path)):
+            if os.access(path, os.X_OK) and not os.path.isdir(path) and (os.geteuid() != 0 or is_owned_by_root(path)):
                 return path
     return None
 
 
-def is_roots(path: str) -> bool:
+def is_owned_by_root(path: str) -> bool:
     """Whether a file, every folder above it and every link on the way belong to root, and only root may write there.
 
     A folder for everybody is taken where it is sticky: nobody can remove or rename root's file in it.
     """
     try:
-        resolved = resolve_roots(path)
+        resolved = resolve_root_owned(path)
         return resolved is not None and _is_safe(os.lstat(resolved))
     except OSError:
         return False
 
 
-def resolve_roots(path: str) -> str | None:
+def resolve_root_owned(path: str) -> str | None:
     """Return the absolute path without links, None where anybody but root could make it lead elsewhere.
 
-    Every folder above and every link on the way has to be root's, as `is_roots` says. What is there at the end may be
-    anybody's, except in a folder for everybody, whose owner could replace it. Nothing else is looked at or opened.
+    Every folder above and every link on the way has to be root's, as `is_owned_by_root` says. What is there at the end
+    may be anybody's, except in a folder for everybody, whose owner could replace it. Nothing else is looked at or
+    opened.
     """
     left = [part for part in reversed(path.split("/")) if part]
     here, links = "/", 0

@@ -44,7 +44,7 @@ for node in sys.argv[1:]:
 """A process of its own, since one that waits for a disk cannot even be killed. An error is an answer."""
 
 
-async def unanswered(nodes: Iterable[str], seconds: float) -> tuple[str, ...]:
+async def find_unanswered(nodes: Iterable[str], seconds: float) -> tuple[str, ...]:
     """Those of the nodes below /dev of which the first bytes were not read in so long; waits for all of that time."""
     asked = tuple(nodes)[:MOST]
     if not asked:
@@ -106,13 +106,13 @@ async def stall_of(pid: int, argv: Sequence[str], seconds: float) -> Stall:
     """Comes back when a program, with all that it started, got nowhere for so long."""
     while True:
         progress, before = await _stillness(pid, seconds / 2)
-        touched = reached(pid, argv)
-        stall = blamed(touched, before, counts())
+        touched = disks_of(pid, argv)
+        stall = find_stall(touched, before, counts())
         asked = () if stall.devices else tuple(touched)
-        answerless = await unanswered(map(_node, asked), seconds / 2)
+        answerless = await find_unanswered(map(_node, asked), seconds / 2)
         if _progress(pid) == progress:
             silent = [name for name in asked if _node(name) in answerless]
-            return blamed(reached(pid, argv), before, counts(), silent)
+            return find_stall(disks_of(pid, argv), before, counts(), silent)
 
 
 async def _stillness(pid: int, seconds: float) -> tuple[object, Counts]:
@@ -156,7 +156,7 @@ def _tasks(pid: int) -> tuple[str, ...]:
     return tuple(matches)
 
 
-def reached(pid: int, argv: Sequence[str]) -> Mapping[str, bool]:
+def disks_of(pid: int, argv: Sequence[str]) -> Mapping[str, bool]:
     """Disks that a program has open, or was told of by their nodes (then True), by kernel name."""
     matches: dict[str, bool] = {}
     for task in _tasks(pid):
@@ -190,14 +190,14 @@ def counts() -> Counts:
     return matches
 
 
-def blamed(touched: Mapping[str, bool], before: Counts, now: Counts, silent: Iterable[str] = ()) -> Stall:
+def find_stall(touched: Mapping[str, bool], before: Counts, now: Counts, silent: Iterable[str] = ()) -> Stall:
     """Which disk a program waits for, by what it has open or was told of, and by what came to an end meanwhile.
 
     A disk with requests under way of which none has ended stands still; one that device-mapper suspended keeps what is
     sent to it. What lies beneath what the program touches counts as touched. `silent`: what was read from in vain.
     """
     wanted = _with_lower(touched)
-    still = {name for name, (waiting, ended) in now.items() if waiting and _waited(before.get(name), ended)}
+    still = {name for name, (waiting, ended) in now.items() if waiting and _has_waited(before.get(name), ended)}
     held = {name for name in now if _text(f"{SYS}/block/{name}/dm/suspended") == "1"}
     signs = (
         (still, "has ended none of the requests that wait for it"),
@@ -212,7 +212,7 @@ def blamed(touched: Mapping[str, bool], before: Counts, now: Counts, silent: Ite
     return Stall(devices=only, why=f"it waits for {_nodes(only)}") if only else Stall()
 
 
-def _waited(before: tuple[int, int] | None, ended: int) -> bool:
+def _has_waited(before: tuple[int, int] | None, ended: int) -> bool:
     """Whether requests were under way then, and none has ended since."""
     return before is not None and before[0] > 0 and before[1] == ended
 

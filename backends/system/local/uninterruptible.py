@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def apart(name: str, work: Callable[[], T]) -> T:
+async def run_in_thread(name: str, work: Callable[[], T]) -> T:
     """What `work` returns or raises. Whoever does not wait for it any more leaves it behind.
 
     The thread does not keep the program from ending, as one of the loop's own would.
@@ -18,19 +18,19 @@ async def apart(name: str, work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
 
-    def settle(t: T | None, trouble: Exception | None) -> None:
+    def settle(result: T | None, failure: Exception | None) -> None:
         if not answer.done():
-            answer.set_exception(trouble) if trouble is not None else answer.set_result(t)  # type: ignore[arg-type]
+            answer.set_exception(failure) if failure is not None else answer.set_result(result)  # type: ignore[arg-type]
 
     def run() -> None:
-        t: T | None = None
-        trouble: Exception | None = None
+        result: T | None = None
+        failure: Exception | None = None
         try:
-            t = work()
+            result = work()
         except Exception as error:
-            trouble = error
+            failure = error
         try:
-            loop.call_soon_threadsafe(settle, t, trouble)
+            loop.call_soon_threadsafe(settle, result, failure)
         except RuntimeError:  # the loop is gone: nobody waits any more
             return
 

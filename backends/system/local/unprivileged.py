@@ -68,15 +68,15 @@ def _ranges() -> Iterator[tuple[int, int]]:
 def _of_processes() -> set[int]:
     """Numbers of users and groups that processes have by now. Raises RefusedError where they cannot be seen."""
     numbers: set[int] = set()
-    seen = 0
+    processes = 0
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{name}/status", encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 key, _, text = line.partition(":")
                 if key in ("Uid", "Gid", "Groups"):
                     numbers.update(map(int, text.split()))
-                    seen += key == "Uid"
-    if not seen:
+                    processes += key == "Uid"
+    if not processes:
         raise RefusedError("Which user numbers are in use cannot be seen: /proc tells of no process.")
     return numbers
 
@@ -112,11 +112,11 @@ class UnprivilegedProcess:
 
 
 async def start_unowned(
-    argv: Sequence[str], said: bytes, handed: Collection[int], number: int
+    argv: Sequence[str], text: bytes, handed: Collection[int], number: int
 ) -> tuple[UnprivilegedProcess, tuple[int, int]]:
     """Start a program as user and group `number`, and no group besides; the reading ends of its two outputs.
 
-    `said`: its standard input. `handed`: descriptors that it inherits under their own numbers. It cannot gain rights
+    `text`: its standard input. `handed`: descriptors that it inherits under their own numbers. It cannot gain rights
     (no_new_privs), leaves no memory behind (no core), stands in an empty folder that it may not even look into, and
     dies with this process. The ends are the caller's to close. Raises ToolMissingError, ToolFailedError.
     """
@@ -124,15 +124,15 @@ async def start_unowned(
     folder = private_folder()
     ends: list[int] = []
     try:
-        words = os.memfd_create("input", os.MFD_CLOEXEC)
-        ends.append(words)
-        os.write(words, said)
-        os.lseek(words, 0, os.SEEK_SET)
+        input_descriptor = os.memfd_create("input", os.MFD_CLOEXEC)
+        ends.append(input_descriptor)
+        os.write(input_descriptor, text)
+        os.lseek(input_descriptor, 0, os.SEEK_SET)
         out, out_end = _pipe(ends)
         err, err_end = _pipe(ends)
         process = await asyncio.create_subprocess_exec(
             *command.argv,
-            stdin=words,
+            stdin=input_descriptor,
             stdout=out_end,
             stderr=err_end,
             cwd=folder,
@@ -151,7 +151,7 @@ async def start_unowned(
         if isinstance(error, OSError):
             raise not_started(command, error) from error
         raise
-    for end in (words, out_end, err_end):
+    for end in (input_descriptor, out_end, err_end):
         os.close(end)
     return UnprivilegedProcess(process, folder), (out, err)
 

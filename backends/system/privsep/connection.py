@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from backends.errors import RefusedError
-from backends.helper_interface import raised
+from backends.helper_interface import decode_error
 
 # -- what goes between the two sides: a length, then a JSON object. No I/O --------------------------------------------
 
@@ -53,7 +53,7 @@ def length_of(head: bytes, limit: int) -> int:
 def unpack(body: bytes) -> dict[str, Any]:
     """The object in a message. Raises MalformedError for anything else, a name given twice and a number without end."""
     try:
-        data = json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        data = json.loads(body.decode("utf-8"), object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         raise MalformedError(f"no JSON: {type(error).__name__}") from error
     if not isinstance(data, dict):
@@ -61,14 +61,14 @@ def unpack(body: bytes) -> dict[str, Any]:
     return data
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
         raise MalformedError("a name twice")
     return data
 
 
-def _no_number(word: str) -> float:
+def _reject_constant(word: str) -> float:
     raise MalformedError(f"{word} is no number")
 
 
@@ -131,14 +131,14 @@ class Connection:
                 answer.set_exception(RefusedError("That is more than the root helper is asked at a time."))
                 return answer
             if self._gone:
-                answer.set_exception(_ended())
+                answer.set_exception(_ended_error())
                 return answer
             self._waiting[number] = answer
             try:
                 self._socket.sendall(message)
             except OSError:
                 del self._waiting[number]
-                answer.set_exception(_ended())
+                answer.set_exception(_ended_error())
         return answer
 
     def _listen(self) -> None:
@@ -152,7 +152,7 @@ class Connection:
                 left = [*self._waiting.values(), self._greeting]
                 self._waiting.clear()
             for answer in left:
-                _fail(answer, _ended())
+                _fail(answer, _ended_error())
             for descriptor in self._descriptors:
                 os.close(descriptor)
             self._socket.close()
@@ -164,7 +164,7 @@ class Connection:
         count = message.get("descriptors", 0)
         mine, self._descriptors = tuple(self._descriptors[:count]), self._descriptors[count:]
         error = message.get("error")
-        failed = answer is not None and isinstance(error, dict) and _fail(answer, raised(error))
+        failed = answer is not None and isinstance(error, dict) and _fail(answer, decode_error(error))
         if failed or answer is None or not _succeed(answer, (message.get("ok") or {}, mine)):
             for descriptor in mine:
                 os.close(descriptor)
@@ -199,5 +199,5 @@ def _succeed(answer: Future[Answer], value: Answer) -> bool:
     return True
 
 
-def _ended() -> RefusedError:
+def _ended_error() -> RefusedError:
     return RefusedError("The root helper has ended.", hint="Start raidbench again to change settings.")

@@ -51,11 +51,11 @@ class SplitHost(HostWrapper):
     async def run(self, command: Command) -> Completed:
         """Run to the end. What changes the machine is asked of the helper as a whole change, never as a program."""
         if command.mutates:
-            raise _no_change(command.shown())
+            raise _single_step_error(command.shown())
         if not self._runs(command.argv):
             return await self._inner.run(command)
-        said = await self._side.ask("run", argv=list(command.argv), seconds=command.timeout, stall=command.stall)
-        return Completed(**said)
+        reply = await self._side.ask("run", argv=list(command.argv), seconds=command.timeout, stall=command.stall)
+        return Completed(**reply)
 
     async def read(self, path: str) -> str | None:
         """A small file's text."""
@@ -63,28 +63,28 @@ class SplitHost(HostWrapper):
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Many small files: the user's look first, root's at what that could not read."""
-        matches = dict(await self._inner.read_many(paths))
+        texts = dict(await self._inner.read_many(paths))
         # Whether a file may be read is known when it is tried: the rights of those below /proc do not tell.
-        closed = [path for path in paths if path not in matches and self._reads(path) and _is_there(path)]
+        closed = [path for path in paths if path not in texts and self._reads(path) and _is_there(path)]
         if closed:
-            matches |= (await self._side.ask("read", paths=closed))["texts"]
-        return matches
+            texts |= (await self._side.ask("read", paths=closed))["texts"]
+        return texts
 
     async def link(self, path: str) -> str | None:
         """Where a link leads."""
-        value = await self._inner.link(path)
-        if value is not None or not path.startswith("/proc/1/"):
-            return value
+        target = await self._inner.link(path)
+        if target is not None or not path.startswith("/proc/1/"):
+            return target
         leads: str | None = (await self._side.ask("follow", path=path))["leads"]
         return leads
 
     async def write(self, path: str, text: str) -> None:
         """Refused: see `run`."""
-        raise _no_change(path)
+        raise _single_step_error(path)
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Refused: see `run`."""
-        raise _no_change(path)
+        raise _single_step_error(path)
 
     async def writable(self, path: str) -> str | None:
         """None where root may try a write."""
@@ -113,13 +113,13 @@ class SplitHost(HostWrapper):
         """A card's answer."""
         if not self.firmware_queries:
             return await self._local.ask_firmware(host_number, question, subject=subject, size=size)
-        said = await self._side.ask("ask", host=host_number, question=question.name, subject=subject, size=size)
-        return base64.b64decode(said["answer"])
+        reply = await self._side.ask("ask", host=host_number, question=question.name, subject=subject, size=size)
+        return base64.b64decode(reply["answer"])
 
 
 def _is_there(path: str) -> bool:
     return os.path.exists(path)
 
 
-def _no_change(what: str) -> RefusedError:
-    return RefusedError(f"{what}: without root only whole changes are made, not single steps.")
+def _single_step_error(subject: str) -> RefusedError:
+    return RefusedError(f"{subject}: without root only whole changes are made, not single steps.")

@@ -89,8 +89,8 @@ class HelperProcess(AbstractAsyncContextManager[LocalProcess]):
 
     async def __aenter__(self) -> LocalProcess:
         """Raises RefusedError, ToolMissingError, InvalidValueError."""
-        said, (out, err) = await self._side.fetch("measure", **self._asked)
-        child = HelperChild(self._side, said["run"], said["pid"])
+        reply, (out, err) = await self._side.fetch("measure", **self._asked)
+        child = HelperChild(self._side, reply["run"], reply["pid"])
         await child.read_from(out, err)
         self._process = LocalProcess(child)
         return self._process

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import LOOK_AGAIN, RequestedValue, gone, lock_of, not_found, require_same_device, setting_of
+from backends.change_steps import (
+    LOOK_AGAIN,
+    RequestedValue,
+    gone_error,
+    lock_of,
+    not_found_error,
+    require_same_device,
+    setting_of,
+)
 from backends.errors import BlockedError, RefusedError
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
@@ -16,10 +24,10 @@ from backends.settings import Reading, Setting
 from backends.settings_backend import Settable
 from backends.text import clean
 from backends.tool_output import truncation_error
-from backends.topology import Node, look, node_path, read_tree
+from backends.topology import Node, node_path, read_tree, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.tree import read_node
-from backends.udev import assign, match_keys, queue_rules, require_unique
+from backends.udev import attribute_assignment, match_keys, queue_rules, require_unique
 from backends.values import dataclass
 from backends.vendors.bcache.inventory import NAME, BcacheFacts, array_of, read_devices
 from backends.vendors.bcache.readings import kernel_word, readings, settled, value_before, wanted_value
@@ -48,7 +56,7 @@ class Bcache(Settable[BcacheSnapshot]):
     async def inventory(self) -> Inventory:
         """Each device as an array of what is cached and what caches it."""
         devices = await read_devices(self._host)
-        picture = await look(self._host) if devices else None
+        picture = await scan_topology(self._host) if devices else None
         return Inventory(
             arrays=tuple(array_of(device, picture) for device in devices if picture is not None),
             problems=tuple(
@@ -142,7 +150,7 @@ class Bcache(Settable[BcacheSnapshot]):
             legal[key] = kernel_word(key, wanted_value(setting, now[key], value))
         match = match_keys(node)
         require_unique(node, match, await read_tree(self._host))
-        actions = tuple(assign(f"bcache/{key}", legal[key]) for key in KEPT if key in legal)
+        actions = tuple(attribute_assignment(f"bcache/{key}", legal[key]) for key in KEPT if key in legal)
         return await RULES.rule(self._host, node.device, match, actions, legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:
@@ -157,16 +165,16 @@ class Bcache(Settable[BcacheSnapshot]):
     async def _device(self, target: Target) -> BcacheFacts:
         name = target.address
         if target.backend != NAME or not name.startswith("bcache") or not name.isalnum():
-            raise not_found(target)
+            raise not_found_error(target)
         bcache_facts = next(
             (read_device for read_device in await read_devices(self._host) if read_device.name == name), None
         )
         if bcache_facts is None:
-            raise gone(target)
+            raise gone_error(target)
         return bcache_facts
 
     async def _node(self, target: Target) -> Node:
         node = await read_node(self._host, target.address)
         if node is None:
-            raise gone(target)
+            raise gone_error(target)
         return node

@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from backends.host import Host
 from backends.model import Array, Fact, Level, Scope, State, Target
 from backends.sizes import size_words
-from backends.text import chosen, clean
+from backends.text import clean, parse_choices
 from backends.tool_output import CompletenessCheck, unreadable_files_message
 from backends.topology import Topology, node_path
 from backends.topology.device_identity import identity
@@ -195,7 +195,7 @@ def array_of(device: BcacheFacts, picture: Topology) -> Array:
 
 def _lines(device: BcacheFacts) -> Iterable[tuple[str, str]]:
     own = device.texts
-    mode, _ = chosen(own.get(CACHE_MODE.key, ""))
+    mode, _ = parse_choices(own.get(CACHE_MODE.key, ""))
     known = CHOICES[CACHE_MODE.key].get(mode or "")
     bucket, dirty = parse_size(own.get("bucket_size")), parse_size(own.get("dirty_data"))
     free = own.get("cache_available_percent", "")

@@ -9,7 +9,7 @@ from backends.change_steps import is_restorable_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value, offer
 from backends.sizes import size_words
-from backends.text import chosen, clean
+from backends.text import clean, parse_choices
 from backends.topology.tree import number
 from backends.vendors.bcache.inventory import BcacheFacts, parse_size, told_size
 from backends.vendors.bcache.settings import (
@@ -62,7 +62,7 @@ def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tupl
         within = replace(span, maximum=max(span.maximum, count or 0))
         return (unread if count is None else str(count)), (), within
     texts = CHOICES[key]
-    known = chosen(raw or "")[0] if "[" in (raw or "") else raw
+    known = parse_choices(raw or "")[0] if "[" in (raw or "") else raw
     safe = redundant and key == CACHE_MODE.key
     choices = tuple(replace(choice, risk=Risk.NONE) if safe else choice for choice in texts.values())
     return (texts[known].value if known in texts else unread), choices, None

@@ -1,10 +1,10 @@
 """Every disk of the kernel: inventory from sysfs, settings of its request queue."""
 
-from backends.protocol import Vendor, lazily
+from backends.protocol import Vendor, lazy_backend
 
 VENDOR = Vendor(
     name="block",
-    backend=lazily("backends.vendors.block.backend:BlockBackend"),
+    backend=lazy_backend("backends.vendors.block.backend:BlockBackend"),
     declares=("backends.vendors.block.settings:SETTINGS", "backends.vendors.block.settings:OF_NVME"),
 )
 """Found by the registry."""

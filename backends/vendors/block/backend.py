@@ -10,15 +10,15 @@ from dataclasses import replace
 from backends.change import Change, ChangeStep
 from backends.change_steps import (
     RequestedValue,
-    gone,
+    gone_error,
     lock_of,
-    not_found,
+    not_found_error,
+    requested_value,
     require_companions,
     require_same_device,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
-    wanted,
 )
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Host
@@ -26,7 +26,7 @@ from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
 from backends.settings import Reading, Setting, check_value, is_understood
 from backends.text import clean
-from backends.topology import Node, look, read_tree
+from backends.topology import Node, read_tree, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.tree import page_bytes, read_node
 from backends.udev import match_keys, require_unique
@@ -53,7 +53,7 @@ class BlockBackend:
 
     async def inventory(self) -> Inventory:
         """Every disk, in the order of their names."""
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         nodes = sorted(filter(is_drive, picture.tree.nodes.values()), key=lambda node: (len(node.name), node.name))
         problems = [Problem(where=NAME, message=f"{text.capitalize()}.") for text in picture.blind]
         if not picture.tree.nodes:
@@ -98,7 +98,7 @@ class BlockBackend:
         changes: list[Change] = []
         for key in in_order(values):
             now = (await self._readings(node.name, attributes))[key]
-            wish = wanted(target, settings[key], now, values[key])
+            wish = requested_value(target, settings[key], now, values[key])
             if key == "nr_requests" and "scheduler" in values:  # which resets what is there now
                 require_size(wish, attributes)
             changes.append(await self._planned(node, wish, attributes, lock))
@@ -144,7 +144,7 @@ class BlockBackend:
     async def apply(self, change: Change) -> None:
         """Write, after making sure that this is still the device that was planned for."""
         _require_ours(change)
-        await take_steps(change, self._take, same=lambda: self._same(change))
+        await run_steps(change, self._take, same=lambda: self._same(change))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this disk's lines replaced; no other line is touched."""
@@ -202,20 +202,20 @@ class BlockBackend:
         matches = await self._host.read_many([*(f"{folder}/{key}" for key in names), tags])
         own = {path.rsplit("/", 1)[1]: text for path, text in matches.items()}
         if not own:
-            raise gone(Target(backend=NAME, address=name))
+            raise gone_error(Target(backend=NAME, address=name))
         return own
 
     async def _name(self, target: Target) -> str:
         """The kernel name of a target of ours, which becomes part of a path: nothing else may."""
         name = target.address
         if target.backend != NAME or not name or "/" in name or name.startswith("."):
-            raise not_found(target)
+            raise not_found_error(target)
         return name
 
     async def _node(self, target: Target) -> Node:
         node = await read_node(self._host, await self._name(target))
         if node is None:
-            raise gone(target)
+            raise gone_error(target)
         return node
 
 

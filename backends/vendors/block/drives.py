@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.model import Drive, Fact, Scope, State, Target
-from backends.text import chosen, clean
+from backends.text import clean, parse_choices
 from backends.topology import Node, Topology, node_path
 from backends.topology.device_identity import identity, interface, medium, model, serial, wwn
 from backends.topology.tree import number
@@ -38,7 +38,7 @@ def drive(node: Node, picture: Topology) -> Drive:
     """The drive as the inventory shows it."""
     own = node.attributes
     kind = interface(node)
-    current, _ = chosen(own.get("queue/scheduler", ""))
+    current, _ = parse_choices(own.get("queue/scheduler", ""))
     state = _STATES.get(own.get("device/state", ""), State.UNKNOWN)
     if state is State.UNKNOWN and "device/state" not in own:
         state = State.ONLINE

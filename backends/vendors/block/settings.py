@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from backends.change_steps import resets_first
+from backends.change_steps import order_by_moves
 from backends.settings import Risk, Setting, offer
 from backends.topology.tree import number
-from backends.udev import assign, queue_rules
+from backends.udev import attribute_assignment, queue_rules
 
 _LIMITS = ("read_ahead_kb",)
 """Raised by `queue_limits_commit_update` to its default for the limits of the queue (Linux 6.9 and later)."""
@@ -36,7 +36,7 @@ _READ_AHEAD_MIN = 128
 
 def in_order(keys: Iterable[str]) -> list[str]:
     """Return the keys in the order in which nothing is reset after it was written."""
-    return resets_first(keys, SIDE_EFFECTS)
+    return order_by_moves(keys, SIDE_EFFECTS)
 
 
 def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int) -> dict[str, tuple[str, ...]]:
@@ -227,4 +227,4 @@ RULES = queue_rules("queue", "disk")
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
     """What the line of a disk does; what resets others first, as udev writes in this order. Raises BlockedError."""
     declared = [key for key in BY_KEY if key in values]
-    return tuple(assign(f"queue/{key}", values[key]) for key in in_order(declared))
+    return tuple(attribute_assignment(f"queue/{key}", values[key]) for key in in_order(declared))

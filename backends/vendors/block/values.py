@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from backends.change_steps import RequestedValue
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Reading, Span, available_unless, offer
-from backends.text import chosen, clean
+from backends.text import clean, parse_choices
 from backends.vendors.block.settings import FIXED_CHOICES, SENTENCES
 
 READ_AHEAD_MAX = 1024 * 1024
@@ -57,7 +57,7 @@ def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_k
 
 
 def _scheduler(raw: str | None, why_not: str | None) -> Reading:
-    current, names = chosen(raw or "")
+    current, names = parse_choices(raw or "")
     if why_not is None and len(names) < 2:
         why_not = "the kernel has no other scheduler for this device"
     return Reading(
@@ -117,7 +117,7 @@ def _has_no_queue(attributes: Mapping[str, str]) -> bool:
 
     The kernel reports a size for it and takes none (block/blk-sysfs.c, queue_requests_store, queue_is_mq).
     """
-    _, names = chosen(attributes.get("scheduler", ""))
+    _, names = parse_choices(attributes.get("scheduler", ""))
     return "nr_tags" not in attributes and tuple(names) == ("none",)
 
 
@@ -133,7 +133,7 @@ def require_size(wish: RequestedValue, attributes: Mapping[str, str]) -> None:
 
 def _requests_max(attributes: Mapping[str, str]) -> int:
     """2048 with a scheduler; the device's tags without; what is set now where the kernel does not tell the tags."""
-    current, _ = chosen(attributes.get("scheduler", ""))
+    current, _ = parse_choices(attributes.get("scheduler", ""))
     if current is not None and current != "none":
         return SCHEDULED_MAX
     return int(_number(attributes.get("nr_tags")) or _number(attributes.get("nr_requests")) or 0)

@@ -9,11 +9,11 @@ from backends.host import Host
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
 from backends.protocol import RootReads
 from backends.text import clean
-from backends.topology import Node, Topology, look
+from backends.topology import Node, Topology, scan_topology
 from backends.topology.device_identity import identity
-from backends.topology.device_mapper import STATUS, TABLE, Segment, answer, by_kernel
+from backends.topology.device_mapper import STATUS, TABLE, Segment, dmsetup_output, segments_by_kernel_name
 from backends.topology.stacking import MARK, lvm_name
-from backends.topology.thin_layers import used_of
+from backends.topology.thin_layers import parse_usage
 from backends.topology.tree import number
 
 NAME = "dm"
@@ -52,13 +52,13 @@ class Dm:
 
     async def inventory(self) -> Inventory:
         """What device-mapper has, by name, with kind and options where root may ask for them."""
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         nodes = [node for node in picture.tree.nodes.values() if _is_shown(node)]
         if not nodes:
             return Inventory()
-        tables = by_kernel(await answer(self._host, TABLE), picture.tree)
+        tables = segments_by_kernel_name(await dmsetup_output(self._host, TABLE), picture.tree)
         told = any(_kind(node, tables.get(node.name, ())) in _TELLING for node in nodes)
-        states = by_kernel(await answer(self._host, STATUS), picture.tree) if told else {}
+        states = segments_by_kernel_name(await dmsetup_output(self._host, STATUS), picture.tree) if told else {}
         nodes.sort(key=lambda node: node.attributes["dm/name"])
         return Inventory(
             arrays=tuple(_array(node, picture, tables.get(node.name, ()), states.get(node.name, ())) for node in nodes)
@@ -144,7 +144,7 @@ def _used(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
     for part in states:
         args = part.words
         if part.kind == "thin-pool" and len(args) > 2:
-            pairs = [("metadata", *used_of(args[1])), ("data", *used_of(args[2]))]
+            pairs = [("metadata", *parse_usage(args[1])), ("data", *parse_usage(args[2]))]
         elif part.kind == "vdo" and len(args) > 6:
             pairs = [("data", number(args[5]), number(args[6]))]
         else:

@@ -1,11 +1,11 @@
 """Fusion-io ioMemory cards: fio-status tells of them, fio-format changes their sector size."""
 
-from backends.protocol import Vendor, lazily, where
+from backends.protocol import Vendor, lazy_backend, present_if_found
 
 VENDOR = Vendor(
     name="fusionio",
-    backend=lazily("backends.vendors.fusionio.backend:FusionIo"),
-    present=where("/sys/module/iomemory_vsl*"),
+    backend=lazy_backend("backends.vendors.fusionio.backend:FusionIo"),
+    present=present_if_found("/sys/module/iomemory_vsl*"),
     drivers=("iomemory-vsl", "iomemory-vsl4"),
     declares=("backends.vendors.fusionio.sector:SETTINGS",),
     root_reads="backends.vendors.fusionio.tool:ROOT_READS",

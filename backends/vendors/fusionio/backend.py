@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found
+from backends.change_steps import RequestedValue, denial_of, gone_error, lock_of, not_found_error
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import WriteDenied
 from backends.identity import Identity
@@ -14,7 +14,7 @@ from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Risk, Setting
 from backends.settings_backend import Settable
 from backends.text import clean
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.topology.tree import read_node
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.inventory import NAME, controller, drive, is_controller, is_drive, problems
@@ -132,13 +132,13 @@ class FusionIo(Settable[IoCardView]):
     async def _view(self, target: Target) -> IoCardView:
         """A block device of ours now. Raises NotFoundError, DeviceGoneError."""
         if not self.settings(target):
-            raise not_found(target)
+            raise not_found_error(target)
         node = await read_node(self._host, target.address)
         if node is None:
-            raise gone(target)
+            raise gone_error(target)
         cards, programs = await self._cards(), FusionIoTools.on(self._host)
         module, volume = cards.of(target.address) or (None, None)
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         return IoCardView(
             node=node,
             programs=programs,

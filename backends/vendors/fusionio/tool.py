@@ -11,7 +11,7 @@ from backends.host import Command, Host
 from backends.json_text import document as read
 from backends.model import Problem
 from backends.protocol import RootReads
-from backends.tool_output import CompletenessCheck, ToolOutput, deduplicated_problems, judged
+from backends.tool_output import CompletenessCheck, ToolOutput, deduplicated_problems, judge_output
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import lacking, parse_document, parse_status, together
@@ -91,7 +91,7 @@ async def _heard(host: Host, whole: CompletenessCheck, *argv: str) -> ToolOutput
         return ToolOutput(problem=Problem(where="fusionio", message=error.message, hint=error.hint))
     if whole is WHOLE_JSON and done.returncode > 0 and "{" not in done.stdout:
         return ToolOutput()
-    return judged(whole, command, "fusionio", done)
+    return judge_output(whole, command, "fusionio", done)
 
 
 ROOT_READS: RootReads = {(STATUS,): tuple(tuple(map(re.escape, args)) for args in READS)}

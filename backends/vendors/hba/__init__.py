@@ -1,8 +1,10 @@
 """Storage controllers of any maker, as the PCI bus and the SCSI layer show them."""
 
-from backends.protocol import Vendor, lazily, where
+from backends.protocol import Vendor, lazy_backend, present_if_found
 
 VENDOR = Vendor(
-    name="hba", backend=lazily("backends.vendors.hba.backend:HbaBackend"), present=where("/sys/bus/pci/devices/*")
+    name="hba",
+    backend=lazy_backend("backends.vendors.hba.backend:HbaBackend"),
+    present=present_if_found("/sys/bus/pci/devices/*"),
 )
 """Found by the registry."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from backends.host import Command, Host
 from backends.model import Problem
 from backends.text import clean
-from backends.tool_output import CompletenessCheck, hear, truncation_problem
+from backends.tool_output import CompletenessCheck, run_checked, truncation_problem
 from backends.values import dataclass
 from backends.vendors.hba.functions import MODEL, Function
 
@@ -122,7 +122,7 @@ async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Name
     if program is None:
         return {}, ()
     command = Command(argv=(program, "-D", "-nn", "-vmm"), timeout=20)
-    tool_output = await hear(host, WHOLE, command, "hba")
+    tool_output = await run_checked(host, WHOLE, command, "hba")
     known = parse_lspci(tool_output.text.rpartition("\n\n")[0] if tool_output.cut else tool_output.text)
     untold = [address for address in addresses if address not in known]
     problem = tool_output.problem

@@ -17,15 +17,15 @@ from backends.change_steps import (
     RequestedValue,
     denial_of,
     evidence_of,
-    gone,
-    in_order,
-    not_found,
+    gone_error,
+    not_found_error,
+    order_by_bounds,
+    requested_value,
     require_companions,
     require_same_device,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
-    wanted,
 )
 from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.host import STALL, Command, Host
@@ -33,7 +33,7 @@ from backends.identity import Identity
 from backends.model import Array, Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
 from backends.tool_output import CUT, whole_lines
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.topology.device_mapper import TABLE
 from backends.topology.tree import page_bytes
 from backends.vendors.lvm.creation import TOOLS, find_in_group, group_candidates, lock_of, plan_in_group, require_steps
@@ -74,7 +74,7 @@ class Lvm:
 
     async def inventory(self) -> Inventory:
         """Every volume that somebody made; where LVM cannot be asked those of device-mapper, by name."""
-        picture, told = await asyncio.gather(look(self._host), self._told())  # both may wait for the same disk
+        picture, told = await asyncio.gather(scan_topology(self._host), self._told())  # both may wait for the same disk
         if isinstance(told, RaidbenchError):
             problem = Problem(where=NAME, message=told.message, hint=told.hint)
             return Inventory(arrays=plain_arrays(picture, told.message), problems=(problem,))
@@ -107,7 +107,7 @@ class Lvm:
         changes = []
         for key in _in_order(view, values):
             setting = setting_of(settings_of(view.outline), target, key)
-            wish = wanted(target, setting, readings(view)[key], values[key], wanted_value(view))
+            wish = requested_value(target, setting, readings(view)[key], values[key], wanted_value(view))
             changes.append(_planned(view, wish))
             view = _with(view, key, wish.value)
         return tuple(changes)
@@ -131,7 +131,7 @@ class Lvm:
         now = readings(view).get(change.key)
         if now is not None and now.now == change.after and now.effective is None:
             return
-        await take_steps(change, self._take)
+        await run_steps(change, self._take)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """A flush of its cache, a resync, check, reshape ... Raises NotFoundError, DeviceGoneError."""
@@ -197,14 +197,14 @@ class Lvm:
     async def _view(self, target: Target) -> LvView:
         """The volume as it is now, and what stands against changing it."""
         if target.backend != NAME:
-            raise not_found(target)
+            raise not_found_error(target)
         answer, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._loaded())
         groups = by_group(answer.volumes)
         volume = next(
             (lv_facts for lv_facts in answer.volumes if lv_facts.address == target.address and is_shown(lv_facts)), None
         )
         if volume is None:
-            raise gone(target) if answer.silent is None else answer.silent
+            raise gone_error(target) if answer.silent is None else answer.silent
         if self._page is None:
             self._page = await page_bytes(self._host)
         group = groups[volume.group]
@@ -280,7 +280,7 @@ def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
         "low_watermark": volume.settings.get("low_watermark", str(LOW_WATERMARK)),
         "min_recovery_rate": volume.told.get(RATES["min_recovery_rate"]),
     }
-    return in_order(values, now, ("low_watermark", "high_watermark"), ("min_recovery_rate", "max_recovery_rate"))
+    return order_by_bounds(values, now, ("low_watermark", "high_watermark"), ("min_recovery_rate", "max_recovery_rate"))
 
 
 def _with(view: LvView, key: str, value: str) -> LvView:

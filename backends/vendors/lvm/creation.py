@@ -31,7 +31,7 @@ from backends.model import Level, Target
 from backends.sizes import size_words
 from backends.text import clean
 from backends.tool_output import truncation_problem
-from backends.topology import Topology, look
+from backends.topology import Topology, scan_topology
 from backends.topology.device_identity import identity
 from backends.values import dataclass
 from backends.vendors.lvm.facts import PVS, LvFacts
@@ -403,7 +403,7 @@ async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
 
 async def group_candidates(host: Host) -> tuple[Candidate, ...]:
     """Every physical volume with its free extents. Raises ToolFailedError."""
-    volumes, picture = await asyncio.gather(ask_pvs(host), look(host))
+    volumes, picture = await asyncio.gather(ask_pvs(host), scan_topology(host))
     return candidates_in(volumes, picture)
 
 
@@ -412,7 +412,7 @@ async def plan_in_group(host: Host, wish: ArrayRequest, group: Target | None, *,
     lvcreate = host.which((TOOLS[0],))
     if lvcreate is None or group is None:
         raise BlockedError("lvcreate is not installed.", hint="Install lvm2.")
-    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
+    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), scan_topology(host))
     require_still_free(wish, candidates_in(volumes, picture))
     own = next(pv for pv in volumes if pv.uuid == wish.drives[0].serial)
     named = [pv for pv in volumes if pv.group == own.group]
@@ -441,7 +441,7 @@ async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:
         made_target(array)
     except ForeignArrayError as reason:
         return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
-    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
+    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), scan_topology(host))
     return find_volume(array, answer.volumes, volumes, picture, lvremove)
 
 

@@ -12,14 +12,14 @@ from backends.change import Change, ChangeStep
 from backends.change_steps import (
     LOOK_AGAIN,
     denial_of,
-    gone,
+    gone_error,
     locks_of,
-    not_found,
+    not_found_error,
+    requested_value,
     require_companions,
     require_same_device,
     setting_of,
     validated_old_value,
-    wanted,
 )
 from backends.errors import (
     BlockedError,
@@ -33,8 +33,8 @@ from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
-from backends.tool_output import deduplicated, hear, judged, truncation_error, truncation_problem
-from backends.topology import Node, Topology, look, node_path
+from backends.tool_output import deduplicated, judge_output, run_checked, truncation_error, truncation_problem
+from backends.topology import Node, Topology, node_path, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.tree import kernel_name, number, page_bytes, read_node
 from backends.vendors.mdraid.creation import find_made, plan_array, spelled
@@ -91,7 +91,7 @@ class MdRaid:
         array_facts = await read_arrays(self._host)
         if not array_facts:
             return Inventory()
-        picture, page = await asyncio.gather(look(self._host), self._page_bytes())
+        picture, page = await asyncio.gather(scan_topology(self._host), self._page_bytes())
         arrays = {array.name: array for array in array_facts}
         self._outlines = {name: outline_of(array, page) for name, array in arrays.items()}
         asked = asyncio.gather(*(self._asked(array, picture.tree.nodes.get(array.name)) for array in array_facts))
@@ -151,7 +151,7 @@ class MdRaid:
         now = readings(view)[key]
         if view.array.cut and companions is None:
             raise truncation_error(target, view.array.cut)
-        picture = await look(self._host) if key in GEOMETRY else None
+        picture = await scan_topology(self._host) if key in GEOMETRY else None
         properties = await self._properties(view.array) if picture is not None else {}
         if companions is not None:
             legal = legal_companions(view, key, value, ReshapeContext(properties=properties))
@@ -162,7 +162,7 @@ class MdRaid:
         if anew and self._host.is_root and not there:
             contents = await require_free(self._host, view.device)  # without root not all can be seen: before applying
         if companions is None:
-            wish = wanted(target, setting, now, value, wanted_value)
+            wish = requested_value(target, setting, now, value, wanted_value)
         else:
             wish = validated_old_value(target, setting, now, value, value_before)
         view = replace(view, array=_with_uuid(view.array, properties))
@@ -315,10 +315,10 @@ class MdRaid:
     async def _array(self, target: Target) -> ArrayFacts:
         name = target.address
         if target.backend != NAME or not name or set(name) & set("/*?[]") or name.startswith("."):
-            raise not_found(target)
+            raise not_found_error(target)
         array_facts = await read_arrays(self._host, (name,))
         if not array_facts:
-            raise gone(target)
+            raise gone_error(target)
         return array_facts[0]
 
     async def _properties(self, array: ArrayFacts) -> Mapping[str, str]:
@@ -337,7 +337,7 @@ class MdRaid:
         where = f"{NAME}:{array.name}"
         device = node_path(array.name)
         command = Command(argv=(tool, "--detail", "--export", device), timeout=_FROM_SYSFS, stall=STALL)
-        heard = await hear(self._host, WHOLE_EXPORT, command, where)
+        heard = await run_checked(self._host, WHOLE_EXPORT, command, where)
         fields, problem = parse_export(heard.text), heard.problem
         if problem is None and (absent := unnamed(fields, (member.name for member in array.members))) is not None:
             problem = truncation_problem(where, command, f"{node_path(absent)} is not in it")
@@ -361,7 +361,7 @@ class MdRaid:
             return None, (Problem(where=NAME, message=error.message, hint=error.hint),)
         if not done.stdout.strip() and has_none(done.returncode, done.stderr):
             return (), ()
-        heard = judged(WHOLE_PLATFORM, command, NAME, done)
+        heard = judge_output(WHOLE_PLATFORM, command, NAME, done)
         platforms = parse_platforms(heard.text)
         untold = [
             box for box in boxes if platform_of(platforms, {node_path(member.name) for member in box.members}) is None
@@ -394,7 +394,7 @@ class MdRaid:
     async def _identity(self, target: Target) -> Identity:
         node = await read_node(self._host, target.address)
         if node is None:
-            raise gone(target)
+            raise gone_error(target)
         return identity(node)
 
     async def _page_bytes(self) -> int:

@@ -29,7 +29,7 @@ from backends.exclusive_open import pieces_on
 from backends.host import Command, Host
 from backends.model import Level, Target
 from backends.raid import copies_of
-from backends.system.local.uninterruptible import apart
+from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
 from backends.topology.device_identity import identity
 from backends.topology.tree import Node, Tree, node_path, read_tree
@@ -375,6 +375,6 @@ async def _require_readable(host: Host, node: Node) -> None:
     read = None
     with suppress(TimeoutError):
         async with asyncio.timeout(_READ_SECONDS):
-            read = await apart("superblock", partial(reader, node.device, node.devno or "", (_SUPERBLOCK,)))
+            read = await run_in_thread("superblock", partial(reader, node.device, node.devno or "", (_SUPERBLOCK,)))
     if read is None or len(read[0]) < _SUPERBLOCK[1]:
         raise ToolFailedError(f"{node.device} cannot be read, so it is not known whether it still bears a mark.")

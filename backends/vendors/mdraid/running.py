@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import evidence_of, take_steps
+from backends.change_steps import evidence_of, run_steps
 from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.guard import require_free
 from backends.host import Command, Completed, Host
 from backends.text import clean, clean_lines
-from backends.udev import assign, queue_rules
+from backends.udev import attribute_assignment, queue_rules
 from backends.vendors.mdraid.facts import ArrayFacts
 from backends.vendors.mdraid.plans import kernel_word
 from backends.vendors.mdraid.recreate import devices_in
@@ -49,7 +49,7 @@ def match_of(uuid: str | None) -> tuple[str, ...]:
 
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
     """What the line of an array does. Raises BlockedError for what it cannot hold."""
-    return tuple(assign(f"md/{key}", kernel_word(key, values[key])) for key in KEPT if key in values)
+    return tuple(attribute_assignment(f"md/{key}", kernel_word(key, values[key])) for key in KEPT if key in values)
 
 
 # -- making changes of arrays: every step checked against what an array's change may do, then judged ------------------
@@ -102,7 +102,7 @@ class MdRaidRunner:
         if made is not None:
             self._require_members(made, array, change)
             await require_free(self._host, device, change.found)
-        await take_steps(change, self._take, apart="" if made is None else "stopped")
+        await run_steps(change, self._take, apart="" if made is None else "stopped")
 
     def _require_ours(self, write: ChangeStep, name: str, device: str) -> None:
         """What is in a journal is not trusted to do anything but what a change of this array does."""

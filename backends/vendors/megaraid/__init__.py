@@ -1,11 +1,11 @@
 """MegaRAID, PERC and their OEM cards, through storcli, perccli or MegaCli."""
 
-from backends.protocol import Vendor, lazily
+from backends.protocol import Vendor, lazy_backend
 from backends.vendors.megaraid.presence import DRIVERS, anything
 
 VENDOR = Vendor(
     name="megaraid",
-    backend=lazily("backends.vendors.megaraid.backend:MegaRaid"),
+    backend=lazy_backend("backends.vendors.megaraid.backend:MegaRaid"),
     present=anything,
     drivers=DRIVERS,
     declares=("backends.vendors.megaraid.settings:VOLUME_SETTINGS", "backends.vendors.megaraid.settings:CARD_SETTINGS"),

@@ -18,13 +18,13 @@ from backends.change import NOT_THERE, Change, ChangeStep, with_disk
 from backends.change_steps import (
     RequestedValue,
     denial_of,
-    gone,
-    not_found,
+    gone_error,
+    not_found_error,
+    requested_value,
     require_companions,
-    require_own,
+    require_equal_steps,
     setting_of,
     validated_old_value,
-    wanted,
 )
 from backends.errors import (
     BlockedError,
@@ -37,10 +37,10 @@ from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
-from backends.protocol import Told, awaited
+from backends.protocol import Told, placeholder_inventory
 from backends.settings import Reading, Setting
 from backends.text import clean
-from backends.topology import Topology, look
+from backends.topology import Topology, scan_topology
 from backends.vendors.megaraid.addresses import NAME, MegaRaidAddress, card_target, parse
 from backends.vendors.megaraid.creation import candidates, existing_volume_ids, find_made, plan_array
 from backends.vendors.megaraid.dialect import CanReread, CardSnapshot
@@ -94,8 +94,8 @@ class MegaRaid:
             return Inventory(problems=await nothing_seen(self._host, search))
         for unit in units:
             waiting = card_target(unit.prefix)
-            told(str(waiting), awaited(waiting))
-        picture = self._picture = await look(self._host)
+            told(str(waiting), placeholder_inventory(waiting))
+        picture = self._picture = await scan_topology(self._host)
 
         async def one(unit: OpenCard) -> Inventory:
             found = await self._one(unit, picture)
@@ -113,7 +113,7 @@ class MegaRaid:
         """As `inventory`, of what was read last of each card, also by a change; one that told nothing is asked."""
         if not self._units.known:
             return await self.inventory()
-        picture = self._picture = await look(self._host)
+        picture = self._picture = await scan_topology(self._host)
         found = Inventory(problems=troubles(self._units.search))
         for unit in self._units.known:
             found = found.merge(await self._one(unit, picture, kept=True))
@@ -147,7 +147,7 @@ class MegaRaid:
             return {}
         contents = unit.contents if unit.contents is not None else await unit.read()
         if self._picture is None:
-            self._picture = await look(self._host)
+            self._picture = await scan_topology(self._host)
         return self._readings(target, await self._view_of(target, place, unit, contents, self._picture))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
@@ -164,10 +164,10 @@ class MegaRaid:
             signatures = await require_free(
                 self._host, view.device
             )  # without root not all can be seen: before applying, then
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
 
         async def planned(view: CardView, key: str) -> Change:
-            wish = wanted(target, settings[key], self._readings(target, view)[key], values[key])
+            wish = requested_value(target, settings[key], self._readings(target, view)[key], values[key])
             if isinstance(view, VolumeView):
                 about = of_volume(unit.prefix, view.card, view.volume, picture, anew="strip_size" in values)
                 change = volume_change(view, wish, about, _lock_of(unit, view, picture))
@@ -207,7 +207,7 @@ class MegaRaid:
         free = key == "strip_size" and self._host.is_root and now.now != value
         signatures = await require_free(self._host, view.device) if free else None
         wish = validated_old_value(target, setting, now, value, value_before)
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         about = of_volume(unit.prefix, view.card, view.volume, picture, anew=key == "strip_size")
         return replace(volume_change(view, wish, about, _lock_of(unit, view, picture), companions), found=signatures)
 
@@ -218,7 +218,7 @@ class MegaRaid:
         """
         place, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         volume = next((drive for drive in contents.volumes if drive.number == place.volume), None)
         if change.key == "strip_size" and volume is None and change.before == NOT_THERE:
             await self._make(change, place, unit)
@@ -256,13 +256,13 @@ class MegaRaid:
         contents = await unit.read()
         planned = remake(change, place, contents, unit.dialect, unit.prefix, unit.lock_name)
         change_steps.require_same_device(change, of_card(unit.prefix, contents.card))
-        require_own(change, planned.writes)
+        require_equal_steps(change, planned.writes)
         await self._runner.run(change, unit, planned.writes)
         await self._runner.require_same_number(change, unit, place.volume, places_of(contents, change.members))
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """Every drive that only a card has, with what the card says against it. Cards that cannot be read have none."""
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         matches: list[Candidate] = []
         for unit in self._units.known or await self._units.look():
             try:
@@ -278,14 +278,14 @@ class MegaRaid:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
         contents = await unit.read()
-        change_steps.require_still_free(wish, candidates(unit.prefix, contents, await look(self._host)))
+        change_steps.require_still_free(wish, candidates(unit.prefix, contents, await scan_topology(self._host)))
         planned = plan_array(wish, contents, unit.dialect)
         return replace(planned, before=existing_volume_ids(contents), locks=(unit.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the serial numbers of its drives behind its card; another array of its name is never taken for it."""
         unit = await self._making_unit(array.controller)
-        contents, picture = await unit.read(), await look(self._host)
+        contents, picture = await unit.read(), await scan_topology(self._host)
         return find_made(array, contents, unit.dialect, picture, prefix=unit.prefix, lock=unit.lock_name)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
@@ -325,7 +325,7 @@ class MegaRaid:
     async def _unit(self, target: Target) -> tuple[MegaRaidAddress, OpenCard]:
         place = parse(target)
         if place is None:
-            raise not_found(target)
+            raise not_found_error(target)
         return place, await self._units.at(place.card, str(target))
 
     async def _view(
@@ -345,7 +345,7 @@ class MegaRaid:
             contents, refusal = unit.contents, f"it could not be read again: {error.message.rstrip('.')}"
         if not others and refusal is None and isinstance(unit.dialect, CanReread):
             contents = replace(contents, cut="")
-        return await self._view_of(target, place, unit, contents, await look(self._host), refusal)
+        return await self._view_of(target, place, unit, contents, await scan_topology(self._host), refusal)
 
     async def _view_of(
         self,
@@ -362,7 +362,7 @@ class MegaRaid:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
         volume = next((drive for drive in contents.volumes if drive.number == place.volume), None)
         if volume is None:
-            raise gone(target)
+            raise gone_error(target)
         node = volume_node(volume, contents.card, picture.tree.nodes.values())
         return VolumeView(
             contents=contents,

@@ -15,7 +15,7 @@ from backends.array_planning import (
     spans_of,
 )
 from backends.change import ChangeStep
-from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
+from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting_id, not_told_apart
 from backends.errors import BlockedError, InvalidValueError
 from backends.health import FOREIGN, reasons_against
 from backends.model import Level, State
@@ -245,4 +245,6 @@ def _array(volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, pictu
 
 def _lasting(contents: CardSnapshot, volume: VirtualDrive) -> str:
     serials = {drive.place: drive.serial or "" for drive in contents.drives}
-    return lasting(volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}")
+    return lasting_id(
+        volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}"
+    )

@@ -280,7 +280,7 @@ def require_same_device(
     else:
         volume = next((drive for drive in contents.volumes if drive.number == number), None)
         if volume is None:
-            raise change_steps.gone(change.target)
+            raise change_steps.gone_error(change.target)
         if change.members and change.members != members_of(contents, volume.drives):
             raise AnotherDeviceError(f"{change.target} is made of other drives now.", hint="Plan it again.")
         present = of_volume(prefix, contents.card, volume, picture, anew=True)

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from re import Pattern
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import RequestedValue, is_restorable_value, require_own
+from backends.change_steps import RequestedValue, is_restorable_value, require_equal_steps
 from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.host import Command
 from backends.identity import Identity
@@ -247,15 +247,15 @@ def require_own_step(change: Change, view: CardView, volume: VirtualDrive | None
         return
     try:
         if volume is None:
-            require_own(change, _steps(view, view.dialect.set_card(number, key, change.after)))
+            require_equal_steps(change, _steps(view, view.dialect.set_card(number, key, change.after)))
         elif key == "strip_size":
             _require_made_of(change, view, volume)
         elif key != "fastpath":
-            require_own(change, _set(view, volume.number, key, change.after))
+            require_equal_steps(change, _set(view, volume.number, key, change.after))
         else:
             ways = policies_in(change.after)
             each = [step for name, value in ways.items() for step in _spoken(view, volume.number, name, value)]
-            require_own(change, tuple(step for step in change.writes if step in each))
+            require_equal_steps(change, tuple(step for step in change.writes if step in each))
     except InvalidValueError as error:
         raise RefusedError(error.message) from error
 

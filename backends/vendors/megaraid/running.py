@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.change import NOT_THERE, Change, ChangeStep
-from backends.change_steps import evidence_of, take_steps
+from backends.change_steps import evidence_of, run_steps
 from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
@@ -54,7 +54,7 @@ class Runner:
 
         async with unit.lock:
             unit.changed = True
-            await take_steps(change, take, writes=writes, apart="deleted" if change.key == "strip_size" else "")
+            await run_steps(change, take, writes=writes, apart="deleted" if change.key == "strip_size" else "")
         return pending
 
     async def run_making(self, unit: OpenCard, steps: Sequence[ChangeStep]) -> None:

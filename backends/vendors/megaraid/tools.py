@@ -15,7 +15,7 @@ from backends.errors import RaidbenchError
 from backends.host import Command, Host
 from backends.model import Problem
 from backends.text import clean
-from backends.tool_output import of_tool
+from backends.tool_output import with_tool_name
 from backends.values import dataclass
 from backends.vendors.megaraid.addresses import NAME
 from backends.vendors.megaraid.dialect import CanLocate, Dialect
@@ -97,7 +97,7 @@ class MegaRaidToolProbe:
         version = self.dialect.version if self.dialect is not None else None
         name = f"{self.path} ({version})" if version else self.path
         if self.trouble:
-            return of_tool(self.path, self.trouble)
+            return with_tool_name(self.path, self.trouble)
         if not self.cards:
             return f"{name} sees no card"
         return f"{name} sees card {', '.join(map(str, self.cards))}"

@@ -1,11 +1,11 @@
 """NVMe controllers and namespaces: sysfs tells what there is, nvme-cli adds settings and health."""
 
-from backends.protocol import Vendor, lazily, where
+from backends.protocol import Vendor, lazy_backend, present_if_found
 
 VENDOR = Vendor(
     name="nvme",
-    backend=lazily("backends.vendors.nvme.backend:Nvme"),
-    present=where("/sys/class/nvme/nvme*"),
+    backend=lazy_backend("backends.vendors.nvme.backend:Nvme"),
+    present=present_if_found("/sys/class/nvme/nvme*"),
     declares=(
         "backends.vendors.nvme.settings:NAMESPACE_SETTINGS",
         "backends.vendors.nvme.settings:CONTROLLER_SETTINGS",

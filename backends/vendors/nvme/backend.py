@@ -8,7 +8,7 @@ from dataclasses import replace
 from re import Pattern
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found
+from backends.change_steps import RequestedValue, denial_of, gone_error, lock_of, not_found_error
 from backends.host import Completed, WriteDenied
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
@@ -17,7 +17,7 @@ from backends.settings_backend import Settable
 from backends.subject import REFUSED
 from backends.system.caching import cache_across_changes
 from backends.tool_output import deduplicated
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.vendors.nvme.facts import ControllerView, Features, NamespaceId, NamespaceView
 from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps
 from backends.vendors.nvme.inventory import ControllerAnswers, controller, drive
@@ -205,7 +205,7 @@ class Nvme(Settable[ControllerView]):
         """The controller or namespace as it is now. Raises NotFoundError, DeviceGoneError."""
         name = target.address
         if not self.settings(target):
-            raise not_found(target)
+            raise not_found_error(target)
         controllers = await read_controllers(self._host)
         spaces = await read_namespaces(self._host, controllers)
         space = next((namespace for namespace in spaces if namespace.name == name), None)
@@ -215,7 +215,7 @@ class Nvme(Settable[ControllerView]):
             else next((controller for controller in controllers if controller.name == name), None)
         )
         if owner is None:
-            raise gone(target)
+            raise gone_error(target)
         program = self._host.which(NAMES)
         bare = ControllerView(
             controller=owner,
@@ -244,7 +244,7 @@ class Nvme(Settable[ControllerView]):
         if view.blind is None and view.program is not None:
             tool = NvmeCli(self._host, view.program)
             ident, allocated = await asyncio.gather(tool.id_ns(space.device), tool.list_ns(view.controller.device))
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         uses = tuple(f"{use.part} {use.detail}" if use.part else use.detail for use in picture.uses(space.name))
         return NamespaceView(
             controller=view.controller,

@@ -9,7 +9,7 @@ from backends.host import STALL, Command, Completed, Host
 from backends.model import Problem
 from backends.subject import misnamed_reason, refused_text
 from backends.text import clean
-from backends.tool_output import CUT, CompletenessCheck, by_hand, judged, line_end
+from backends.tool_output import CUT, CompletenessCheck, judge_output, line_end, manual_run_hint
 from backends.vendors.nvme.facts import ControllerId, FeatureState, NamespaceId, NvmeHealth
 from backends.vendors.nvme.identify import (
     CURRENT,
@@ -87,7 +87,7 @@ class NvmeCli:
                     Problem(
                         where=f"nvme:{device.rpartition('/')[2]}",
                         message=refused_text(command, why),
-                        hint=by_hand(command),
+                        hint=manual_run_hint(command),
                     )
                 )
                 return None
@@ -142,7 +142,9 @@ class NvmeCli:
             return ""
         if refusal(done):
             return ""
-        tool_output = judged(WHOLE, Command(argv=(self.program, *words)), f"nvme:{words[1].rpartition('/')[2]}", done)
+        tool_output = judge_output(
+            WHOLE, Command(argv=(self.program, *words)), f"nvme:{words[1].rpartition('/')[2]}", done
+        )
         if tool_output.problem is not None:
             self.cut.append(tool_output.problem)
             return ""

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import denial_of, gone, lock_of, not_found
+from backends.change_steps import denial_of, gone_error, lock_of, not_found_error
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
 from backends.settings_backend import Settable
-from backends.topology import Topology, look
+from backends.topology import Topology, scan_topology
 from backends.vendors._disk_systems import lock_name, node_of
 from backends.vendors.santricity import responses
 from backends.vendors.santricity.facts import WebHardware, WebSystem, WebView, WebVolume
@@ -56,7 +56,7 @@ class Santricity(Settable[WebView]):
         doors = await self._host.list(DOORS)
         if not doors:
             return Inventory()
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         found = Inventory()
         for part in await asyncio.gather(*(self._behind(door, picture) for door in doors)):
             found = found.merge(part)
@@ -124,7 +124,7 @@ class Santricity(Settable[WebView]):
 
     async def lock_for(self, seen: WebView, key: str) -> str:
         """That of the disk, which runs on it take too; of the disk system where no disk is known."""
-        node = node_of(seen.volume.wwn, await look(self._host)) if key in BY_KEY else None
+        node = node_of(seen.volume.wwn, await scan_topology(self._host)) if key in BY_KEY else None
         return lock_name(seen.system.wwn, seen.system.name) if node is None else await lock_of(self._host, node.name)
 
     def steps(
@@ -154,7 +154,7 @@ class Santricity(Settable[WebView]):
         """What a target is now. Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError."""
         place = _place_of(target)
         if place is None:
-            raise not_found(target)
+            raise not_found_error(target)
         door, name, volume_name = place
         if door not in await self._host.list(DOORS):
             raise NotFoundError(
@@ -162,10 +162,10 @@ class Santricity(Settable[WebView]):
             )
         system = next((system for system in await self._systems(door) if system.name == name), None)
         if system is None:
-            raise gone(target)
+            raise gone_error(target)
         volume = next((volume for volume in await self._volumes(system) if volume.name == volume_name), None)
         if volume is None:
-            raise gone(target)
+            raise gone_error(target)
         view = WebView(system=system, volume=volume, frozen=await self._frozen(door))
         if asks_why(view):
             view = view.knowing(await self._hardware(system))

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping
 from re import Pattern
 
 from backends.change import Change, ChangeStep
-from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found, require_same_device, setting_of
+from backends.change_steps import (
+    RequestedValue,
+    denial_of,
+    gone_error,
+    lock_of,
+    not_found_error,
+    require_same_device,
+    setting_of,
+)
 from backends.errors import BlockedError
 from backends.host import Host, WriteDenied
 from backends.identity import Identity
@@ -210,10 +218,10 @@ class ScsiBackend(Settable[View]):
     async def _node(self, target: Target) -> Node:
         """The disk under a target of ours, whose name becomes part of a path: no other name may."""
         if target.backend != NAME or not is_name(target.address):
-            raise not_found(target)
+            raise not_found_error(target)
         node = await read_node(self._host, target.address)
         if node is None:
-            raise gone(target)
+            raise gone_error(target)
         if not is_disk(node):
-            raise not_found(target)
+            raise not_found_error(target)
         return node

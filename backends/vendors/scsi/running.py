@@ -10,7 +10,7 @@ from backends.change_steps import evidence_of
 from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.text import clean
-from backends.udev import RuleFile, assign
+from backends.udev import RuleFile, attribute_assignment
 from backends.vendors.scsi import hdparm, sdparm
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.settings import BITS, OPTIONS, SETTINGS
@@ -42,10 +42,10 @@ def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[st
         if value is None:
             continue
         if setting.key == "queue_depth":
-            matches.append(assign("device/queue_depth", value))
+            matches.append(attribute_assignment("device/queue_depth", value))
         elif setting.key == "drive_cache" and disk.cache_type in ("write back", "write through"):
             word = "write back" if value == "on" else "write through"
-            matches.append(assign("device/scsi_disk/*/cache_type", word))
+            matches.append(attribute_assignment("device/scsi_disk/*/cache_type", word))
         else:
             matches.append(f'RUN+="{_program(disk, tool, setting.key, value)} $devnode"')
     return tuple(matches)

@@ -1,11 +1,11 @@
 """HPE Smart Array and Adaptec SmartRAID cards, through ssacli or arcconf."""
 
-from backends.protocol import Vendor, lazily
+from backends.protocol import Vendor, lazy_backend
 from backends.vendors.smartarray.presence import DRIVERS, anything
 
 VENDOR = Vendor(
     name="smartarray",
-    backend=lazily("backends.vendors.smartarray.backend:SmartArray"),
+    backend=lazy_backend("backends.vendors.smartarray.backend:SmartArray"),
     present=anything,
     drivers=DRIVERS,
     declares=("backends.vendors.smartarray.settings:OF_DRIVES", "backends.vendors.smartarray.settings:OF_CARDS"),

@@ -15,26 +15,26 @@ from backends.change import Change, ChangeStep
 from backends.change_steps import (
     denial_of,
     evidence_of,
-    gone,
-    not_found,
+    gone_error,
+    not_found_error,
+    requested_value,
     require_companions,
     require_same_device,
     require_still_free,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
-    wanted,
 )
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target, Task
-from backends.protocol import Told, awaited
+from backends.protocol import Told, placeholder_inventory
 from backends.settings import Reading, Setting
-from backends.system.caching import asked_anew
+from backends.system.caching import uncached
 from backends.text import clean
 from backends.tool_output import truncation_error
-from backends.topology import Topology, look
+from backends.topology import Topology, scan_topology
 from backends.vendors.smartarray.addresses import SmartArrayAddress, card_target, parse
 from backends.vendors.smartarray.creation import candidates, existing_volume_ids, find_made, plan_array
 from backends.vendors.smartarray.dialect import PartView
@@ -82,10 +82,10 @@ class SmartArray:
             nonlocal picture
             part = card_target(address)
             if isinstance(card, OpenController):
-                picture = picture or await look(self._host)
+                picture = picture or await scan_topology(self._host)
                 found = read[card.prefix] = inventory(card.prefix, card.text, card.pci, card.tool.tool, picture)
             elif card is None:
-                found = awaited(part)
+                found = placeholder_inventory(part)
             else:
                 found = Inventory(problems=(card,))
             told(str(part), found)
@@ -98,7 +98,10 @@ class SmartArray:
 
     async def cached_inventory(self) -> Inventory:
         """As `inventory`, of what was read last of each card, also by a change."""
-        picture, merged = await look(self._host), Inventory(problems=(*await self._unsaid(), *self._units.problems))
+        picture, merged = (
+            await scan_topology(self._host),
+            Inventory(problems=(*await self._unsaid(), *self._units.problems)),
+        )
         for controller in await self._units.known():
             merged = merged.merge(
                 inventory(controller.prefix, controller.text, controller.pci, controller.tool.tool, picture)
@@ -154,7 +157,11 @@ class SmartArray:
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, spot, unit, await unit.refresh())
         now = self._readings(target, spot, view)[key]
-        return planned(view, wanted(target, setting, now, value), self._identity(spot, unit, await look(self._host)))
+        return planned(
+            view,
+            requested_value(target, setting, now, value),
+            self._identity(spot, unit, await scan_topology(self._host)),
+        )
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """The commands that set `value` again: after Smart Path, the cache of the others of the array as well."""
@@ -163,7 +170,7 @@ class SmartArray:
         view = await self._view(target, spot, unit, await unit.refresh(), ask=False)
         require_companions(target, key, companions, legal_companions(view, key))
         wish = validated_old_value(target, setting, self._readings(target, spot, view)[key], value, value_before)
-        return planned(view, wish, self._identity(spot, unit, await look(self._host)), companions)
+        return planned(view, wish, self._identity(spot, unit, await scan_topology(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
         """Run the commands, unless the value is set already; what the card reads afterwards decides.
@@ -174,7 +181,7 @@ class SmartArray:
         text = await unit.refresh()
         if text.cut:
             raise truncation_error(change.target, text.cut)
-        require_same_device(change, self._identity(spot, unit, await look(self._host)))
+        require_same_device(change, self._identity(spot, unit, await scan_topology(self._host)))
         if (await self._now(change, spot, unit, text)) == change.after:
             return
         require_own_step(change, await self._view(change.target, spot, unit, text, ask=False))
@@ -192,7 +199,7 @@ class SmartArray:
 
         refused: ToolFailedError | None = None
         try:
-            await take_steps(change, take)
+            await run_steps(change, take)
         except ToolFailedError as error:
             refused = error
         now = await self._settled(change, spot, unit)
@@ -208,7 +215,7 @@ class SmartArray:
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """Every drive that only a card has, with what the card says against it."""
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         units = await self._units.known()
         return tuple(
             candidate for unit in units for candidate in candidates(unit.prefix, unit.text, unit.tool, picture)
@@ -220,7 +227,7 @@ class SmartArray:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
         text = await unit.refresh()
-        require_still_free(wish, candidates(unit.prefix, text, unit.tool, await look(self._host)))
+        require_still_free(wish, candidates(unit.prefix, text, unit.tool, await scan_topology(self._host)))
         planned_array = plan_array(wish, text, unit.tool, await unit.tool.making())
         return replace(planned_array, before=existing_volume_ids(text), locks=(unit.tool.lock_name,))
 
@@ -234,8 +241,8 @@ class SmartArray:
         return match if match.standing is not ArrayMatchState.ABSENT else await self._find(array, unit)
 
     async def _find(self, array: CreatedArray, unit: OpenController) -> ArrayMatch:
-        with asked_anew():
-            text, picture = await unit.refresh(), await look(self._host)
+        with uncached():
+            text, picture = await unit.refresh(), await scan_topology(self._host)
         return find_made(array, text, unit.tool, picture, prefix=unit.prefix, pci=unit.pci)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
@@ -251,7 +258,7 @@ class SmartArray:
             if (refused := unit.tool.refusal(done)) is not None:
                 raise ToolFailedError(refused, evidence=evidence_of(Command(argv=step.argv), done))
             for _ in range(READ_BACK):
-                with asked_anew():
+                with uncached():
                     if (await unit.refresh()).volumes != before:
                         break
 
@@ -264,7 +271,7 @@ class SmartArray:
         """What it reads after a change, asked again while it is the old value."""
         now = None
         for _ in range(READ_BACK):
-            with asked_anew():
+            with uncached():
                 text = await unit.refresh()
             volume = text.volume(spot.volume)
             jobs = volume.jobs if volume is not None and change.key == "strip_size" else ()
@@ -282,7 +289,7 @@ class SmartArray:
     async def _unit(self, target: Target) -> tuple[SmartArrayAddress, OpenController]:
         spot = parse(target)
         if spot is None:
-            raise not_found(target)
+            raise not_found_error(target)
         return spot, await self._units.at(spot.card, target)
 
     async def _view(
@@ -290,7 +297,7 @@ class SmartArray:
     ) -> PartView:
         volume, drive = text.volume(spot.volume), text.drive(spot.drive)
         if (spot.volume is not None and volume is None) or (spot.drive is not None and drive is None):
-            raise truncation_error(target, text.cut) if text.cut else gone(target)
+            raise truncation_error(target, text.cut) if text.cut else gone_error(target)
         legal = await unit.tool.legal(text, volume) if ask and drive is None and not text.cut else {}
         why_not = await denial_of(self._host, unit.tool.tool)
         return PartView(text=text, tool=unit.tool, why_not=why_not, legal=legal, volume=volume, drive=drive)

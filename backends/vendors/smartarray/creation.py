@@ -17,7 +17,7 @@ from backends.array_planning import (
     spans_of,
 )
 from backends.change import ChangeStep
-from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
+from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting_id, not_told_apart
 from backends.errors import BlockedError, InvalidValueError
 from backends.model import Level, State
 from backends.raid import PARITY, PARITY_IN_SPANS
@@ -209,4 +209,6 @@ def _drive(drive: BayDrive) -> CardDrive:
 
 def _lasting(text: CardText, volume: LogicalDrive) -> str:
     serials = {drive.place: drive.serial or "" for drive in text.drives}
-    return lasting(volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}")
+    return lasting_id(
+        volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}"
+    )

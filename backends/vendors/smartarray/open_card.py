@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from backends.change_steps import not_found
+from backends.change_steps import not_found_error
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.host import Host
 from backends.model import Problem, Target
@@ -112,7 +112,7 @@ class OpenControllers:
             await self.look()
         unit = (self._units or {}).get(prefix)
         if unit is None:
-            raise self._unknown(prefix) or not_found(target)
+            raise self._unknown(prefix) or not_found_error(target)
         return unit
 
     def _unknown(self, prefix: str) -> ToolFailedError | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from re import Pattern
 
 from backends.change import Change, ChangeStep, with_disk
-from backends.change_steps import RequestedValue, is_restorable_value, require_own
+from backends.change_steps import RequestedValue, is_restorable_value, require_equal_steps
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
@@ -134,7 +134,7 @@ def require_own_step(change: Change, view: PartView) -> None:
     if change.key == "acceleration" and all(_accelerates_ours(view, step) for step in change.writes):
         return
     try:
-        require_own(change, _steps(_lines(view, change.key, change.after, {})))
+        require_equal_steps(change, _steps(_lines(view, change.key, change.after, {})))
     except InvalidValueError as error:
         raise RefusedError(error.message) from error
 

@@ -13,7 +13,7 @@ from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Problem
 from backends.text import clean
-from backends.tool_output import of_tool
+from backends.tool_output import with_tool_name
 from backends.values import dataclass
 from backends.vendors.smartarray.addresses import NAME
 from backends.vendors.smartarray.arcconf.tool import Arcconf
@@ -92,7 +92,7 @@ class SmartArrayToolProbe:
     def sentence(self) -> str:
         """For the doctor."""
         if self.trouble:
-            return of_tool(self.path, self.trouble)
+            return with_tool_name(self.path, self.trouble)
         return f"{self.path} sees {len(self.numbers) or 'no'} card{'' if len(self.numbers) == 1 else 's'}"
 
 

@@ -9,7 +9,7 @@ from re import Pattern
 
 from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
 from backends.change import Change, ChangeStep
-from backends.change_steps import RequestedValue, denial_of, gone, lock_of, not_found, require_still_free
+from backends.change_steps import RequestedValue, denial_of, gone_error, lock_of, not_found_error, require_still_free
 from backends.errors import InvalidValueError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.identity import Identity
@@ -19,8 +19,8 @@ from backends.settings_backend import Settable
 from backends.subject import refused_text
 from backends.system.caching import cache_across_changes
 from backends.text import clean
-from backends.tool_output import ToolOutput, by_hand, deduplicated_problems, judged
-from backends.topology import look
+from backends.tool_output import ToolOutput, deduplicated_problems, judge_output, manual_run_hint
+from backends.topology import scan_topology
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
 from backends.vendors.smcli.dialects import DIALECTS, done, is_valid_name, names_in, refusal
@@ -71,7 +71,7 @@ class Smcli(Settable[SystemView]):
         if program is None:
             return Inventory()
         listed = await self._heard((program, "-d"))
-        picture, found = await look(self._host), Inventory(problems=deduplicated_problems((listed,)))
+        picture, found = await scan_topology(self._host), Inventory(problems=deduplicated_problems((listed,)))
         for name in names_in(listed.text):
             try:
                 found = found.merge(inventory(await self._profile(program, name), picture))
@@ -114,7 +114,7 @@ class Smcli(Settable[SystemView]):
 
     async def lock_for(self, seen: SystemView, key: str) -> str:
         """That of the disk, which runs on it take too; of the disk system for what holds for all of it."""
-        node = node_of(seen.volume, await look(self._host)) if seen.volume is not None else None
+        node = node_of(seen.volume, await scan_topology(self._host)) if seen.volume is not None else None
         return (
             await lock_of(self._host, node.name) if node is not None else lock_name(seen.profile.wwn, seen.profile.name)
         )
@@ -162,7 +162,7 @@ class Smcli(Settable[SystemView]):
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """The drives of every disk system, by what each told last: to ask takes half a minute."""
-        picture = await look(self._host)
+        picture = await scan_topology(self._host)
         return tuple(
             candidate
             for profile in self._kept.values()
@@ -176,7 +176,7 @@ class Smcli(Settable[SystemView]):
         if controller is None:
             raise InvalidValueError("It is not said which disk system makes it.")
         view = await self._view(controller)
-        drives = inventory(view.profile, await look(self._host)).drives
+        drives = inventory(view.profile, await scan_topology(self._host)).drives
         require_still_free(wish, candidates(drives, view.profile.cut.rstrip(".")))
         return plan_logical_drive(wish, view.profile, view.program)
 
@@ -211,7 +211,7 @@ class Smcli(Settable[SystemView]):
         place = _place_of(target)
         program = self._host.which(PLACES)
         if place is None or program is None:
-            raise not_found(target)
+            raise not_found_error(target)
         profile = self._kept.get(place.system) if kept else None
         if profile is None:
             profile = await self._profile(program, place.system)
@@ -221,7 +221,7 @@ class Smcli(Settable[SystemView]):
             return view
         volume = next((part for part in profile.volumes if part.name == place.volume), None)
         if volume is None:
-            raise ToolFailedError(profile.cut) if profile.cut else gone(target)
+            raise ToolFailedError(profile.cut) if profile.cut else gone_error(target)
         return SystemView(program=program, profile=profile, volume=volume, frozen=view.frozen)
 
     async def _profile(self, program: str, name: str) -> SystemProfile:
@@ -234,7 +234,7 @@ class Smcli(Settable[SystemView]):
             if profile is not None and profile.name == name:
                 line = Command(argv=asked(program, name, f"show {nouns.system} profile;"))
                 if profile.misnamed:
-                    raise ToolFailedError(refused_text(line, profile.misnamed), hint=by_hand(line))
+                    raise ToolFailedError(refused_text(line, profile.misnamed), hint=manual_run_hint(line))
                 twice = refused_text(line, profile.twice) if profile.twice else ""
                 cut = "" if tool_output.problem is None else tool_output.problem.message
                 self._kept[name] = profile = replace(profile, cut=cut, twice=twice)
@@ -249,7 +249,7 @@ class Smcli(Settable[SystemView]):
         async with self._one:
             ended = await self._host.run(command)
         said = ended if ended.stdout.strip() else replace(ended, stdout=ended.stderr, stderr="")
-        return judged(WHOLE, command, NAME, ended if WHOLE.lost(said) else said)
+        return judge_output(WHOLE, command, NAME, ended if WHOLE.lost(said) else said)
 
 
 def _place_of(target: Target) -> _SystemPlace | None:

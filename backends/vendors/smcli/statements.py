@@ -14,7 +14,7 @@ from re import Pattern
 
 from backends.array_planning import ArrayPlan, ArrayRequest, Candidate, capacity, require_alike, require_shape
 from backends.change import ChangeStep
-from backends.change_steps import RequestedValue, in_order, is_restorable_value
+from backends.change_steps import RequestedValue, is_restorable_value, order_by_bounds
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity
 from backends.model import Drive, Level, State
@@ -99,7 +99,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 def in_order_of_thresholds(view: SystemView, values: Mapping[str, str]) -> list[str]:
     """Keys of a set, the thresholds so that writing out never stops above where it starts, if it need not."""
     now = {key: value_of(view.record, KNOBS[key]) for key in _PARTNERS}
-    return in_order(values, now, (FLUSH_STOP.setting.key, FLUSH_START.setting.key))
+    return order_by_bounds(values, now, (FLUSH_STOP.setting.key, FLUSH_START.setting.key))
 
 
 def with_value(view: SystemView, key: str, value: str) -> SystemView:

@@ -1,7 +1,7 @@
 """3ware cards, through tw_cli."""
 
 from backends.host import Host
-from backends.protocol import Vendor, lazily
+from backends.protocol import Vendor, lazy_backend
 from backends.vendors.threeware.presence import PLACES
 
 CARDS = "/sys/bus/pci/drivers/3w-*/*:*"
@@ -15,7 +15,7 @@ async def anything(host: Host) -> bool:
 
 VENDOR = Vendor(
     name="threeware",
-    backend=lazily("backends.vendors.threeware.backend:Threeware"),
+    backend=lazy_backend("backends.vendors.threeware.backend:Threeware"),
     present=anything,
     drivers=("3w-9xxx", "3w-sas", "3w-xxxx"),
     declares=("backends.vendors.threeware.settings:UNIT_SETTINGS",),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from backends.array_planning import ArrayMatch, ArrayPlan, ArrayRequest, Candidate, CreatedArray
 from backends.change import ChangeStep
-from backends.change_steps import denial_of, evidence_of, gone, lock_of, not_found, require_still_free
+from backends.change_steps import denial_of, evidence_of, gone_error, lock_of, not_found_error, require_still_free
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.identity import Identity
@@ -16,11 +16,11 @@ from backends.model import Inventory, Problem, Target
 from backends.settings import Choice, Reading, Risk, Setting, available_unless, offer
 from backends.settings_backend import Settable
 from backends.subject import refused_text
-from backends.system.caching import asked_anew
+from backends.system.caching import uncached
 from backends.text import clean
-from backends.tool_output import by_hand, deduplicated, truncation_problem
-from backends.tool_output import said as first_lines
-from backends.topology import look
+from backends.tool_output import deduplicated, manual_run_hint, truncation_problem
+from backends.tool_output import first_lines_text as first_lines
+from backends.topology import scan_topology
 from backends.topology.device_identity import identity
 from backends.values import dataclass
 from backends.vendors._read_only import heard, only_card, program_of, said
@@ -86,7 +86,7 @@ class Threeware(Settable[_UnitView]):
             return program
         cards, problems = await self._cards(program)
         self._seen = cards = tuple([await self._with_serials(program, card) for card in cards])
-        picture, found = await look(self._host), Inventory(problems=problems)
+        picture, found = await scan_topology(self._host), Inventory(problems=problems)
         for card in cards:
             found = found.merge(inventory(card, picture))
         return replace(found, problems=deduplicated(found.problems))
@@ -157,9 +157,9 @@ class Threeware(Settable[_UnitView]):
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the serial numbers of its drives behind its card; another unit of its name is never taken for it."""
-        with asked_anew():
+        with uncached():
             program, card, units, cards = await self._making(array.controller)
-            picture = await look(self._host)
+            picture = await scan_topology(self._host)
         return find_made(array, card, units, picture, program=program, cards=cards)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
@@ -189,7 +189,7 @@ class Threeware(Settable[_UnitView]):
             raise InvalidValueError("It is not said which card makes it.")
         place, program = CARD.fullmatch(controller.address), self._host.which(PLACES)
         if controller.backend != NAME or place is None or program is None:
-            raise not_found(controller)
+            raise not_found_error(controller)
         return program, place[1]
 
     async def _making(self, controller: Target | None) -> tuple[str, ThreewareCard, Mapping[str, UnitDetails], int]:
@@ -200,7 +200,7 @@ class Threeware(Settable[_UnitView]):
         cards, half = await self._cards(program)
         card = next((card for card in cards if card.name == name), None)
         if card is None:
-            raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone(controller)
+            raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone_error(controller)
         card = await self._with_serials(program, card)
         numbers = [row["Unit"] for row in card.units]
         pairs = await asyncio.gather(*(self._unit(program, card, unit) for unit in numbers))
@@ -274,7 +274,7 @@ class Threeware(Settable[_UnitView]):
             if why := named_twice(text[word], *columns[word]):
                 command = Command(argv=(program, "info", name, word))
                 short[word] = Problem(
-                    where=f"{NAME}:/{name}", message=refused_text(command, why), hint=by_hand(command)
+                    where=f"{NAME}:/{name}", message=refused_text(command, why), hint=manual_run_hint(command)
                 )
         return replace(
             card, cut=short | {word: item.problem for word, item in fields.items() if item.problem is not None}
@@ -287,14 +287,14 @@ class Threeware(Settable[_UnitView]):
         """
         place, program = UNIT.fullmatch(target.address), self._host.which(PLACES)
         if target.backend != NAME or place is None or program is None:
-            raise not_found(target)
+            raise not_found_error(target)
         cards, problems = await self._cards(program)
         card = next((card for card in cards if card.name == f"c{place[1]}"), None)
         row = next((unit for unit in card.units if unit["Unit"] == f"u{place[2]}"), None) if card is not None else None
         half = (*problems, *(card.cut.values() if card is not None else ()))
         if card is None or row is None:
-            raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone(target)
-        node = node_of(row, await look(self._host))
+            raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone_error(target)
+        node = node_of(row, await scan_topology(self._host))
         known = Identity(
             name=target.address, model=card.row["Model"], serial=None if node is None else identity(node).serial
         )

@@ -19,7 +19,7 @@ from backends.array_planning import (
     spans_of,
 )
 from backends.change import ChangeStep
-from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
+from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting_id, not_told_apart
 from backends.errors import BlockedError, InvalidValueError
 from backends.host import PromptReply
 from backends.model import Drive, Level
@@ -323,4 +323,4 @@ def _drive(card: ThreewareCard, port: Row, drive: Drive) -> CardDrive:
 
 def _lasting(card: ThreewareCard, row: Row, unit_details: UnitDetails) -> str:
     serials = [port.get("Serial") or port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == row["Unit"]]
-    return f"unit {unit_details.serial}" if unit_details.serial else lasting(None, serials, f"number {row['Unit']}")
+    return f"unit {unit_details.serial}" if unit_details.serial else lasting_id(None, serials, f"number {row['Unit']}")

@@ -1,11 +1,11 @@
 """OpenZFS: pools, their filesystems and volumes through zpool and zfs, the kernel module through its parameters."""
 
-from backends.protocol import Vendor, lazily, where
+from backends.protocol import Vendor, lazy_backend, present_if_found
 
 VENDOR = Vendor(
     name="zfs",
-    backend=lazily("backends.vendors.zfs.backend:Zfs"),
-    present=where("/sys/module/zfs/parameters/zfs_txg_timeout"),
+    backend=lazy_backend("backends.vendors.zfs.backend:Zfs"),
+    present=present_if_found("/sys/module/zfs/parameters/zfs_txg_timeout"),
     declares=(
         "backends.vendors.zfs.settings:OF_DATASETS",
         "backends.vendors.zfs.settings:OF_POOLS",

@@ -12,17 +12,17 @@ from backends.change import Change, ChangeStep
 from backends.change_steps import (
     RequestedValue,
     denial_of,
-    gone,
+    gone_error,
     lock_of,
-    not_found,
+    not_found_error,
+    requested_value,
     require_companions,
-    require_own,
+    require_equal_steps,
     require_same_device,
     run_step,
+    run_steps,
     setting_of,
-    take_steps,
     validated_old_value,
-    wanted,
 )
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError
 from backends.host import STALL, Command, Completed, Host
@@ -32,7 +32,7 @@ from backends.settings import Reading, Setting
 from backends.system.caching import cache_across_changes
 from backends.text import clean, clean_lines
 from backends.tool_output import CUT, CompletenessCheck, line_end
-from backends.topology import kernel_name, look
+from backends.topology import kernel_name, scan_topology
 from backends.topology.stacking import IMPORTED
 from backends.topology.tree import number
 from backends.vendors.zfs.facts import (
@@ -128,7 +128,9 @@ class Zfs:
         head = Inventory(controllers=(controller(module),))
         if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
             return replace(head, problems=(_WITHOUT_TOOLS,))
-        picture, found = await asyncio.gather(look(self._host), self._told(module))  # both may wait for the same disk
+        picture, found = await asyncio.gather(
+            scan_topology(self._host), self._told(module)
+        )  # both may wait for the same disk
         self._listed = None
         if isinstance(found, RaidbenchError):
             states = await self._host.read_many(await self._host.list(IMPORTED))
@@ -147,7 +149,7 @@ class Zfs:
         """As `inventory`, of the pools and datasets found last: no setting moves what is told of one there."""
         if self._listed is None:
             return await self.inventory()
-        module, picture = await self._module(), await look(self._host)
+        module, picture = await self._module(), await scan_topology(self._host)
         return Inventory(controllers=(controller(module),), arrays=tuple(arrays(self._listed, picture)))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -176,7 +178,9 @@ class Zfs:
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
         now = dataset_readings(view)[key]
-        return await self._planned(view, wanted(target, setting, now, value, lambda *given: legal_value(view, *given)))
+        return await self._planned(
+            view, requested_value(target, setting, now, value, lambda *given: legal_value(view, *given))
+        )
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """The same for several settings: those parameters that bound each other in the order in which each is legal."""
@@ -186,7 +190,7 @@ class Zfs:
         module, changes = await self._module(), []
         for key in parameters_in_order(module, values):
             legal = partial(legal_parameter, module)
-            wish = wanted(MODULE, declared[key], parameter_readings(module)[key], values[key], legal)
+            wish = requested_value(MODULE, declared[key], parameter_readings(module)[key], values[key], legal)
             changes.append(_of_parameter(module, wish, limit_in_force(module, key)))
             module = with_parameter(module, key, wish.value)
         return tuple(changes)
@@ -220,12 +224,12 @@ class Zfs:
         """Take the steps, after making sure that this is still the dataset that was planned for."""
         if change.target == MODULE:
             if not is_own_parameter(change):
-                require_own(change, ())
-            await take_steps(change, self._write, same=lambda: self._same_module(change))
+                require_equal_steps(change, ())
+            await run_steps(change, self._write, same=lambda: self._same_module(change))
             return
         view = await self._view(change.target)
         require_same_device(change, _identity(view))
-        require_own(change, own_steps(change, self._tool()))
+        require_equal_steps(change, own_steps(change, self._tool()))
         if change.before == change.after:
             return  # nothing is set that is set already
         below = f"{view.name}/"  # what inherits it reads otherwise now
@@ -234,7 +238,7 @@ class Zfs:
             for name, dataset_view in self._kept.items()
             if name != view.name and not name.startswith(below)
         }
-        await take_steps(change, self._run)
+        await run_steps(change, self._run)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing where the module is loaded."""
@@ -257,7 +261,7 @@ class Zfs:
         texts = await self._host.read_many([*(FOLDER + name for name in names), _VERSION, _ARC, _MEMORY])
         own = {name: texts[FOLDER + name] for name in names if FOLDER + name in texts}
         if not own:
-            raise gone(MODULE)
+            raise gone_error(MODULE)
         reasons = await asyncio.gather(*(self._host.writable(FOLDER + name) for name in own))
         memory = texts.get(_MEMORY, "").partition("MemTotal:")[2].split()
         kib = number(memory[0]) if memory else None
@@ -328,17 +332,17 @@ class Zfs:
         """A dataset as it is. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         name = target.address
         if target.backend != NAME or not is_name(name):
-            raise not_found(target)
+            raise not_found_error(target)
         try:
             pool = self._pool_of(name) if "/" in name else self._pool(name)
             answers = await asyncio.gather(self._get(_READ, (name,)), pool)
         except ToolFailedError as error:
             if "does not exist" in error.evidence or "no such pool" in error.evidence:
-                raise gone(target) from error
+                raise gone_error(target) from error
             raise
         values = answers[0].get(name)
         if values is None:
-            raise gone(target)
+            raise gone_error(target)
         view = _view(name, values, answers[1], await self._module(), await denial_of(self._host, self._tool()))
         self._settings[name] = view.settings
         self._kept[name] = view

@@ -9,7 +9,7 @@ from functools import partial
 from re import Pattern
 
 from backends.change import ChangeStep
-from backends.change_steps import in_order, is_restorable_value
+from backends.change_steps import is_restorable_value, order_by_bounds
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Reading, Risk, Setting, Span, check_value, offer
 from backends.sizes import size_words
@@ -224,7 +224,7 @@ _BOUNDS = (
 def parameters_in_order(view: ModuleView, values: Mapping[str, str]) -> list[str]:
     """Keys of a set in the order in which each value is legal."""
     limits = {key: str(view.arc[name]) for key, name in _LIMITS.items() if name in view.arc}
-    return in_order(values, {**view.texts, **limits}, *_BOUNDS)
+    return order_by_bounds(values, {**view.texts, **limits}, *_BOUNDS)
 
 
 def with_parameter(view: ModuleView, key: str, value: str) -> ModuleView:

@@ -14,7 +14,7 @@ from backends.model import Array, Level, State, Target
 from backends.settings import Risk
 from backends.simulator.bcache import human
 from backends.testing.conformance import Conformance
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.udev import match_keys
 from backends.vendors.bcache.backend import RULES, Bcache
 from backends.vendors.bcache.inventory import parse_size, told_size
@@ -276,7 +276,7 @@ async def test_a_disk_without_a_name_of_its_own_is_not_taken_for_what_caches_it(
         host.files.pop(f"/sys/block/sdm/device/{name}", None)
     number = host.files["/sys/block/sdm/dev"]
     host.files |= {"/sys/block/sdm/bcache/backing_dev_uuid": UUID, f"/run/udev/data/b{number}": "E:ID_FS_TYPE=bcache"}
-    picture = await look(host)
+    picture = await scan_topology(host)
     assert picture.twins == {}
     with pytest.raises(BlockedError, match="neither serial number nor WWN"):
         match_keys(picture.tree.nodes["sdm"])

@@ -7,7 +7,7 @@ import pytest
 from backends.errors import BlockedError
 from backends.host import Host
 from backends.model import State
-from backends.testing.truncation import TruncatingHost, complaints
+from backends.testing.truncation import TruncatingHost, truncation_violations
 from backends.vendors.bcache.backend import Bcache
 from tests.backends.bcache.machines import BCACHE0, OWN, SET, files
 
@@ -21,7 +21,7 @@ def machine() -> Host:
 
 
 async def test_a_file_that_cannot_be_read_is_told_and_makes_nothing_up() -> None:
-    assert await complaints(machine, Bcache, targets=(BCACHE0,), places=lambda text: (), files=FILES) == []
+    assert await truncation_violations(machine, Bcache, targets=(BCACHE0,), places=lambda text: (), files=FILES) == []
 
 
 async def test_a_device_whose_state_is_not_told_is_unknown_and_not_changed() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.merge_inventory import joined
+from backends.merge_inventory import join_views
 from backends.model import Array, Inventory, Level, Scope, State, Target
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.dm.backend import Dm
@@ -144,7 +144,7 @@ async def test_a_disk_systems_volume_is_one_with_the_disk_on_its_paths() -> None
     made = host()
     volume = Array(target=Target(backend="smcli", address="A/fast", scope=Scope.ARRAY), name="fast", device="/dev/dm-0")
     disks = await BlockBackend(made).inventory()
-    inventory = joined(Inventory(arrays=(volume,)).merge(await Dm(made).inventory()).merge(disks))
+    inventory = join_views(Inventory(arrays=(volume,)).merge(await Dm(made).inventory()).merge(disks))
     assert "dm:mpatha" not in {str(one.target) for one in inventory.arrays}
     for word in ("smcli:A/fast", "dm:mpatha", "block:dm-0", "/dev/mapper/mpatha"):
         found = inventory.find(word)

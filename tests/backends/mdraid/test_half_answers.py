@@ -10,7 +10,7 @@ from backends.errors import BlockedError
 from backends.host import Completed, FileStat, Host
 from backends.model import State, Target
 from backends.protocol import InventoryBackend
-from backends.testing.truncation import TruncatedOutputTests, TruncatingHost, complaints, every_line
+from backends.testing.truncation import TruncatedOutputTests, TruncatingHost, every_line, truncation_violations
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.mdraid.machines import MD0, MdHost, array
 from tests.backends.mdraid.test_changing import room
@@ -107,7 +107,7 @@ class TestEveryLineOfMd(TruncatedOutputTests):
 
 
 async def test_a_file_of_an_array_that_cannot_be_read_is_told_and_makes_nothing_up() -> None:
-    assert await complaints(mirror, MdRaid, targets=(MD0,), places=lambda text: (), files=FILES) == []
+    assert await truncation_violations(mirror, MdRaid, targets=(MD0,), places=lambda text: (), files=FILES) == []
 
 
 def cut(path: str, at: int | None = None) -> MdRaid:

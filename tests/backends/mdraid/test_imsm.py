@@ -12,7 +12,7 @@ from backends.host import Completed
 from backends.model import Array, Level, Scope, State, Target
 from backends.settings import Risk
 from backends.testing.conformance import Conformance
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.mdraid.details import ASK_PLATFORM, ImsmPlatform, parse_platforms
 from backends.vendors.mdraid.facts import parse_mdstat
@@ -182,13 +182,13 @@ async def test_while_a_volume_is_reshaped_the_others_are_frozen() -> None:
 
 async def test_volumes_without_a_uuid_of_the_kernel_are_not_one_disk() -> None:
     """The kernel tells zeros for each of them."""
-    picture = await look(machine())
+    picture = await scan_topology(machine())
     assert picture.twins == {}
     assert {one.identity.wwn for one in (await arrays(machine())).values() if one.identity} == {None}
 
 
 async def test_every_disk_of_a_container_is_in_use() -> None:
-    picture = await look(machine())
+    picture = await scan_topology(machine())
     for name in ("sda", "sdb", "sdc", "sdd"):
         assert any(use.detail == "a disk of the container /dev/md127 (imsm)" for use in picture.uses(name)), name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.effective import VolumeView
 from backends.vendors.megaraid.facts import UNKNOWN, Card, MegaRaidValue, VirtualDrive
@@ -64,7 +64,7 @@ def test_storcli_says_it_in_its_column(column: object, meaning: str | None) -> N
 )
 async def test_it_is_among_the_facts(volume: VirtualDrive, told: str | None) -> None:
     contents = CardSnapshot(card=Card(number=0), volumes=(volume,))
-    (array,) = inventory("/c0", contents, "storcli64", None, await look(FakeHost({}))).arrays
+    (array,) = inventory("/c0", contents, "storcli64", None, await scan_topology(FakeHost({}))).arrays
     assert {fact.label: fact.value for fact in array.facts}.get("CacheCade") == told
 
 

@@ -15,7 +15,7 @@ from backends.model import Level, State
 from backends.simulator.firmware_rules import naa
 from backends.simulator.host import SimulatedHost
 from backends.simulator.volume import Volume
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.vendors.megaraid.addresses import card_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.creation import find_made
@@ -273,7 +273,9 @@ ARRAY = CreatedArray(
 
 async def judged(contents: CardSnapshot, array: CreatedArray = ARRAY) -> ArrayMatch:
     host = FakeHost({})
-    return find_made(array, contents, StorCli7(host, "storcli64"), await look(host), prefix="/c0", lock="megaraid-c0")
+    return find_made(
+        array, contents, StorCli7(host, "storcli64"), await scan_topology(host), prefix="/c0", lock="megaraid-c0"
+    )
 
 
 async def test_without_a_disk_nobody_can_see_what_lies_on_it_so_it_stays() -> None:

@@ -11,7 +11,7 @@ from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.table import put
 from backends.simulator.programs import PATHS
-from backends.topology import look
+from backends.topology import scan_topology
 from tests.backends.simulator.asking import still_host, still_rack
 
 
@@ -67,7 +67,7 @@ async def test_arrays_are_matched_with_their_disks_and_what_uses_them(host: Simu
 
 
 async def test_the_kernel_s_view_has_no_blind_spot(host: SimulatedHost) -> None:
-    assert (await look(host, everywhere=True)).blind == ()
+    assert (await scan_topology(host, everywhere=True)).blind == ()
 
 
 async def test_queue_settings_are_written_as_the_kernel_takes_them(host: SimulatedHost) -> None:

@@ -13,7 +13,7 @@ from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.programs import PATHS
 from backends.simulator.rack import Rack
-from backends.topology import look
+from backends.topology import scan_topology
 from tests.backends.simulator.asking import NOW, ask
 
 
@@ -58,7 +58,7 @@ async def change(host: SimulatedHost, words: str) -> Completed:
 
 
 async def test_each_volume_is_free_and_its_parts_are_not(host: SimulatedHost) -> None:
-    picture = await look(host)
+    picture = await scan_topology(host)
     names = {node.name: node.attributes.get("dm/name", "") for node in picture.tree.nodes.values()}
     free = {given for name, given in names.items() if given.startswith("vg0") and not picture.uses(name)}
     assert free == {"vg0-db", "vg0-mail", "vg0-spare"}
@@ -111,7 +111,7 @@ async def test_a_flush_takes_its_time_and_is_seen_in_the_kernel(rack: Rack, host
 
 
 async def test_its_volumes_lie_one_after_the_other_on_what_they_share(host: SimulatedHost) -> None:
-    picture = await look(host, everywhere=True)
+    picture = await scan_topology(host, everywhere=True)
     volumes = [name for name, node in picture.tree.nodes.items() if node.attributes.get("dm/name", "").startswith("vg")]
     assert picture.mapped is not None
     assert set(volumes) <= set(picture.mapped)  # each is told whole

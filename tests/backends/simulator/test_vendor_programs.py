@@ -20,7 +20,7 @@ from backends.simulator.programs import PATHS
 from backends.simulator.queueing_model import IoPattern, expect
 from backends.simulator.rack import Rack
 from backends.simulator.state_file import RackFile
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.vendors.hba.backend import HbaBackend
 from backends.vendors.smartarray.addresses import card_target, volume_target
 from backends.vendors.smartarray.backend import SmartArray
@@ -268,7 +268,7 @@ def test_what_lies_below_a_disk_does_its_work(
 
 async def test_the_third_racks_system_lies_on_its_first_nvme_drive() -> None:
     host = SimulatedHost(linux_rack(), speed=FAST)
-    picture = await look(host)
+    picture = await scan_topology(host)
     assert [use.kind for use in picture.uses("nvme0n1")] != []
     assert await host.stat("/dev/nvme0n1p2") is not None
     host.rack.overwrite("nvme0n1")

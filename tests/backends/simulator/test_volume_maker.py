@@ -16,7 +16,7 @@ from backends.protocol import ArrayCreator
 from backends.registry import MachineBackends
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
 from backends.simulator.volume import Content
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.vendors.lvm.creation import ask_pvs, find_volume
 from backends.vendors.lvm.groups import PvFacts
 from backends.vendors.lvm.lvs import ask_lvs
@@ -251,7 +251,7 @@ async def test_one_that_is_not_active_is_its_own_and_nothing_is_said_to_remove_i
     bench = Bench()
     array = await bench.made()
     told = [replace(one, told={**one.told, "lv_active": ""}) for one in (await ask_lvs(bench.host)).volumes]
-    found = find_volume(array, told, await ask_pvs(bench.host), await look(bench.host), "/usr/sbin/lvremove")
+    found = find_volume(array, told, await ask_pvs(bench.host), await scan_topology(bench.host), "/usr/sbin/lvremove")
     assert (found.standing, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
     assert "It is not active (`lvchange --activate y data/rb-1`)." in found.words
 
@@ -272,7 +272,7 @@ async def test_a_group_that_was_renamed_or_whose_name_another_has_is_left_alone(
     bench = Bench()
     array = await bench.made()
     volumes, disks = (await ask_lvs(bench.host)).volumes, await ask_pvs(bench.host)
-    found = find_volume(array, volumes, change(disks), await look(bench.host), "/usr/sbin/lvremove")
+    found = find_volume(array, volumes, change(disks), await scan_topology(bench.host), "/usr/sbin/lvremove")
     assert (found.standing, found.remove, why in found.words) == (ArrayMatchState.UNKNOWN, (), True), found.words
 
 

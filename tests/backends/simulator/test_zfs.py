@@ -11,7 +11,7 @@ from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.rack import Rack
 from backends.simulator.zfs.module import PARAMETERS
 from backends.simulator.zfs.tools import zfs_output, zpool_output
-from backends.topology import look
+from backends.topology import scan_topology
 from tests.backends.simulator.asking import FAST
 
 
@@ -108,7 +108,7 @@ async def test_limits_of_the_cache_that_do_not_fit_are_kept_and_not_heeded(rack:
 
 
 async def test_a_volume_is_a_disk_and_the_disks_of_the_pool_are_in_use(rack: Rack) -> None:
-    picture = await look(SimulatedHost(rack, speed=FAST))
+    picture = await scan_topology(SimulatedHost(rack, speed=FAST))
     assert picture.tree.nodes["zd0"].size_bytes == 100 << 30
     assert picture.uses("zd0") == ()
     assert {use.kind for use in picture.uses("sdn")} == {"zfs"}

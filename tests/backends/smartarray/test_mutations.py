@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.model import Inventory
-from backends.topology import Topology, look
+from backends.topology import Topology, scan_topology
 from backends.vendors.smartarray.arcconf import commands as arcconf_commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, tasks
 from backends.vendors.smartarray.arcconf.tool import Arcconf
@@ -121,7 +121,7 @@ MUTATIONS: tuple[Callable[[str, random.Random], str], ...] = (
 
 @pytest.fixture(scope="module")
 def picture() -> Topology:
-    return asyncio.run(look(FakeHost(machine())))
+    return asyncio.run(scan_topology(FakeHost(machine())))
 
 
 def shown(text: CardText, tool: ArrayTool, picture: Topology) -> Inventory:

@@ -10,7 +10,7 @@ import pytest
 
 from backends.errors import RefusedError
 from backends.host import Command, Completed
-from backends.system.caching import CachingHost, asked_anew, asked_since, cache_across_changes
+from backends.system.caching import CachingHost, cache_across_changes, cached_since, uncached
 from backends.system.wrapped import HostWrapper
 from tests.backends.fakes import FakeHost
 
@@ -52,9 +52,9 @@ async def told(host: CachingHost, command: Command = ASK) -> str:
 async def test_it_is_asked_each_time_unless_somebody_says_otherwise() -> None:
     host, _ = hosts()
     assert [await told(host), await told(host)] == ["1", "2"]
-    with asked_since(0.0):
+    with cached_since(0.0):
         assert [await told(host), await told(host)] == ["2", "2"]
-        with asked_anew():
+        with uncached():
             assert await told(host) == "3"
         assert await told(host) == "3"
     assert await told(host) == "4"
@@ -63,13 +63,13 @@ async def test_it_is_asked_each_time_unless_somebody_says_otherwise() -> None:
 async def test_what_was_told_before_the_moment_is_asked_again() -> None:
     host, _ = hosts()
     await told(host)
-    with asked_since(time.monotonic()):
+    with cached_since(time.monotonic()):
         assert [await told(host), await told(host)] == ["2", "2"]
 
 
 async def test_other_words_and_another_environment_are_another_question() -> None:
     host, _ = hosts()
-    with asked_since(0.0):
+    with cached_since(0.0):
         assert [await told(host), await told(host, Command(argv=("tool", "list")))] == ["1", "2"]
         assert await told(host, Command(argv=ASK.argv, env={"LANG": "x"})) == "3"
 
@@ -94,7 +94,7 @@ async def _there(host: CachingHost) -> None:
 @pytest.mark.parametrize("change", [_run, _write, _refused, _there])
 async def test_nothing_told_before_a_change_counts_after_it(change: Callable[[CachingHost], Awaitable[None]]) -> None:
     host, _ = hosts()
-    with asked_since(0.0):
+    with cached_since(0.0):
         await told(host)
         await change(host)
         assert [await told(host), await told(host)] == ["2", "2"]
@@ -102,7 +102,7 @@ async def test_nothing_told_before_a_change_counts_after_it(change: Callable[[Ca
 
 async def test_what_no_setting_moves_counts_after_a_change_as_well_until_it_is_told_anew() -> None:
     host, _ = hosts()
-    with asked_since(0.0):
+    with cached_since(0.0):
         await told(host)
         await host.run(SET)
         with cache_across_changes():
@@ -115,7 +115,7 @@ async def test_what_no_setting_moves_counts_after_a_change_as_well_until_it_is_t
 async def test_an_answer_that_was_under_way_during_a_change_does_not_count() -> None:
     host, inner = hosts()
     inner.gate = asyncio.Event()
-    with asked_since(0.0):
+    with cached_since(0.0):
         asking = asyncio.create_task(told(host))
         await asyncio.sleep(0)
         await host.run(SET)
@@ -126,7 +126,7 @@ async def test_an_answer_that_was_under_way_during_a_change_does_not_count() -> 
 
 async def test_what_failed_or_was_cut_is_no_answer() -> None:
     host, inner = hosts()
-    with asked_since(0.0):
+    with cached_since(0.0):
         inner.code = 1
         await told(host)
         inner.code, inner.cut = 0, True
@@ -137,7 +137,7 @@ async def test_what_failed_or_was_cut_is_no_answer() -> None:
 
 async def test_a_task_that_outlives_it_asks_each_time() -> None:
     host, _ = hosts()
-    with asked_since(0.0):
+    with cached_since(0.0):
         await told(host)
         left = asyncio.Event()
 
@@ -153,5 +153,5 @@ async def test_a_task_that_outlives_it_asks_each_time() -> None:
 async def test_what_names_a_secret_is_not_remembered() -> None:
     host, _ = hosts()
     preview = Command(argv=("tool", "preview", "KEY"), secret=("KEY",))
-    with asked_since(0.0):
+    with cached_since(0.0):
         assert [await told(host, preview), await told(host, preview)] == ["1", "2"]

@@ -177,13 +177,13 @@ def test_a_change_while_the_new_file_is_written_is_seen(
 
 
 def test_a_file_that_appears_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written, path = file_replacement._written, tmp_path / "file"
+    written, path = file_replacement._write_temporary, tmp_path / "file"
 
     def late(where: str, content: bytes) -> tuple[int, str]:
         path.write_bytes(b"theirs")
         return written(where, content)
 
-    monkeypatch.setattr(file_replacement, "_written", late)
+    monkeypatch.setattr(file_replacement, "_write_temporary", late)
     with pytest.raises(RefusedError, match="changed since"):
         replace_whole(str(path), b"new", None)
     assert (path.read_bytes(), names(tmp_path)) == (b"theirs", ["file"])

@@ -14,7 +14,7 @@ import pytest
 from backends.errors import ToolTimeoutError
 from backends.host import Command
 from backends.system.local import LocalHost, stalls
-from backends.system.local.stalls import unanswered
+from backends.system.local.stalls import find_unanswered
 from backends.topology.open_files import openers
 from tests.backends.hung import HungFile, hung_disk, why_no_hung_disks
 from tests.backends.loops import loop, needs_sight
@@ -60,7 +60,7 @@ async def test_a_disk_of_which_the_kernel_counts_no_requests_is_found_by_reading
 
 @needs_hung_disks
 async def test_disks_that_answer_are_not_named(device: str) -> None:
-    assert await unanswered((device, "/dev/null", "/dev/gone"), 0.5) == ()
+    assert await find_unanswered((device, "/dev/null", "/dev/gone"), 0.5) == ()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backends.system.local import mapper
-from backends.topology.device_mapper import by_name
+from backends.topology.device_mapper import segments_by_name
 
 NUMBER = "253:300"
 ENCODED = (253 << 8) | (300 & 0xFF) | ((300 & ~0xFF) << 12)
@@ -57,13 +57,13 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Kernel:
 
 
 def test_every_segment_is_read(kernel: Kernel) -> None:
-    parts = by_name(mapper.read_tables([NUMBER]))[NUMBER]
+    parts = segments_by_name(mapper.read_tables([NUMBER]))[NUMBER]
     assert [(one.start, one.length, one.kind, " ".join(one.words)) for one in parts] == TARGETS
 
 
 def test_a_long_table_is_read_whole(kernel: Kernel) -> None:
     kernel.targets = [(at, 1, "linear", f"8:0 {at}") for at in range(5000)]
-    assert len(by_name(mapper.read_tables([NUMBER]))[NUMBER]) == 5000
+    assert len(segments_by_name(mapper.read_tables([NUMBER]))[NUMBER]) == 5000
     assert kernel.sizes == [16 << 10, 256 << 10, 4 << 20]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.system.local.programs import SYSTEM, find_program, is_roots, search_path
+from backends.system.local.programs import SYSTEM, find_program, is_owned_by_root, search_path
 
 as_root = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="only root has a rule of its own")]
 NOBODY = 65534
@@ -67,12 +67,12 @@ class TestRoot:
         (tmp_path / "theirs").mkdir()
         path = tool(tmp_path / "theirs" / "bin")
         os.chown(tmp_path / "theirs", NOBODY, NOBODY)
-        assert not is_roots(str(path))
+        assert not is_owned_by_root(str(path))
 
     def test_takes_no_strangers_program(self, tmp_path: Path) -> None:
         path = tool(tmp_path)
         os.chown(path, NOBODY, NOBODY)
-        assert not is_roots(str(path))
+        assert not is_owned_by_root(str(path))
 
     @pytest.mark.parametrize("mode", [0o777, 0o757])
     def test_takes_none_that_anybody_may_overwrite(self, tmp_path: Path, mode: int) -> None:
@@ -81,55 +81,55 @@ class TestRoot:
     def test_takes_none_that_a_group_may_overwrite(self, tmp_path: Path) -> None:
         path = tool(tmp_path, 0o775)
         os.chown(path, 0, NOBODY)
-        assert not is_roots(str(path))
+        assert not is_owned_by_root(str(path))
 
     def test_takes_what_the_group_of_administrators_may_overwrite(self, tmp_path: Path) -> None:
-        assert is_roots(str(tool(tmp_path, 0o775)))
+        assert is_owned_by_root(str(tool(tmp_path, 0o775)))
 
     def test_takes_none_in_a_folder_for_everybody(self, tmp_path: Path) -> None:
         path = tool(tmp_path / "open")
         path.parent.chmod(0o777)
-        assert not is_roots(str(path))
+        assert not is_owned_by_root(str(path))
 
     def test_takes_its_own_in_a_sticky_folder_for_everybody(self, tmp_path: Path) -> None:
         path = tool(tmp_path / "open")
         path.parent.chmod(0o1777)
-        assert is_roots(str(path))
+        assert is_owned_by_root(str(path))
 
     def test_follows_no_strangers_link(self, tmp_path: Path) -> None:
         (tmp_path / "link").symlink_to(tool(tmp_path))
         os.lchown(tmp_path / "link", NOBODY, NOBODY)
-        assert not is_roots(str(tmp_path / "link"))
+        assert not is_owned_by_root(str(tmp_path / "link"))
 
     def test_looks_at_where_its_own_link_leads(self, tmp_path: Path) -> None:
         path = tool(tmp_path / "theirs")
         os.chown(path.parent, NOBODY, NOBODY)
         (tmp_path / "link").symlink_to("theirs/raidbench-test-tool")
-        assert not is_roots(str(tmp_path / "link"))
+        assert not is_owned_by_root(str(tmp_path / "link"))
 
     def test_follows_a_link_that_leads_up(self, tmp_path: Path) -> None:
         tool(tmp_path)
         (tmp_path / "below").mkdir()
         (tmp_path / "below" / "link").symlink_to("../raidbench-test-tool")
-        assert is_roots(str(tmp_path / "below" / "link"))
+        assert is_owned_by_root(str(tmp_path / "below" / "link"))
 
     def test_looks_at_where_a_link_that_leads_up_arrives(self, tmp_path: Path) -> None:
         os.chown(tool(tmp_path), NOBODY, NOBODY)
         (tmp_path / "below").mkdir()
         (tmp_path / "below" / "link").symlink_to("../raidbench-test-tool")
-        assert not is_roots(str(tmp_path / "below" / "link"))
+        assert not is_owned_by_root(str(tmp_path / "below" / "link"))
 
     def test_takes_none_that_is_not_there(self, tmp_path: Path) -> None:
-        assert not is_roots(str(tmp_path / "gone"))
+        assert not is_owned_by_root(str(tmp_path / "gone"))
 
     def test_takes_none_that_a_group_without_a_name_may_overwrite(self, tmp_path: Path) -> None:
         path = tool(tmp_path, 0o775)
         os.chown(path, 0, 54321)
-        assert not is_roots(str(path))
+        assert not is_owned_by_root(str(path))
 
     def test_is_not_led_in_circles(self, tmp_path: Path) -> None:
         (tmp_path / "link").symlink_to("link")
-        assert not is_roots(str(tmp_path / "link"))
+        assert not is_owned_by_root(str(tmp_path / "link"))
 
     def test_gives_programs_no_path_with_a_strangers_folder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,12 +13,12 @@ import pytest
 from backends.errors import RefusedError, ToolTimeoutError
 from backends.exclusive_open import DeviceClaim, claim
 from backends.guard import Intent, judge
-from backends.helper_interface import raised, told
+from backends.helper_interface import decode_error, encode_error
 from backends.host import Command
 from backends.identity import Identity
 from backends.system.local import LocalHost, command, fd_passing, stalls
-from backends.system.local.stalls import Counts, Stall, blamed
-from backends.topology.facts import SILENT, inspect
+from backends.system.local.stalls import Counts, Stall, find_stall
+from backends.topology.facts import SILENT, gather_facts
 from tests.backends.fakes import one_disk
 from tests.backends.hung import HungFile, hung_disk, why_no_hung_disks
 
@@ -156,37 +156,37 @@ OPEN: Mapping[str, bool] = {"sda": False, "sdb": False, "sdc": False, "dm-2": Fa
 def test_the_lowest_disk_of_which_no_request_ended_is_named(
     before: Counts, now: Counts, devices: tuple[str, ...]
 ) -> None:
-    assert blamed(OPEN, before, now).devices == devices
+    assert find_stall(OPEN, before, now).devices == devices
 
 
 @pytest.mark.usefixtures("sysfs")
 def test_a_disk_that_stands_still_but_does_not_concern_the_program_is_not_named() -> None:
-    assert blamed({"sdb": False}, counts(sdc=(1, 1)), counts(sdc=(1, 1))).devices == ("sdb",)
-    assert blamed({"sda": False, "sdb": False}, counts(sdc=(1, 1)), counts(sdc=(1, 1))) == Stall()
+    assert find_stall({"sdb": False}, counts(sdc=(1, 1)), counts(sdc=(1, 1))).devices == ("sdb",)
+    assert find_stall({"sda": False, "sdb": False}, counts(sdc=(1, 1)), counts(sdc=(1, 1))) == Stall()
 
 
 @pytest.mark.usefixtures("sysfs")
 def test_of_a_program_that_has_no_disk_open_the_one_that_stands_still_is_named() -> None:
-    assert blamed({}, counts(sdc=(1, 1)), counts(sdc=(1, 1))).devices == ("sdc",)
-    assert blamed({}, counts(), counts()) == Stall()
+    assert find_stall({}, counts(sdc=(1, 1)), counts(sdc=(1, 1))).devices == ("sdc",)
+    assert find_stall({}, counts(), counts()) == Stall()
 
 
 def test_a_suspended_device_is_said_to_be_suspended(sysfs: Path) -> None:
     (sysfs / "block/dm-1/dm").mkdir()
     (sysfs / "block/dm-1/dm/suspended").write_text("1\n")
-    found = blamed({"dm-2": False, "sdc": False}, counts(), counts())
+    found = find_stall({"dm-2": False, "sdc": False}, counts(), counts())
     assert (found.devices, found.why) == (("dm-1",), "/dev/dm-1 is suspended")
 
 
 @pytest.mark.usefixtures("sysfs")
 def test_where_nothing_stands_still_the_only_disk_is_named_or_the_one_in_the_command() -> None:
-    assert blamed({"sdb": False}, counts(), counts()).why == "it waits for /dev/sdb"
-    assert blamed({"sda": False, "sdb": True}, counts(), counts()).devices == ("sdb",)
-    assert blamed({"sda": True, "sdb": True}, counts(), counts()) == Stall()
+    assert find_stall({"sdb": False}, counts(), counts()).why == "it waits for /dev/sdb"
+    assert find_stall({"sda": False, "sdb": True}, counts(), counts()).devices == ("sdb",)
+    assert find_stall({"sda": True, "sdb": True}, counts(), counts()) == Stall()
 
 
 def test_the_root_helper_names_the_disk_as_well() -> None:
-    error = raised(told(ToolTimeoutError("lvs: no answer.", devices=("dm-5",))))
+    error = decode_error(encode_error(ToolTimeoutError("lvs: no answer.", devices=("dm-5",))))
     assert isinstance(error, ToolTimeoutError)
     assert error.devices == ("dm-5",)
 
@@ -222,7 +222,7 @@ async def test_a_disk_that_cannot_be_opened_is_tried_once_and_never_written_to()
         tried.append(device)
         return SILENT
 
-    facts = await inspect(host, "/dev/sdk", claim=silent, probe=False)
+    facts = await gather_facts(host, "/dev/sdk", claim=silent, probe=False)
     assert tried == ["/dev/sdk"]  # neither by its other path
     assert f"/dev/sdk: {SILENT}." in judge(facts, Intent.WRITE).refused
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from backends.errors import RaidbenchError, ToolTimeoutError
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import STALL, Command, Completed
 from backends.model import Array, Inventory, State
 from backends.registry import MachineBackends
@@ -93,7 +93,7 @@ def test_every_part_of_a_look_together_waits_once() -> None:
         found = await here.probe()
         again = await here.probe()
         values = await here.read(volume("vg0/spare"))
-        await look_at(here.host, "/dev/dm-10", Intent.WRITE)
+        await judge_device(here.host, "/dev/dm-10", Intent.WRITE)
         return found.arrays == again.arrays, values["lv_read_ahead"].now
 
     (same, ahead), seconds = counted(everything)
@@ -165,7 +165,7 @@ def test_what_lies_on_a_silent_disk_counts_as_unknown_and_the_disk_is_asked_once
     host = Noting("sdf")
 
     async def judge() -> tuple[str, ...]:
-        facts, _ = await look_at(UnresponsiveDeviceCache(host), "/dev/sdf", Intent.WRITE)
+        facts, _ = await judge_device(UnresponsiveDeviceCache(host), "/dev/sdf", Intent.WRITE)
         return tuple(one.kind for one in facts.signatures)
 
     kinds, seconds = counted(judge)

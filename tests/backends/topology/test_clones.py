@@ -9,7 +9,7 @@ import pytest
 
 from backends import guard
 from backends.errors import RefusedError
-from backends.guard import GuardResult, Intent, look_at
+from backends.guard import GuardResult, Intent, judge_device
 from backends.host import THIS_MACHINE, Command, Completed, FileStat, FilesystemSpace
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
 
@@ -128,7 +128,7 @@ def pair(
 
 
 async def verdict(host: FakeHost, device: str = "/dev/sdl") -> GuardResult:
-    return (await look_at(host, device, Intent.WRITE))[1]
+    return (await judge_device(host, device, Intent.WRITE))[1]
 
 
 COPY = "its data are on a disk with another serial number or WWN, so it is a copy"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from backends import guard
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import Completed, FileStat
-from backends.topology import look
+from backends.topology import scan_topology
 from backends.topology.device_mapper import DeviceRange, parse_mapped
 from backends.topology.ranges import Extent, any_overlap
 from backends.topology.tree import Node, tree_of
@@ -47,7 +47,7 @@ def tell(host: FakeHost, text: str, code: int = 0) -> None:
 
 
 async def refused(host: FakeHost, device: str = "/dev/dm-0") -> tuple[str, ...]:
-    return (await look_at(host, device, Intent.WRITE))[1].refused
+    return (await judge_device(host, device, Intent.WRITE))[1].refused
 
 
 WHOLE = f"0 {SECTORS} linear 8:0 0"
@@ -107,7 +107,7 @@ async def test_a_program_that_has_the_other_one_open_is_named() -> None:
 
 
 async def test_what_is_on_the_same_part_is_locked_and_held_with_it() -> None:
-    facts, _ = await look_at(beside(WHOLE, WHOLE, mounted=False), "/dev/dm-0", Intent.WRITE)
+    facts, _ = await judge_device(beside(WHOLE, WHOLE, mounted=False), "/dev/dm-0", Intent.WRITE)
     assert [one.name for one in facts.along] == ["dm-1"]
 
 
@@ -160,7 +160,7 @@ async def test_a_target_over_a_target_over_the_same_part_is_seen_from_either_sid
 
 async def test_what_only_reads_a_part_writes_to_nobody_there_and_is_written_under_by_others() -> None:
     reader = f"0 {SECTORS} thin 8:32 1 8:0"  # its origin outside the pool
-    picture = await look(beside(reader, WHOLE), everywhere=True)
+    picture = await scan_topology(beside(reader, WHOLE), everywhere=True)
     assert not any("same part" in relation.words for relation in picture.related("dm-0"))
     assert any("same part" in relation.words for relation in picture.related("dm-1"))
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import THIS_MACHINE, FileStat
-from backends.topology import look
+from backends.topology import scan_topology
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
 
 NVMET = "/sys/kernel/config/nvmet/subsystems"
@@ -93,7 +93,7 @@ def at(path: str) -> dict[str, str]:
 
 
 async def said(host: FakeHost, device: str) -> str:
-    return " ".join((await look_at(host, device, Intent.WRITE))[1].refused)
+    return " ".join((await judge_device(host, device, Intent.WRITE))[1].refused)
 
 
 # -- what is exported -------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ async def test_where_an_open_export_cannot_be_found_every_disk_counts_as_in_use(
     ids=["not enabled", "no path", "a program's", "a disk that is there", "a file that is there", "memory"],
 )
 async def test_what_the_kernel_has_not_open_or_can_be_found_blinds_nobody(files: Mapping[str, str]) -> None:
-    assert not (await look(host_of(files), everywhere=True)).blind
+    assert not (await scan_topology(host_of(files), everywhere=True)).blind
 
 
 async def test_nothing_is_read_of_targets_and_addresses_where_there_is_none() -> None:
@@ -201,7 +201,7 @@ async def test_nothing_is_read_of_targets_and_addresses_where_there_is_none() ->
 
     asked: list[str] = []
     plain = host_of(mounts=MOUNTS)
-    await look(Noting(plain.files, stats=plain.stats, links=plain.links), everywhere=True)
+    await scan_topology(Noting(plain.files, stats=plain.stats, links=plain.links), everywhere=True)
     assert "/proc/self/mountinfo" in asked
     assert not [path for path in asked if path.startswith(("/sys/kernel", "/proc/net", "/sys/class/iscsi"))]
 
@@ -299,7 +299,7 @@ async def test_another_path_to_the_exported_disk_is_that_and_no_import() -> None
     host = host_of(lio(FILE_INFO.format("/dev/sdb"), serial="abc-serial"), scsi(**own))
     told = await said(host, "/dev/sdx")
     assert "/dev/sdx is the same disk as /dev/sdb, mounted on /srv." in told
-    assert "sdx" not in (await look(host, everywhere=True)).backings
+    assert "sdx" not in (await scan_topology(host, everywhere=True)).backings
 
 
 async def test_an_import_of_what_a_program_serves_counts_as_in_use() -> None:
@@ -329,7 +329,7 @@ async def test_an_import_of_memory_counts_as_in_use() -> None:
 
 async def test_a_disk_that_is_exported_is_no_import_of_itself() -> None:
     files = lio(PASSED_INFO, kind="pscsi", serial="abc-serial") | nvmet("/dev/nvme4n1", uuid=UUID)
-    picture = await look(
+    picture = await scan_topology(
         host_of(files, fabrics(uuid=UUID, device__subsysnqn="other"), {"/sys/block/sdb/serial": "abc-serial"}),
         everywhere=True,
     )
@@ -399,5 +399,5 @@ async def test_what_another_machine_serves_is_no_import_from_oneself(
 ) -> None:
     exported = nvmet("/dev/sdb", name="another", uuid=UUID) | lio(FILE_INFO.format(FILE), serial="another")
     host = host_of(exported, *parts, ADDRESSES, **links)
-    assert name not in (await look(host, everywhere=True)).backings
+    assert name not in (await scan_topology(host, everywhere=True)).backings
     assert "set up on" not in await said(host, f"/dev/{name}")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from backends.errors import RefusedError
 from backends.exclusive_open import pieces
-from backends.guard import Intent, look_at, secure
-from backends.identity import Signature, newly_found
+from backends.guard import Intent, claim_device, judge_device
+from backends.identity import Signature, new_content
 from backends.system.local import LocalHost
 from backends.topology.leftovers import leftovers, places
 from tests.backends.loops import Loop, ext4, loop, needs_loops, needs_sight, run
@@ -169,7 +169,7 @@ class TestOnLoops:
 
     @staticmethod
     async def seen(device: str) -> tuple[tuple[Signature, ...], tuple[str, ...], bool]:
-        facts, answer = await look_at(LocalHost(), device, Intent.WRITE)
+        facts, answer = await judge_device(LocalHost(), device, Intent.WRITE)
         return facts.signatures, answer.found, answer.needs_confirmation
 
     @needs("mkfs.ext4")
@@ -181,9 +181,9 @@ class TestOnLoops:
             words = f"{made.device}: former ext4 (a copy of its superblock at 8.00 MiB)"
             assert ([one.former for one in signatures], found, asked) == ([True], (words,), True)
             with pytest.raises(RefusedError, match="former ext4"):
-                async with secure(LocalHost(), made.device, Intent.WRITE, None):
+                async with claim_device(LocalHost(), made.device, Intent.WRITE, None):
                     pass
-            async with secure(LocalHost(), made.device, Intent.WRITE, made.name, shown=found):
+            async with claim_device(LocalHost(), made.device, Intent.WRITE, made.name, shown=found):
                 pass
 
     @needs("mkfs.ext4")
@@ -279,7 +279,7 @@ def test_a_signature_of_somebody_else_is_refused_or_named_in_the_question(tmp_pa
     make, kind = FOREIGN[name]
     with loop(tmp_path / "disk", size=DISK) as made:
         make(made)
-        facts, answer = asyncio.run(look_at(LocalHost(), made.device, Intent.WRITE))
+        facts, answer = asyncio.run(judge_device(LocalHost(), made.device, Intent.WRITE))
     told = " ".join((*(one.kind for one in facts.signatures), *answer.refused, *answer.found))
     assert facts.signatures
     assert kind in told
@@ -305,7 +305,7 @@ REST = "former ext4 (a copy of its superblock at 8.00 MiB)"
     ],
 )
 def test_only_what_was_not_there_before_is_new(found: list[str], shown: list[str], new: int) -> None:
-    assert len(newly_found(found, shown)) == new
+    assert len(new_content(found, shown)) == new
 
 
 @pytest.mark.root
@@ -315,8 +315,8 @@ def test_only_what_was_not_there_before_is_new(found: list[str], shown: list[str
 async def test_a_second_run_over_what_was_confirmed_is_not_stopped_by_what_the_first_one_left(tmp_path: Path) -> None:
     with loop(tmp_path / "disk") as made:
         ext4(made.sure(), "-b", "1024")
-        shown = (await look_at(LocalHost(), made.device, Intent.WRITE))[1].found
+        shown = (await judge_device(LocalHost(), made.device, Intent.WRITE))[1].found
         for _ in range(2):
-            async with secure(LocalHost(), made.device, Intent.WRITE, made.name, shown=shown):
+            async with claim_device(LocalHost(), made.device, Intent.WRITE, made.name, shown=shown):
                 pass
             made.write(0, bytes(MIB))

@@ -11,7 +11,7 @@ import pytest
 
 from backends import guard
 from backends.errors import RefusedError
-from backends.guard import Intent, look_at, secure
+from backends.guard import Intent, claim_device, judge_device
 from backends.host import Completed, FileStat, FilesystemSpace
 from backends.system.local import LocalHost
 from backends.topology.loop_backing import parse_losetup
@@ -42,9 +42,9 @@ def mount(stack: ExitStack, kind: str, point: Path, *options: str) -> Path:
 
 async def refused(device: str) -> str:
     """Why; and nothing hands it over."""
-    answer = (await look_at(LocalHost(), device, Intent.WRITE))[1]
+    answer = (await judge_device(LocalHost(), device, Intent.WRITE))[1]
     with pytest.raises(RefusedError):
-        async with secure(LocalHost(), device, Intent.WRITE, answer.confirm_text or device.removeprefix("/dev/")):
+        async with claim_device(LocalHost(), device, Intent.WRITE, answer.confirm_text or device.removeprefix("/dev/")):
             raise AssertionError("it must not be handed over")
     return " ".join(answer.refused)
 
@@ -145,7 +145,7 @@ class TestOnLoops:
         self, image: Path, stack: ExitStack
     ) -> None:
         made: Loop = stack.enter_context(loop(image, size=image.stat().st_size))
-        answer = (await look_at(LocalHost(), made.device, Intent.WRITE))[1]
+        answer = (await judge_device(LocalHost(), made.device, Intent.WRITE))[1]
         assert "what it is set up on" not in " ".join(answer.refused)
 
 
@@ -175,7 +175,7 @@ def tell(host: FakeHost, text: str, code: int = 0) -> None:
 
 async def said(host: FakeHost) -> tuple[str, ...]:
     """Why, but for the room that it takes."""
-    told = (await look_at(host, "/dev/loop0", Intent.WRITE))[1].refused
+    told = (await judge_device(host, "/dev/loop0", Intent.WRITE))[1].refused
     return tuple(one for one in told if "takes room from" not in one)
 
 

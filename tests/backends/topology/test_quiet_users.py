@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import Completed, FileStat
-from backends.topology import facts, look
-from backends.topology.facts import inspect
+from backends.topology import facts, scan_topology
+from backends.topology.facts import gather_facts
 from tests.backends.fakes import FakeHost, one_disk
 from tests.backends.test_beneath import add, dm_on_disk, part, said
 
@@ -44,7 +44,7 @@ async def test_a_journal_on_a_device_of_its_own_is_a_use_of_that_device(host: Fa
     journal(host, "sdk1", "jbd2/sdk1")
     assert "/dev/sdk1 is the journal of /dev/sdm, mounted on /m." in await said(host, "/dev/sdk1")
     assert "/dev/sdk1 is the journal of /dev/sdm, mounted on /m." in await said(host, "/dev/sdk")
-    assert "Unmount it first" in (await look_at(host, "/dev/sdk", Intent.WRITE))[1].hint
+    assert "Unmount it first" in (await judge_device(host, "/dev/sdk", Intent.WRITE))[1].hint
 
 
 async def test_it_counts_for_a_target_on_the_same_sectors(host: FakeHost) -> None:
@@ -149,7 +149,7 @@ async def test_what_is_mounted_of_a_device_or_of_nothing_is_no_image(
 
 async def test_the_list_of_devices_reads_none_of_it(host: FakeHost) -> None:
     journal(host, "sdk", "jbd2/sdk")
-    assert (await look(host)).quiet.devices == {}
+    assert (await scan_topology(host)).quiet.devices == {}
 
 
 # -- what can be claimed ----------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ async def claimed(host: FakeHost, device: str, monkeypatch: pytest.MonkeyPatch) 
         return {}, None
 
     monkeypatch.setattr(facts, "lasting_openers", nothing)
-    known = await inspect(host, device, claim=claim, probe=False)
+    known = await gather_facts(host, device, claim=claim, probe=False)
     assert known.unknown == ()
     return tried, [identity.name for identity in known.along]
 
@@ -214,6 +214,6 @@ async def test_the_disk_that_a_zram_has_claimed_is_not_claimed_for_it(
 async def test_the_disk_below_a_loop_device_is_claimed(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
     add(host, "loop0", loop__backing_file="/dev/sdl")
     host.tools["losetup"] = Completed(returncode=0, stdout="/dev/loop0 0:0 0\n", stderr="")
-    monkeypatch.setattr("backends.topology.loop_backing._compared", lambda seen, _stat, _told: seen)
+    monkeypatch.setattr("backends.topology.loop_backing._compare_with_kernel", lambda seen, _stat, _told: seen)
     tried, _ = await claimed(host, "/dev/loop0", monkeypatch)
     assert "/dev/sdl" in tried

@@ -9,8 +9,8 @@ import pytest
 from backends.errors import ToolTimeoutError
 from backends.guard import Intent, judge
 from backends.host import THIS_MACHINE, Command, Completed, FileStat
-from backends.topology import Node, look
-from backends.topology.facts import inspect
+from backends.topology import Node, scan_topology
+from backends.topology.facts import gather_facts
 from backends.topology.signatures import group_in
 from backends.topology.stacking import is_volume, parse_status
 from tests.backends.fakes import MOUNTS, FakeHost, disk, dm_tables, machine
@@ -97,7 +97,7 @@ class Machine(FakeHost):
 
 async def said(host: FakeHost, name: str) -> str:
     """Why it must not be written to, if the kernel lets everything be opened."""
-    facts = await inspect(host, f"/dev/{name}", claim=lambda device, devno: None)
+    facts = await gather_facts(host, f"/dev/{name}", claim=lambda device, devno: None)
     return " ".join(judge(facts, Intent.WRITE).refused)
 
 
@@ -158,7 +158,7 @@ async def test_what_lvm_has_is_named_with_its_role(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["dm-0", "dm-5", "dm-9", "dm-12", "dm-15"])
 async def test_a_volume_that_nothing_uses_is_free(name: str) -> None:
-    assert (await look(volumes())).uses(name) == ()
+    assert (await scan_topology(volumes())).uses(name) == ()
 
 
 async def test_a_part_of_a_volume_that_is_not_active_is_told_by_its_own_name() -> None:
@@ -252,13 +252,13 @@ async def test_another_target_on_a_device_of_bcache_is_told_by_its_name() -> Non
 
 
 async def test_a_bcache_device_that_nothing_uses_is_free() -> None:
-    assert (await look(cached())).uses("bcache0") == ()
+    assert (await scan_topology(cached())).uses("bcache0") == ()
 
 
 async def test_without_bcache_in_the_kernel_nothing_is_looked_for() -> None:
     host = cached()
     del host.files["/sys/fs/bcache/register"]
-    assert (await look(host)).bcache == {}
+    assert (await scan_topology(host)).bcache == {}
 
 
 def container() -> Machine:
@@ -322,11 +322,11 @@ async def test_a_device_of_a_pool_is_named_with_its_role(name: str) -> None:
 
 async def test_zpool_is_asked_only_where_a_pool_is_imported() -> None:
     host = pools()
-    await look(host)
+    await scan_topology(host)
     assert ("/sbin/zpool", "status", "-LP") in host.asked
     host.asked.clear()
     host.files = {path: text for path, text in host.files.items() if not path.startswith("/proc/spl")}
-    await look(host)
+    await scan_topology(host)
     assert host.asked == []
 
 
@@ -356,17 +356,17 @@ async def test_a_zpool_that_gives_no_answer_tells_nothing() -> None:
 async def test_the_mark_of_a_pool_that_is_not_imported_is_not_its_use() -> None:
     host = pools()
     host.files["/run/udev/data/" + "b" + (host.stats["/dev/sdh"].devno or "")] = "E:ID_FS_TYPE=zfs_member"
-    assert (await look(host)).uses("sdh") == ()
+    assert (await scan_topology(host)).uses("sdh") == ()
 
 
 async def test_a_volume_lies_on_the_disks_of_its_pool_and_is_free_all_the_same() -> None:
-    found = await look(pools())
-    assert found.kin("zd0") == {"/dev/zd0", *(f"/dev/sd{letter}" for letter in "abcdef")}
+    found = await scan_topology(pools())
+    assert found.backing_disks_and_files("zd0") == {"/dev/zd0", *(f"/dev/sd{letter}" for letter in "abcdef")}
     assert await said(pools(), "zd0") == ""
 
 
 async def test_a_volume_of_which_nothing_tells_the_pool_lies_on_the_disks_of_all() -> None:
-    assert {"/dev/sda", "/dev/sdg"} <= (await look(pools())).kin("zd16")
+    assert {"/dev/sda", "/dev/sdg"} <= (await scan_topology(pools())).backing_disks_and_files("zd16")
 
 
 @pytest.mark.parametrize(("name", "volume"), [("zd0", True), ("zd16", True), ("zdx", False), ("md1", False)])
@@ -385,7 +385,7 @@ async def test_a_volume_in_use_is_refused() -> None:
 async def test_a_system_that_lies_in_a_pool_makes_its_disks_the_systems() -> None:
     host = pools()
     host.files["/proc/self/mountinfo"] = "25 1 0:30 / / rw - zfs tank/ROOT/debian rw\n26 1 0:31 / /a rw - zfs cache rw"
-    system = (await look(host)).system
+    system = (await scan_topology(host)).system
     assert {"sda", "sdb"} <= system
     assert not {"sdg", "sdh"} & system
 
@@ -421,36 +421,36 @@ def mounts(host: FakeHost, *on: tuple[str, str]) -> None:
 async def test_above_a_disk_are_the_volumes_and_mounts_on_it_and_no_parts_of_volumes() -> None:
     host = volumes()
     mounts(host, ("dm-5", "/var/mail"))
-    assert (await look(host)).above("sdb") == ("vg0/snap", "vg0/mail", "mounted on /var/mail")
-    assert (await look(host)).above("dm-5") == ("mounted on /var/mail",)
-    assert (await look(host)).above("dm-9") == ()
+    assert (await scan_topology(host)).above("sdb") == ("vg0/snap", "vg0/mail", "mounted on /var/mail")
+    assert (await scan_topology(host)).above("dm-5") == ("mounted on /var/mail",)
+    assert (await scan_topology(host)).above("dm-9") == ()
 
 
 async def test_above_a_bcache_cache_is_the_device_and_what_stands_on_that() -> None:
     host = cached()
     host.add("dm-0", "bcache0", **lvm("vg1-home"))
     mounts(host, ("dm-0", "/home"))
-    assert (await look(host)).above("sdb") == ("bcache0", "vg1/home", "mounted on /home")
+    assert (await scan_topology(host)).above("sdb") == ("bcache0", "vg1/home", "mounted on /home")
 
 
 async def test_above_a_device_of_a_pool_are_its_volumes_what_stands_on_them_and_its_datasets() -> None:
     host = pools()
     mounts(host, ("zd0", "/vm"), ("tank/files", "/srv"), ("cache", "/other"))
     above = ("tank/a/vm", "ZFS pool tank", "mounted on /vm", "mounted on /srv")
-    assert (await look(host)).above("sda") == above
-    assert (await look(host)).above("sdh") == ()
+    assert (await scan_topology(host)).above("sda") == above
+    assert (await scan_topology(host)).above("sdh") == ()
 
 
 async def test_above_a_disk_of_a_container_are_container_and_volume() -> None:
-    assert (await look(container())).above("sda") == ("md126", "the container md127")
+    assert (await scan_topology(container())).above("sda") == ("md126", "the container md127")
 
 
 async def test_above_a_disk_is_what_stands_on_its_partitions_and_swap() -> None:
     host = pools()
     host.files["/proc/swaps"] = "Filename\n/dev/sdh partition 1 0 -2"
     mounts(host, ("sda1", "/part"))
-    assert (await look(host)).above("sdh") == ("active swap",)
-    assert "mounted on /part" in (await look(host)).above("sda")
+    assert (await scan_topology(host)).above("sdh") == ("active swap",)
+    assert "mounted on /part" in (await scan_topology(host)).above("sda")
 
 
 async def test_above_one_path_is_what_stands_on_the_other_and_on_a_loop_device() -> None:
@@ -459,7 +459,7 @@ async def test_above_one_path_is_what_stands_on_the_other_and_on_a_loop_device()
         host.add(name, wwid="naa.5")
     host.add("loop0", loop__backing_file="/dev/sda")
     host.add("md0", "loop0")
-    assert (await look(host)).above("sdb") == ("loop0", "md0")
+    assert (await scan_topology(host)).above("sdb") == ("loop0", "md0")
 
 
 @pytest.mark.parametrize("text", ["", "pool:", "config:\n\t/dev/sda", "\tlogs", ":\n::", "  pool: a\n\t/dev/b"])

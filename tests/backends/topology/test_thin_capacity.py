@@ -9,9 +9,9 @@ import pytest
 from backends.guard import Intent, judge
 from backends.host import FilesystemSpace
 from backends.identity import Use
-from backends.topology.facts import inspect
-from backends.topology.thin_capacity import WHOLE, AllocatedRange, ThinCapacity, WriteRange, low
-from backends.topology.thin_capacity_scan import asked_again, rooms_at
+from backends.topology.facts import gather_facts
+from backends.topology.thin_capacity import WHOLE, AllocatedRange, ThinCapacity, WriteRange, low_capacity_reasons
+from backends.topology.thin_capacity_scan import capacities_at, refresh_capacities
 from tests.backends.topology.test_stacking import said
 from tests.backends.topology.thin_machines import (
     MIB,
@@ -30,7 +30,7 @@ REFUSED = "is the origin of the active snapshot vgA/snap."
 
 async def judged(host: ThinMachine, name: str, mib: int | None = None) -> str:
     """Why so many MiB of it must not be written, all of it where none are named."""
-    facts = await inspect(host, f"/dev/{name}", claim=lambda device, devno: None)
+    facts = await gather_facts(host, f"/dev/{name}", claim=lambda device, devno: None)
     return " ".join(judge(facts, Intent.WRITE, WriteRange(size=None if mib is None else mib * MIB)).refused)
 
 
@@ -78,7 +78,7 @@ async def test_a_snapshot_is_written_as_far_as_its_store_reaches() -> None:
 
 async def test_each_piece_that_a_snapshot_keeps_takes_an_entry_of_its_table_besides() -> None:
     host = snapshotted()
-    [room] = await rooms_at(host, host.number("dm-3"))
+    [room] = await capacities_at(host, host.number("dm-3"))
     assert (room.unit, room.takes) == (4096, 4096 + 16)
 
 
@@ -105,7 +105,7 @@ async def test_a_thin_volume_is_written_as_far_as_its_pool_reaches() -> None:
 
 
 async def test_where_it_does_not_fit_more_room_is_advised_and_where_it_is_in_use_what_ends_that() -> None:
-    facts = await inspect(pooled(used=90), "/dev/dm-3", claim=lambda device, devno: None)
+    facts = await gather_facts(pooled(used=90), "/dev/dm-3", claim=lambda device, devno: None)
     assert judge(facts, Intent.WRITE).hint == "Give it more room first, or write less of it: a smaller --size."
     mounted = replace(facts, uses=(Use(kind="mount", detail="mounted on /srv"),))
     assert judge(mounted, Intent.WRITE).hint == "Unmount it first, or measure with a scratch file on it."
@@ -174,7 +174,7 @@ async def test_what_says_that_it_has_all_its_room_is_believed_without_dmsetup(uu
     host.add("sda")
     host.mapped("dm-9", "vgA-plain", "linear 8:0 0", "linear", "sda", dm__uuid=uuid)
     host.silent.add("dmsetup")
-    assert await rooms_at(host, host.number("dm-9")) == ()
+    assert await capacities_at(host, host.number("dm-9")) == ()
 
 
 async def test_what_is_built_on_a_thin_volume_takes_its_room() -> None:
@@ -262,50 +262,61 @@ async def test_a_partition_takes_the_room_of_its_disk() -> None:
     host = on_a_file()
     base, devno = "/sys/block/loop0/loop0p1", "250:99"
     host.files |= {f"{base}/partition": "1", f"{base}/dev": devno, f"{base}/size": "204800"}
-    assert [room.place for room in await rooms_at(host, devno)] == ["the file system on /srv that /srv/image lies on"]
+    assert [room.place for room in await capacities_at(host, devno)] == [
+        "the file system on /srv that /srv/image lies on"
+    ]
 
 
 async def test_reading_takes_no_room() -> None:
     host = pooled(used=100)
-    facts = await inspect(host, "/dev/dm-3", claim=lambda device, devno: None, probe=False)
+    facts = await gather_facts(host, "/dev/dm-3", claim=lambda device, devno: None, probe=False)
     assert judge(facts, Intent.READ).ok
 
 
 async def test_what_is_left_is_asked_again() -> None:
     host = pooled(used=10)
-    before = await rooms_at(host, host.number("dm-3"))
-    assert low(await asked_again(host, before)) == ()
+    before = await capacities_at(host, host.number("dm-3"))
+    assert low_capacity_reasons(await refresh_capacities(host, before)) == ()
     host.states["vgA-pool-tpool"] = host.states["vgA-pool-tpool"].replace("160/1600", "1440/1600")
-    assert low(await asked_again(host, before)) == ("the thin pool vgA/pool has 10 MiB of 100 MiB left",)
+    assert low_capacity_reasons(await refresh_capacities(host, before)) == (
+        "the thin pool vgA/pool has 10 MiB of 100 MiB left",
+    )
     del host.states["vgA-pool-tpool"]
-    assert "the thin pool vgA/pool is not known any more" in low(await asked_again(host, before))[0]
+    assert (
+        "the thin pool vgA/pool is not known any more"
+        in low_capacity_reasons(await refresh_capacities(host, before))[0]
+    )
 
 
 async def test_what_is_left_of_a_file_system_and_of_a_zfs_pool_is_asked_again() -> None:
     files = on_a_file()
-    before = await rooms_at(files, files.number("loop0"))
+    before = await capacities_at(files, files.number("loop0"))
     files.spaces["/srv"] = FilesystemSpace(size=100 * MIB, free=10 * MIB)
-    told = low(await asked_again(files, before))
+    told = low_capacity_reasons(await refresh_capacities(files, before))
     assert told == ("the file system on /srv that /srv/image lies on has 10 MiB of 100 MiB left",)
     files.spaces.clear()
-    assert "not known any more" in low(await asked_again(files, before))[0]
+    assert "not known any more" in low_capacity_reasons(await refresh_capacities(files, before))[0]
     pool = zvol()
-    before = await rooms_at(pool, pool.number("zd0"))
+    before = await capacities_at(pool, pool.number("zd0"))
     zfs_says(pool, free=100)
-    assert low(await asked_again(pool, before)) == ("the ZFS pool tank has 100 MiB of 1000 MiB left",)
+    assert low_capacity_reasons(await refresh_capacities(pool, before)) == (
+        "the ZFS pool tank has 100 MiB of 1000 MiB left",
+    )
     pool.silent.add("zfs")
-    assert "not known any more" in low(await asked_again(pool, before))[0]
+    assert "not known any more" in low_capacity_reasons(await refresh_capacities(pool, before))[0]
 
 
 async def test_a_file_system_on_the_origin_of_a_snapshot_takes_room_of_the_store() -> None:
     host = snapshotted()
-    assert [room.place for room in await rooms_at(host, host.number("dm-2"))] == ["the store of the snapshot vgA/snap"]
+    assert [room.place for room in await capacities_at(host, host.number("dm-2"))] == [
+        "the store of the snapshot vgA/snap"
+    ]
 
 
 async def test_no_room_is_looked_for_where_nothing_is_thin() -> None:
     host = ThinMachine()
     host.add("sda")
-    assert await rooms_at(host, host.number("sda")) == ()
+    assert await capacities_at(host, host.number("sda")) == ()
     assert not [argv for argv in host.asked if "dmsetup" in argv[0]]
 
 

@@ -9,7 +9,7 @@ import pytest
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, FileStat
 from backends.identity import Use
-from backends.topology import Topology, look
+from backends.topology import Topology, scan_topology
 from backends.topology.open_files import OpenFileHolder, openers
 from backends.topology.tree import page_bytes
 from tests.backends.fakes import FakeHost, disk, machine
@@ -39,7 +39,7 @@ def mountinfo(*mounts: tuple[str, str, str, str]) -> str:
 async def picture(*parts: dict[str, str], mounts: str, everywhere: bool = False) -> Topology:
     files = machine(*parts) | {"/proc/self/mountinfo": mounts}
     stats = {"/dev/sdb2": FileStat(kind="block", size=0, devno="8:18")}
-    return await look(FakeHost(files, stats=stats), everywhere=everywhere)
+    return await scan_topology(FakeHost(files, stats=stats), everywhere=everywhere)
 
 
 async def test_root_on_lvm_on_md_makes_all_disks_below_the_systems() -> None:
@@ -166,7 +166,7 @@ async def test_a_loop_device_on_an_exported_image_is_used(path: str, text: str, 
         | {"/proc/self/mountinfo": mountinfo(), f"/sys/kernel/config/{path}": text},
         stats={"/srv/image": FileStat(kind="file", size=4096, place="8:1:12")},
     )
-    found = await look(host, everywhere=True)
+    found = await scan_topology(host, everywhere=True)
     assert [use.detail for use in found.uses("loop0")] == [f"set up on /srv/image, exported by {words}"]
 
 
@@ -183,7 +183,7 @@ async def test_openers_are_found_by_number_and_our_own_do_not_count() -> None:
 
 
 async def test_what_cannot_be_read_is_told() -> None:
-    found = await look(FakeHost(disk("sdb")))
+    found = await scan_topology(FakeHost(disk("sdb")))
     assert set(found.blind) == {"/proc/self/mountinfo could not be read", "/proc/swaps could not be read"}
 
 
@@ -195,7 +195,7 @@ async def test_an_lsblk_that_gives_no_answer_hides_no_disk_and_counts_as_not_kno
         async def run(self, command: Command) -> Completed:
             raise ToolTimeoutError("lsblk: no answer in 20 s.")
 
-    found = await look(Stuck(machine(disk("sda"))))
+    found = await scan_topology(Stuck(machine(disk("sda"))))
     assert "sda" in found.tree.nodes
     assert found.blind == ("lsblk: no answer in 20 s, so what lies on the devices is not known",)
 
@@ -229,9 +229,9 @@ async def layers() -> Topology:
 @pytest.mark.parametrize("other", ["md0", "dm-0", "sda1", "sda2"])
 async def test_a_disk_has_data_in_common_with_all_that_is_built_on_it(other: str) -> None:
     found = await layers()
-    assert found.kin("sda") & found.kin(other) == {"/dev/sda"}
+    assert found.backing_disks_and_files("sda") & found.backing_disks_and_files(other) == {"/dev/sda"}
 
 
 async def test_disks_of_their_own_have_nothing_in_common() -> None:
     found = await layers()
-    assert found.kin("sdc") & found.kin("dm-0") == set()
+    assert found.backing_disks_and_files("sdc") & found.backing_disks_and_files("dm-0") == set()

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from backends import guard
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import FileStat
 from backends.system.local import LocalHost
-from backends.topology import visibility
+from backends.topology import open_files
 from tests import seeing
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.backends.loops import Loop, loop, needs_loops, program
@@ -28,7 +28,7 @@ OPENER = "import os, sys; os.open(sys.argv[1], os.O_RDONLY); print('ready', flus
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
     monkeypatch.setattr(guard, "claim_on", lambda _host: lambda _device, _devno: None)
-    monkeypatch.setattr(visibility, "withheld", seeing.real)
+    monkeypatch.setattr(open_files, "hidden_processes_reason", seeing.real)
     one = FakeHost(
         machine(disk("sda", devno="8:0", serial="S1")),
         stats={"/dev/sda": FileStat(kind="block", size=0, devno="8:0")},
@@ -38,7 +38,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> FakeHost:
 
 
 async def said(host: FakeHost, intent: Intent = Intent.WRITE) -> tuple[str, ...]:
-    return (await look_at(host, "/dev/sda", intent))[1].refused
+    return (await judge_device(host, "/dev/sda", intent))[1].refused
 
 
 async def test_where_all_programs_can_be_seen_it_may_be_written_to(host: FakeHost) -> None:
@@ -65,7 +65,7 @@ BLIND: Mapping[str, Callable[[FakeHost], object]] = {
     "from within a container (another pid namespace) it cannot be seen": lambda host: space(host, "pid", "pid:[40]"),
     "from within a container (another pid namespace) it cannot": lambda host: host.links.pop("/proc/self/ns/pid"),
     "from within another user namespace it cannot be seen": lambda host: space(host, "user", "user:[4026532001]"),
-    "without the capability CAP_SYS_PTRACE it cannot be seen": lambda host: status(host, rights(visibility._PTRACE)),
+    "without the capability CAP_SYS_PTRACE it cannot be seen": lambda host: status(host, rights(open_files._PTRACE)),
     "without the capability CAP_SYS_PTRACE it cannot": lambda host: status(host, "CapEff: garbled"),
     "without the capability CAP_SYS_PTRACE it": lambda host: host.files.pop("/proc/self/status"),
     "without the capability CAP_DAC_READ_SEARCH it cannot be seen": lambda host: status(host, rights(1, 2)),
@@ -143,9 +143,9 @@ async def test_who_looks_after_a_member_hides_nobody_else(host: FakeHost) -> Non
     host.files |= {"/proc/79/task/79/fd/3": "", "/proc/79/comm": "mdmon"}
     host.stats |= {f"/{at}": FileStat(kind="block", size=0, devno="8:0") for at in ("dev/sda", "proc/79/task/79/fd/3")}
     host.stats["/dev/md0"] = FileStat(kind="block", size=0, devno="9:0")
-    assert (await look_at(host, "/dev/md0", Intent.WRITE))[1].refused == ()
+    assert (await judge_device(host, "/dev/md0", Intent.WRITE))[1].refused == ()
     host.hidden.add("/proc/77/task/77/fd/3")
-    refused = (await look_at(host, "/dev/md0", Intent.WRITE))[1].refused
+    refused = (await judge_device(host, "/dev/md0", Intent.WRITE))[1].refused
     assert refused == ("/dev/md0: it cannot be seen what qemu (process 77) has open.",)
 
 
@@ -231,8 +231,8 @@ class TestElsewhere:
     ) -> None:
         if not seeing.hides():
             pytest.skip("process 1 of this machine hides nothing")
-        monkeypatch.setattr(visibility, "withheld", seeing.real)
-        answer = (await look_at(LocalHost(), device.device, Intent.WRITE))[1]
+        monkeypatch.setattr(open_files, "hidden_processes_reason", seeing.real)
+        answer = (await judge_device(LocalHost(), device.device, Intent.WRITE))[1]
         name = Path("/proc/1/comm").read_text().strip()
         assert answer.refused == (f"{device.device}: it cannot be seen what {name} (process 1) has open.",)
         assert "outside of containers" in answer.hint
@@ -240,5 +240,5 @@ class TestElsewhere:
 
 async def test_this_very_process_is_judged_by_what_it_is() -> None:
     own = os.readlink("/proc/self/ns/pid")
-    words = await visibility.open_files_hidden_reason(LocalHost())
+    words = await open_files.open_files_hidden_reason(LocalHost())
     assert ("another pid namespace" in words) is (own != "pid:[4026531836]")

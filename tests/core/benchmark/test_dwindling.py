@@ -18,7 +18,7 @@ from app.core.session.event_types import SteadyPlan
 from app.core.session.results import RunResult, RunStatus
 from app.core.session.state import RunRecord
 from backends.errors import RefusedError
-from backends.topology.thin_capacity_scan import rooms_at
+from backends.topology.thin_capacity_scan import capacities_at
 from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, thin_loop
 from tests.backends.topology.thin_machines import pooled
 from tests.core.benchmark.test_measurer import bench_at
@@ -143,7 +143,7 @@ async def taken_from(folder: Path, request: BenchmarkRequest, take: Callable[[],
 
 async def test_a_run_is_ended_at_the_margin_of_its_pool() -> None:
     host = pooled(used=10)
-    look = ThinCapacityMonitor(host, await rooms_at(host, host.number("dm-3")))
+    look = ThinCapacityMonitor(host, await capacities_at(host, host.number("dm-3")))
     stop = asyncio.Event()
     async with AbortMonitor(replace(ROOM, every=0.0), look, stop) as watch:
         host.states["vgA-pool-tpool"] = host.states["vgA-pool-tpool"].replace("160/1600", "1441/1600")
@@ -154,7 +154,7 @@ async def test_a_run_is_ended_at_the_margin_of_its_pool() -> None:
 
 async def test_one_look_that_tells_nothing_ends_no_run_and_three_do() -> None:
     host = pooled(used=10)
-    look = ThinCapacityMonitor(host, await rooms_at(host, host.number("dm-3")))
+    look = ThinCapacityMonitor(host, await capacities_at(host, host.number("dm-3")))
     host.silent.add("dmsetup")
     assert [await look(), await look()] == [(), ()]
     host.silent.clear()

@@ -11,7 +11,7 @@ import pytest
 from app.core.benchmark import stack_watch
 from app.core.benchmark.stack_watch import FootingWatch, WatchedDevice
 from app.core.session.results import RunResult, RunStatus
-from backends.guard import Intent, look_at
+from backends.guard import Intent, judge_device
 from backends.host import Command, Completed, FileStat
 from tests.backends.fakes import FakeHost, disk
 from tests.backends.topology.test_device_mapper import AFTER, SECTORS, WHOLE, beside, tell
@@ -59,7 +59,7 @@ def host() -> Host:
 
 async def judged(host: Host, device: str = "/dev/dm-0", *, writing: bool = True) -> WatchedDevice:
     """The device with what it is built on as the guard sees it."""
-    facts, _ = await look_at(host, device, Intent.WRITE if writing else Intent.READ)
+    facts, _ = await judge_device(host, device, Intent.WRITE if writing else Intent.READ)
     return WatchedDevice(device=facts.device, footing=facts.footing, writing=writing)
 
 
@@ -449,7 +449,7 @@ async def test_a_use_that_cannot_be_looked_at_ends_the_run(host: Host, monkeypat
         await asyncio.Event().wait()
 
     device = await judged(host)
-    monkeypatch.setattr(stack_watch, "look", silent)
+    monkeypatch.setattr(stack_watch, "scan_topology", silent)
     files = {"/sys/block/loop0/loop/backing_file": "/dev/sda"}
     figures = await ended(host, device, by=lambda: host.files.update(files), blind_after=1)
     assert "it is not known what" in (figures.reason or "")

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.core.benchmark.provenance import provenance
 from backends.identity import Identity
-from backends.merge_inventory import joined
+from backends.merge_inventory import join_views
 from backends.model import Array, Controller, Drive, Inventory, Level, Scope, Target
 from backends.registry import MachineBackends
 from backends.settings import Reading
@@ -216,7 +216,7 @@ async def test_a_recording_tells_the_same_as_the_machine(tmp_path: Path) -> None
 
 async def test_the_rack_tells_the_slot_of_its_cards(tmp_path: Path) -> None:
     rack = SimulatedHost(RackFile(tmp_path / "rack.json"))
-    found = await provenance(rack, joined(await MachineBackends.of(rack).probe()), "/dev/sdb")
+    found = await provenance(rack, join_views(await MachineBackends.of(rack).probe()), "/dev/sdb")
     told = {key: found[key] for key in ("driver", "numa_node", "pcie_link", "turbo", "controller", "array_level")}
     assert told == {
         "driver": "megaraid_sas 07.719.03.00-rc1",

@@ -17,7 +17,7 @@ from app.core.session.event_types import SteadyPlan, with_ratings
 from app.core.session.events import RunEnded, RunStarted, RunTarget
 from app.core.session.results import DirectionSample, Phase, RunResult, RunStatus, Sample, TargetStats
 from app.core.session.state import Session, replay
-from backends.device_label import nameplate
+from backends.device_label import device_label
 from backends.guard import GuardResult, Intent
 from backends.identity import Identity
 from backends.model import Array, Drive, Fact, Inventory, Media, Target
@@ -25,7 +25,7 @@ from tests.case_loop import loop_over
 from tests.core import sessions
 
 DISK = Identity(name="sda", serial="AB12345678")
-VERDICT = GuardResult(device="/dev/sda", ok=True, plate=nameplate(DISK))
+VERDICT = GuardResult(device="/dev/sda", ok=True, plate=device_label(DISK))
 JUDGED = DeviceGuardResult(
     device="/dev/sda",
     disk="/dev/sda",

@@ -9,13 +9,13 @@ import pytest
 
 from app.core.session.journal import UnresolvedChange
 from backends.change import Change
-from backends.device_label import nameplate
+from backends.device_label import device_label
 from backends.errors import RefusedError
 from backends.identity import Identity
 from backends.settings import Effect, Risk
 from tests.core.doubles import TARGET, Bench, FakeBackend, planned
 
-PLATE = nameplate(Identity(name="sda", serial="AB12345678"), name=str(TARGET))
+PLATE = device_label(Identity(name="sda", serial="AB12345678"), name=str(TARGET))
 REMADE = replace(planned("128", "256"), risk=Risk.DESTROYS_DATA, effect=Effect.RECREATED)
 
 

@@ -199,7 +199,7 @@ def test_spelling_is_no_difference_and_everything_else_is(
 
 def test_a_step_that_is_only_told_of_is_not_the_step() -> None:
     step = ChangeStep(path=f"{QUEUE}/read_ahead_kb", text="128")
-    assert step.told() == replace(ChangeStep(), line=f"echo 128 > {QUEUE}/read_ahead_kb")
+    assert step.as_recorded() == replace(ChangeStep(), line=f"echo 128 > {QUEUE}/read_ahead_kb")
 
 
 async def test_a_setting_that_this_version_does_not_know_is_no_device_that_is_gone(stage: Stage) -> None:

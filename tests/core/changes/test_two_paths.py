@@ -95,7 +95,7 @@ async def test_a_path_that_vanished_leaves_the_disk_under_the_lock_of_its_change
 
     record = bench.session.change(made.id)
     assert record is not None
-    with hold_lock(bench.locks, record.change.held_by, "an undo"), pytest.raises(HeldError, match="an undo"):
+    with hold_lock(bench.locks, record.change.locks[0], "an undo"), pytest.raises(HeldError, match="an undo"):
         await bench.changes.apply(other)
 
 

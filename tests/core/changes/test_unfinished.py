@@ -13,7 +13,7 @@ from app.core.changes.trial import arm
 from app.core.session.events import ChangeIntended
 from app.core.session.journal import boot_clock, boot_id
 from backends.errors import BlockedError, RefusedError, StorageError
-from backends.helper_interface import told
+from backends.helper_interface import encode_error
 from backends.settings import Persistence
 from tests.core.changes.test_trials import paths
 from tests.core.doubles import Bench, FakeBackend, planned
@@ -52,7 +52,7 @@ async def test_a_change_of_a_value_that_is_unknown_again_is_not_said_to_be_back(
             "it ended without an answer: ModuleNotFoundError: No module named 'x'",
         ),
         ("[]", "it ended without an answer: []"),
-        (json.dumps({"error": told(StorageError("The disk is gone.", hint="Look."))}), "The disk is gone"),
+        (json.dumps({"error": encode_error(StorageError("The disk is gone.", hint="Look."))}), "The disk is gone"),
         (OSError(12, "Cannot allocate memory"), "its process could not be started: Cannot allocate memory"),
     ],
     ids=["nothing", "a crash", "no answer", "an error", "no start"],

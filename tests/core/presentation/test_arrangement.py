@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.core.presentation.device_tree import DeviceTreeNode, address_sort_key, build_device_tree, state_reason
-from backends.merge_inventory import joined
+from backends.merge_inventory import join_views
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, State, Target, Task
 from tests.case_loop import loop_over
 
@@ -44,7 +44,7 @@ def shape(branches: tuple[DeviceTreeNode, ...]) -> list[object]:
 def seen(
     *, controllers: tuple[Controller, ...] = (), arrays: tuple[Array, ...] = (), drives: tuple[Drive, ...]
 ) -> list[object]:
-    return shape(build_device_tree(joined(Inventory(controllers=controllers, arrays=arrays, drives=drives))))
+    return shape(build_device_tree(join_views(Inventory(controllers=controllers, arrays=arrays, drives=drives))))
 
 
 def test_a_disk_that_two_vendors_see_is_shown_once() -> None:
@@ -109,7 +109,7 @@ def test_a_disk_in_two_arrays_is_under_the_first() -> None:
 
 def test_a_member_has_the_role_that_its_array_tells() -> None:
     found = build_device_tree(
-        joined(
+        join_views(
             Inventory(
                 arrays=(array("md:md0", "block:sda", Member_0="/dev/sda, in sync"),), drives=(drive("block:sda"),)
             )

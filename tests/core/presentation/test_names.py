@@ -18,7 +18,7 @@ from app.core.presentation.run_list import ListedRun, runs_table
 from app.core.presentation.table import Tone, text_of
 from app.core.session.events import RunStarted
 from app.core.session.state import RunRecord, replay
-from backends.registry import declared
+from backends.registry import declared_settings
 from backends.settings import Setting
 from tests.case_loop import loop_over
 from tests.core import sessions
@@ -42,7 +42,7 @@ def settings_in(package: str) -> Iterator[Setting]:
 
 @loop_over("package", PACKAGES)
 def test_every_setting_of_a_vendor_is_known_by_its_name(package: str) -> None:
-    assert sorted({one.key for one in settings_in(package)} - set(declared())) == []
+    assert sorted({one.key for one in settings_in(package)} - set(declared_settings())) == []
 
 
 def test_settings_of_one_key_count_in_one_unit() -> None:

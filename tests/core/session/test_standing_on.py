@@ -14,7 +14,7 @@ from app.core.session.inventory import dependents_of
 from app.core.session.state import ChangeRecord
 from backends.change import Change
 from backends.identity import Use
-from backends.merge_inventory import joined
+from backends.merge_inventory import join_views
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 
 CARD = Target(backend="megaraid", address="/c0", scope=Scope.CONTROLLER)
@@ -46,7 +46,7 @@ _FOUND = Inventory(
 )
 
 
-FOUND = joined(_FOUND)
+FOUND = join_views(_FOUND)
 
 
 @pytest.mark.parametrize("target", [CARD, VOLUME, KERNEL, MEMBER])

@@ -9,7 +9,7 @@ import pytest
 from app.core.benchmark.conditions.facts import ARC, Condition, Policy, RunFacts, UpstreamCache
 from app.core.session.results import CacheStats
 from app.features.advice.cache_rules import amplification
-from backends.caches import BCACHE, DM_CACHE, WRITECACHE
+from backends.topology.stacking import BCACHE, DM_CACHE, WRITECACHE
 from tests.case_loop import loop_over
 from tests.features.advice.facts import G, K, going, keys, over, run, said
 

@@ -116,7 +116,7 @@ async def test_what_cannot_be_written_is_told_and_leaves_what_was_there(
     def written(_path: str, _content: bytes) -> None:
         raise OSError(number, told)
 
-    monkeypatch.setattr("backends.system.local.file_replacement._written", written)
+    monkeypatch.setattr("backends.system.local.file_replacement._write_temporary", written)
     async with opened(table) as pilot:
         await write_to(pilot, file, f"s.toml could not be written: {told}.")
         assert "No settings were written" in notices(pilot)

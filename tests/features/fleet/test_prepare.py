@@ -159,6 +159,6 @@ def test_the_file_that_this_program_was_started_from_is_the_one_that_is_sent(
     cli: Cli, fleet: Fleet, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(LAUNCHER, str(file))
-    monkeypatch.setattr(standalone_binary, "form", lambda: "one file")
+    monkeypatch.setattr(standalone_binary, "install_form", lambda: "one file")
     there = fleet(b=BARE)
     assert (cli("hosts", "prepare", "b", "--yes").status, there.sent) == (0, ["b"])

@@ -9,7 +9,7 @@ import pytest
 from app.features.metrics.definitions import METRICS, MetricsSnapshot
 from backends.model import Array, Controller, Drive, Fact, Health, Inventory, Protection, Scope, State, Target
 from backends.pci import Link
-from backends.text import volts
+from backends.text import parse_volts
 from backends.vendors.megaraid.megacli.adapter import parse_battery
 from backends.vendors.megaraid.storcli.battery import asked
 from tests.case_loop import loop_over
@@ -119,4 +119,4 @@ def test_storcli_reports_the_voltage(row: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("text", ["OK", "", "0 mV", "4059 mA", None])
 def test_other_text_is_no_voltage(text: str | None) -> None:
-    assert volts(text) is None
+    assert parse_volts(text) is None

@@ -15,7 +15,6 @@ from app.core.fio.sizes import parse_size
 from app.core.session.events import ChangeEnded, PreconditionEnded, RunEnded
 from app.core.session.results import RunStatus
 from app.core.session.state import Session
-from backends.caches import read_cache
 from backends.errors import InvalidValueError
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Media, Task
@@ -23,6 +22,7 @@ from backends.raid import PARITY_IN_SPANS
 from backends.settings import Risk
 from backends.text import clean
 from backends.topology import kernel_name
+from backends.topology.stacking import read_cache
 
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 """Documentation/admin-guide/pm/cpufreq.rst."""

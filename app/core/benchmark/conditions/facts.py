@@ -9,16 +9,16 @@ from typing import TypeVar
 from app.core.benchmark.device_stats.diskstats import DiskCounters
 from app.core.fio.job import Job
 from app.core.session.results import Advice, CacheStats, CpuStats, MemberStats
-from backends.caches import BCACHE, DM_CACHE, WRITECACHE
 from backends.model import Level, Media, Protection, State, Task
 from backends.raid import PARITY, full_stripe
 from backends.settings import Reading
+from backends.topology.stacking import BCACHE, DM_CACHE, WRITECACHE
 from backends.values import dataclass
 
 T = TypeVar("T")
 
 ARC = "arc"
-"""The kind of ZFS's memory; `backends.caches` has the others."""
+"""The kind of ZFS's memory; `backends.topology.stacking` has the others."""
 
 _WORDS = {
     ARC: "ZFS's cache in memory (ARC)",
@@ -153,7 +153,7 @@ class UpstreamCache:
     """A cache before a device."""
 
     kind: str
-    """`arc`, or one of the kinds of `backends.caches`."""
+    """`arc`, or one of the kinds of `backends.topology.stacking`."""
     size_bytes: int | None = None
     """What it may hold."""
     passed_by: bool = False

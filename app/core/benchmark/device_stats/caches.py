@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from app.core.benchmark.device_stats.cache_counters import BCACHE as BCACHE_COUNTS
 from app.core.benchmark.device_stats.cache_counters import CacheHitCounters, of_arc, of_bcache, parse_status, since
 from app.core.session.results import CacheStats
-from backends.caches import BCACHE, Cache, cache_of
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Host
 from backends.text import clean
-from backends.topology.stacking import is_volume, volume_shown
+from backends.topology.stacking import BCACHE, Cache, cache_of, is_volume, volume_shown
 from backends.topology.tree import Node, Tree
 from backends.values import dataclass
 

@@ -15,7 +15,7 @@ from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import ARRAYS
 from backends.array_planning import CreatedArray
 from backends.errors import NewerError
-from backends.formats import FileFormat, is_newer, newer
+from backends.formats import FileFormat, is_newer, newer_error
 from backends.processes import process_start
 from backends.values import dataclass
 
@@ -128,7 +128,7 @@ class ArrayJournal:
         """Why this program does not know all of them, None where it does. Never raises."""
         for record in read_records(self.file):
             if is_newer(FileFormat.ARRAYS, record.get("format")):
-                return newer(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array of the journal")
+                return newer_error(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array of the journal")
         return None
 
     def _append(self, name: str, stage: ArrayStage, otherwise: str, **more: Any) -> None:

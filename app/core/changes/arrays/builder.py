@@ -36,11 +36,11 @@ from backends.errors import (
 from backends.free_drives import kernel_candidate
 from backends.guard import require_free
 from backends.host import ProcessTracking, WriteDenied, completed_when_cancelled, custody
-from backends.identity import newly_found
+from backends.identity import new_content
 from backends.model import Target
 from backends.protocol import ArrayCreator
 from backends.sizes import size_words
-from backends.system.caching import asked_anew
+from backends.system.caching import uncached
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class ArrayBuilder:
             self.journal.write_begin(array, session)
             trouble = await self._run(builder, array.name, array.controller, plan.steps, lock)
             try:
-                with asked_anew():
+                with uncached():
                     made = await self._wait_for_node(builder, self._entry(array.name))
             except RaidbenchError as error:
                 raise _unknown_result_error(array.name, "was made", trouble, error) from error
@@ -185,7 +185,7 @@ class ArrayBuilder:
 
     async def find(self, entry: ArrayJournalEntry) -> ArrayMatch:
         """What is there of an array of the journal. Raises ToolFailedError, BlockedError."""
-        with asked_anew():
+        with uncached():
             return await self._builder(entry.array.controller).find_made(entry.array)
 
     def unfinished(self) -> tuple[ArrayJournalEntry, ...]:
@@ -270,7 +270,7 @@ class ArrayBuilder:
     async def _require_as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
         """Raises unless every drive is what it was when it was shown, free, and with nothing new on it."""
         machine = self._hardware.machine
-        with asked_anew():
+        with uncached():
             for shown in plan.wish.drives:
                 if shown.seen:
                     await self._require_free_as_shown(shown)
@@ -291,7 +291,7 @@ class ArrayBuilder:
         require_free_drive(now)
         if shown.identity is None or now.identity is None or not shown.identity.same_device(now.identity):
             raise DeviceGoneError(f"{shown.place} is another disk than the one that was shown.", hint="Look again.")
-        if new := newly_found(now.lies, shown.lies):
+        if new := new_content(now.lies, shown.lies):
             raise RefusedError(
                 f"Something lies on {shown.place} that was not there when it was confirmed: {'; '.join(new)}.",
                 hint="Look at it, and start anew.",
@@ -371,7 +371,7 @@ class ArrayBuilder:
         if made.target is None or not policies:
             return {}
         try:
-            with asked_anew():
+            with uncached():
                 readings = await self._hardware.read(made.target)
         except RaidbenchError as error:
             return {key: f"{key} {read} could not be read: {error.message}" for key in policies}

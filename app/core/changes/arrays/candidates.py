@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backends.array_planning import ArrayPlan, ArrayRequest, Candidate, require_free_drive
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import BlockedError, InvalidValueError, NotFoundError, RaidbenchError
 from backends.free_drives import kernel_candidates, kernel_disks
 from backends.health import FOREIGN, cautions, health_at, reasons_against
@@ -143,7 +143,7 @@ def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: boo
         )
     if not matching:
         free = [str(candidate.drive) for candidate in candidates if candidate.free]
-        hint = suggested(
+        hint = suggestion_hint(
             name, [word for parts in names_by_drive.values() for word in parts], f"Free: {', '.join(free[:12])}."
         )
         raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if free else "No drive is free.")

@@ -33,7 +33,7 @@ from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import PROGRAM, ssh_argv, ssh_options
 from app.features.fleet.ssh.nodesets import hosts_named
 from backends.errors import InvalidValueError
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.system.local import LocalHost
 from backends.system.local.interactive import InteractiveProcess
 from backends.text import clean
@@ -71,7 +71,7 @@ class SimulatedTransport:
         """See `Transport`."""
         kind = CrashingProgram if host == self._dies else InteractiveProcess
         environment = {"RAIDBENCH_STATE_DIR": str(self._folders[host])}
-        return kind((*again("app", as_told=True), *self._command), environment=environment)
+        return kind((*self_exec_argv("app", as_told=True), *self._command), environment=environment)
 
 
 class CrashingProgram(InteractiveProcess):

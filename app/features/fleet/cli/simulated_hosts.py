@@ -14,7 +14,7 @@ from app.core.session.paths import Paths
 from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Host
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.simulator.profiles import STATE_FILE
 from backends.simulator.profiles.host_fleet import InjectedFault, planted
 from backends.simulator.profiles.table import MACHINES
@@ -61,7 +61,7 @@ async def _read(
         text = f"ssh: connect to host {first} port 22: No route to host"
         return RawResponse(host=first, status=255, err=text), hosts
     _make(RackFile(Paths.below(folder, rack).state / STATE_FILE, make=MACHINES[rack]), plant)
-    argv = (*again("app", as_told=True), "--demo", rack, *order.words[1:])
+    argv = (*self_exec_argv("app", as_told=True), "--demo", rack, *order.words[1:])
     environment = {name: value for name, value in os.environ.items() if name in ("PYTHONPATH", "HOME")}
     command = Command(
         argv=argv, timeout=order.seconds, env={**environment, "RAIDBENCH_STATE_DIR": str(folder), "LC_ALL": "C.UTF-8"}

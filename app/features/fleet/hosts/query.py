@@ -14,7 +14,7 @@ from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import ssh_options
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Command, Host, Process
-from backends.self_exec import again
+from backends.self_exec import self_exec_argv
 from backends.values import dataclass
 
 _MODULE = "app.features.fleet.hosts.fanout"
@@ -64,7 +64,7 @@ async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawRespons
     left = dict.fromkeys(order.hosts)
     turns = math.ceil(len(order.hosts) / FANOUT)
     # The user's ssh takes agents, tickets and programs of the user's own from the environment.
-    command = Command(argv=(*again(_MODULE), word), env={**os.environ, "LC_ALL": "C"})
+    command = Command(argv=(*self_exec_argv(_MODULE), word), env={**os.environ, "LC_ALL": "C"})
     end = time.monotonic() + turns * (order.seconds + CONNECT_S) + _SLACK_S
     async with host.stream(command) as process:
         async for line in _lines(process, end):

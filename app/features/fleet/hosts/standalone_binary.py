@@ -10,7 +10,7 @@ from typing import Any
 
 from backends.errors import InvalidValueError
 from backends.input_file import read_input
-from backends.self_exec import LAUNCHER, form
+from backends.self_exec import LAUNCHER, install_form
 from backends.text import clean
 from backends.values import dataclass
 
@@ -52,7 +52,7 @@ def find_binary(path: Path | None = None) -> StandaloneBinary | None:
     Raises InvalidValueError for a file that is none.
     """
     if path is None:
-        if form() != "one file":
+        if install_form() != "one file":
             return None
         path = Path(os.environ[LAUNCHER])
     shown = clean(str(path), 200)
@@ -68,4 +68,4 @@ def find_binary(path: Path | None = None) -> StandaloneBinary | None:
 
 def missing_binary_reason() -> str:
     """Why there is none to copy, in a sentence."""
-    return f"There is no raidbench there, and none to copy: what runs here is not the one file but a {form()}."
+    return f"There is no raidbench there, and none to copy: what runs here is not the one file but a {install_form()}."

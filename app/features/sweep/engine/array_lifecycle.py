@@ -30,7 +30,7 @@ from backends.errors import (
     StorageError,
     ToolFailedError,
 )
-from backends.identity import newly_found
+from backends.identity import new_content
 from backends.settings import Effect
 from backends.text import clean
 from backends.values import dataclass
@@ -281,7 +281,7 @@ def _find_drive(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
         problem = "is not there" if not own else f"is several: {', '.join(candidate.place for candidate in own[:3])}"
         raise DeviceGoneError(f"The drive {called} {problem}.", hint="Look at the drives (`raidbench array list`).")
     require_free_drive(own[0])
-    if own[0].seen and (new := newly_found(own[0].lies, drive.lies)):
+    if own[0].seen and (new := new_content(own[0].lies, drive.lies)):
         raise RefusedError(
             f"Something lies on {own[0].place} that was not there when it was confirmed: {'; '.join(new)}.",
             hint="Look at it. Nothing was made of it since.",

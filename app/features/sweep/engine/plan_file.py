@@ -38,7 +38,7 @@ from app.features.sweep.engine.plan_values import (
 )
 from app.features.sweep.engine.published_results import with_published
 from app.features.sweep.engine.raid_level_axis import ROLE, is_level_axis, read_levels, require_levels_alone
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.errors import NotFoundError
 from backends.input_file import read_input
 from backends.text import clean
@@ -265,7 +265,7 @@ def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], 
         raise row.error(
             key,
             f"{problem} {clean(name, 60)!r}.",
-            suggested(name, choices, f"There are: {', '.join(choices) or 'none yet'}."),
+            suggestion_hint(name, choices, f"There are: {', '.join(choices) or 'none yet'}."),
         )
     return name
 
@@ -285,7 +285,7 @@ def load_plan(name: str) -> SweepPlan:
     try:
         data = read_input(file, LARGEST)
     except FileNotFoundError:
-        hint = suggested(name, plan_files(), f"Name a file, or one of: {', '.join(plan_files())}.")
+        hint = suggestion_hint(name, plan_files(), f"Name a file, or one of: {', '.join(plan_files())}.")
         raise NotFoundError(f"There is no plan {shown}.", hint=hint) from None
     except OSError as error:
         raise PlanError(f"The plan {shown} cannot be read: {error.strerror}.") from error

@@ -14,7 +14,7 @@ from app.core.toml_table import TomlTable, text
 from app.features.sweep.engine.cells import CellResult, Runs, runs_of_cell, score
 from app.features.sweep.engine.plan import SweepPlan
 from app.features.sweep.engine.plan_values import latency, names
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.text import clean
 from backends.values import dataclass
 
@@ -119,7 +119,7 @@ def _require_name(names: Sequence[str], value: Any) -> str:
     """One of the names that the result has."""
     name = text(value)
     if name not in names:
-        hint = suggested(name, names, f"They are: {'; '.join(names)}.")
+        hint = suggestion_hint(name, names, f"They are: {'; '.join(names)}.")
         raise ValueError(f"is nothing that the result of this plan has: {clean(name, 80)!r}. {hint.rstrip('.')}")
     return name
 

@@ -48,7 +48,7 @@ from app.features.sweep.engine.order import pause_before
 from app.features.sweep.engine.targets import is_active
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError, StorageError
 from backends.host import shield_to_completion
-from backends.identity import is_former, newly_found
+from backends.identity import is_former, new_content
 from backends.model import Controller
 
 TOO_MANY_FAILURES = 3
@@ -330,7 +330,7 @@ class SweepRunner:
             raise RefusedError(
                 f"Nobody confirmed that {ready.only.device} may be overwritten: {'; '.join(ready.found)}."
             )
-        if agreed is not None and (new := newly_found(ready.found, agreed)):
+        if agreed is not None and (new := new_content(ready.found, agreed)):
             raise RefusedError(f"Something lies on {ready.only.device} that was not there before: {'; '.join(new)}.")
         return ready.confirm_text
 

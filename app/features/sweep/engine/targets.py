@@ -11,7 +11,7 @@ from app.core.session.sweep_steps import NeededFeature
 from app.core.workbench import Workbench
 from app.features.sweep.engine.plan import PlanError, SweepPlan
 from app.features.sweep.engine.raid_levels import PlannedArrays, plan_levels
-from backends.did_you_mean import suggested
+from backends.did_you_mean import suggestion_hint
 from backends.display_names import is_path
 from backends.errors import InvalidValueError, NotFoundError
 from backends.model import Array, Controller, Drive, Target
@@ -71,7 +71,7 @@ def addresses_of(plan: SweepPlan, named: Mapping[str, str]) -> dict[str, str]:
         if role not in plan.targets:
             raise PlanError(
                 f"The plan has no target {clean(role, 40)!r}.",
-                hint=suggested(role, plan.targets, f"It has: {', '.join(plan.targets) or 'none'}."),
+                hint=suggestion_hint(role, plan.targets, f"It has: {', '.join(plan.targets) or 'none'}."),
             )
     return {role: named.get(role, address) for role, address in plan.targets.items() if named.get(role, address)}
 

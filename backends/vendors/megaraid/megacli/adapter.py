@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from backends.sizes import read_size
-from backends.text import clean, volts
+from backends.text import clean, parse_volts
 from backends.values import dataclass
 from backends.vendors.megaraid.facts import (
     IMPORT,
@@ -342,7 +342,7 @@ def parse_battery(text: str) -> CacheProtection | None:
         state=state,
         healthy=False if state.value in _BAD else True if state.value == "optimal" else None,
         temperature_c=next((value for value in temperatures if value is not None), None),
-        voltage=next((value for value in map(volts, fields.get("voltage", ())) if value is not None), None),
+        voltage=next((value for value in map(parse_volts, fields.get("voltage", ())) if value is not None), None),
         learning=learning,
         next_learn=given(_first(fields, "next learn time")),
         details={label: value for key, label in _DETAILS.items() if (value := given(_first(fields, key)))},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from backends.text import volts
+from backends.text import parse_volts
 from backends.vendors.megaraid.facts import UNKNOWN, CacheProtection, MegaRaidValue
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, tables
@@ -73,7 +73,7 @@ def _backup(kind: str, own: Fields, properties: Mapping[str, object]) -> CachePr
         state=MegaRaidValue(value=value, raw=said),
         healthy=healthy,
         temperature_c=celsius(own.text("temperature", "temp", "temperature(c)")),
-        voltage=volts(own.text("voltage") or _in_millivolts(own, ("voltage",))),
+        voltage=parse_volts(own.text("voltage") or _in_millivolts(own, ("voltage",))),
         learning=learning,
         next_learn=own.text("next learn time", "next learn"),
         details={

@@ -7,7 +7,7 @@ from dataclasses import replace
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.subject import refused_text
-from backends.tool_output import CUT, CompletenessCheck, by_hand, said
+from backends.tool_output import CUT, CompletenessCheck, first_lines_text, manual_run_hint
 from backends.vendors.megaraid.storcli import commands
 from backends.vendors.megaraid.storcli.document import Reply, chosen, replies
 from backends.vendors.megaraid.storcli.fields import Data
@@ -28,7 +28,7 @@ def again(command: Command, done: Completed) -> Command | None:
     if not any(phrase in printed for phrase in _UNFIT):  # an answer of a large chassis is taken apart once, not twice
         return None
     matches = replies(done.stdout)
-    text = " ".join(reply.description for reply in matches) if matches else said(done.stdout + done.stderr)
+    text = " ".join(reply.description for reply in matches) if matches else first_lines_text(done.stdout + done.stderr)
     unfit = any(phrase in text.lower() for phrase in _UNFIT)
     return commands.without_nolog(command) if unfit and not any(reply.ok for reply in matches) else None
 
@@ -104,7 +104,7 @@ class StorCliReader:
         if why := misnamed(matches, where):
             sentence = refused_text(command, why)
             self.cut = self.cut or sentence
-            raise ToolFailedError(sentence, hint=by_hand(command), evidence=(done.stdout + done.stderr)[:4000])
+            raise ToolFailedError(sentence, hint=manual_run_hint(command), evidence=(done.stdout + done.stderr)[:4000])
 
     async def answer(self, card: int, *words: str) -> Reply | None:
         """The answer for a card, None if it is not understood.
@@ -180,7 +180,11 @@ class StorCliReader:
 
     def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
         """What to raise for an answer that is of no use, in the tool's own words."""
-        text = (reply.description or first_failure(reply)) if reply is not None else said(done.stdout or done.stderr)
+        text = (
+            (reply.description or first_failure(reply))
+            if reply is not None
+            else first_lines_text(done.stdout or done.stderr)
+        )
         headless = reply is not None and (reply.ok or not text)  # a verdict, and nothing to it
         if headless or (reply is None and '"Controllers"' in done.stdout):
             text = BREAKS_OFF

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from backends.subject import misnamed_reason
 from backends.text import clean
-from backends.tool_output import said
+from backends.tool_output import first_lines_text
 from backends.vendors.megaraid.dialect import Answer
 from backends.vendors.megaraid.storcli.document import Reply, replies
 from backends.vendors.megaraid.storcli.fields import Fields, tables
@@ -44,7 +44,7 @@ def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
     if truncated:
         return Answer(ok=False, message="The answer was endless and was cut.")
     if not matches:
-        words = said(text)
+        words = first_lines_text(text)
         return Answer(ok=False, message=f"The tool said: {words}" if words else "The tool said nothing.")
     if why := misnamed(matches, where) or _other_volume(matches, where):
         return Answer(ok=False, message=f"The tool answered about another object: {why}.")

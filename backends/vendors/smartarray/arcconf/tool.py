@@ -12,7 +12,7 @@ from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import refused_words
 from backends.text import clean
-from backends.tool_output import by_hand, truncation_message, unusable_output_error, whole_lines
+from backends.tool_output import manual_run_hint, truncation_message, unusable_output_error, whole_lines
 from backends.vendors.smartarray.arcconf import commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused, short_list
 from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
@@ -70,7 +70,7 @@ class Arcconf:
         if found is None:
             raise ToolFailedError(
                 f"{truncation_message(command, lost or 'it says nothing of the card')}.",
-                hint=by_hand(command), evidence=evidence_of(command, done),
+                hint=manual_run_hint(command), evidence=evidence_of(command, done),
             )  # fmt: skip
         if not self._words.usage and found.volumes and found.card.family is Family.SMART:
             self._words = commands.SetcacheOptions(whole_lines((await self._run(commands.USAGE))[1].stdout))

@@ -13,7 +13,7 @@ from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import misnamed_reason, refused_text, refused_words
 from backends.text import clean
-from backends.tool_output import by_hand, truncation_message, unusable_output_error, whole_lines
+from backends.tool_output import manual_run_hint, truncation_message, unusable_output_error, whole_lines
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
 from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, Family, LogicalDrive
@@ -79,7 +79,7 @@ class Ssacli:
         named = (f"slot {card.card.number}" for card in card_texts if card.card.number)
         if why := misnamed_reason(f"slot {number}", named, required=False):
             raise ToolFailedError(
-                refused_text(command, why), hint=by_hand(command), evidence=evidence_of(command, done)
+                refused_text(command, why), hint=manual_run_hint(command), evidence=evidence_of(command, done)
             )
         if card_text is None:
             raise unusable_output_error(command, done)

@@ -6,9 +6,9 @@ import pytest
 
 from app.core.benchmark.conditions.collector import upstream_cache_of
 from app.core.benchmark.conditions.facts import ARC, UpstreamCache
-from backends.caches import BCACHE, DM_CACHE, WRITECACHE
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
+from backends.topology.stacking import BCACHE, DM_CACHE, WRITECACHE
 from tests.backends.fakes import FakeHost
 
 G = 1 << 30
