@@ -173,5 +173,5 @@ def lock_name(wwn: str | None, name: str) -> str:
 
 def battery_state(text: str) -> str:
     """A battery that is not well, in the common vocabulary."""
-    known = {"learn": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
-    return next((state for word, state in known.items() if word in text.lower()), "failed")
+    states = {"learn": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
+    return next((state for word, state in states.items() if word in text.lower()), "failed")

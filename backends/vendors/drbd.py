@@ -175,21 +175,21 @@ def parse_status(text: str) -> dict[int, ReplicaState]:
 
 def _peers(link: Mapping[str, object]) -> dict[int, Peer]:
     """Return what a connection tells, by volume."""
-    matches: dict[int, Peer] = {}
+    peers: dict[int, Peer] = {}
     for device in rows(link.get("peer_devices")):
         percent = device.get("percent-in-sync", device.get("done"))
         volume = whole(device.get("volume"))
-        known = isinstance(percent, int | float) and not isinstance(percent, bool) and 0 <= percent <= 100
+        is_number = isinstance(percent, int | float) and not isinstance(percent, bool) and 0 <= percent <= 100
         if volume is not None:
-            matches[volume] = Peer(
+            peers[volume] = Peer(
                 name=word(link.get("name"), 80) or "",
                 connection=word(link.get("connection-state"), 40) or "",
                 disk=word(device.get("peer-disk-state"), 40) or "",
                 replication=word(device.get("replication-state"), 40) or "",
-                progress=round(float(percent) / 100, 6) if known and isinstance(percent, int | float) else None,
+                progress=round(float(percent) / 100, 6) if is_number and isinstance(percent, int | float) else None,
                 diskless=device.get("peer-client") is True,
             )
-    return matches
+    return peers
 
 
 class Drbd:
@@ -204,8 +204,8 @@ class Drbd:
         nodes = [node for node in picture.tree.nodes.values() if is_replica(node) and node.size_bytes]
         if not nodes:
             return Inventory()
-        told, states = await asyncio.gather(read_replicas(self._host), self._states())
-        replicas = {replica.minor: replica for replica in told or ()}
+        listed, states = await asyncio.gather(read_replicas(self._host), self._states())
+        replicas = {replica.minor: replica for replica in listed or ()}
         nodes.sort(key=lambda node: _minor(node))
         arrays = [_array(node, replicas.get(_minor(node)), states.get(_minor(node)), picture) for node in nodes]
         return Inventory(arrays=tuple(arrays), problems=_problems(nodes, states))
@@ -285,10 +285,10 @@ def _lines(node: Node, replica: Replica | None, replica_state: ReplicaState | No
 
 
 def _without(replica: Replica | None, replica_state: ReplicaState | None) -> str:
-    known = (replica is not None and replica.disk is None) or (
+    diskless = (replica is not None and replica.disk is None) or (
         replica_state is not None and replica_state.disk == "Diskless"
     )
-    return "no disk of this host" if known else "not known"
+    return "no disk of this host" if diskless else "not known"
 
 
 VENDOR = Vendor(name=NAME, backend=Drbd, present=where("/sys/block/drbd*"))

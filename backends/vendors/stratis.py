@@ -98,13 +98,13 @@ class Stratis:
 
 
 def _is_pool(node: Node) -> bool:
-    found = stratis_name(node)
-    return found is not None and found.is_pool
+    name = stratis_name(node)
+    return name is not None and name.is_pool
 
 
 def _is_shown(node: Node) -> bool:
-    found = stratis_name(node)
-    return found is not None and (found.is_pool or not found.private)
+    name = stratis_name(node)
+    return name is not None and (name.is_pool or not name.private)
 
 
 def _pool(node: Node, gauge: PoolGauge, picture: Topology) -> Array:
@@ -124,12 +124,12 @@ def _pool(node: Node, gauge: PoolGauge, picture: Topology) -> Array:
 
 
 def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> Array:
-    pool, own = stratis_pool(picture.tree, node), clean(node.udev.get("STRATIS_FS_NAME", ""))
-    found = stratis_name(node)
-    label = own or (found.role.removeprefix("thin-fs-") if found is not None else node.name)
+    pool, filesystem_name = stratis_pool(picture.tree, node), clean(node.udev.get("STRATIS_FS_NAME", ""))
+    name = stratis_name(node)
+    label = filesystem_name or (name.role.removeprefix("thin-fs-") if name is not None else node.name)
     gauge = next((gauges[below.name] for below in picture.tree.below(node.name) if below.name in gauges), PoolGauge())
     state, why = gauge.state
-    known = own and node.udev.get("STRATIS_POOL_NAME")
+    is_linked = filesystem_name and node.udev.get("STRATIS_POOL_NAME")
     return Array(
         target=Target(backend=NAME, address=f"{pool}/{label}", scope=Scope.ARRAY),
         name=f"{pool}/{label}",
@@ -138,7 +138,7 @@ def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> 
         why=why if state is State.FAILED else "",
         size_bytes=node.size_bytes,
         device=node.device,
-        link=f"/dev/stratis/{pool}/{label}" if known else node.shown,
+        link=f"/dev/stratis/{pool}/{label}" if is_linked else node.shown,
         members=_disks(node, picture),
         identity=identity(node),
         uses=picture.uses(node.name),
@@ -150,11 +150,7 @@ def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> 
 def _disks(node: Node, picture: Topology) -> tuple[Target, ...]:
     """Return the disks and arrays below, through all that Stratis has made of them."""
     tree = picture.tree
-    below = [
-        other_node
-        for other_node in tree.below(node.name)
-        if not other_node.name.startswith("dm-") and other_node.parent is None
-    ]
+    below = [node for node in tree.below(node.name) if not node.name.startswith("dm-") and node.parent is None]
     above_others = {slave for node in below for slave in (lower.name for lower in tree.below(node.name))}
     return tuple(Target(backend="block", address=node.name) for node in below if node.name not in above_others)
 

@@ -119,7 +119,7 @@ def _is_of(disk: ArecaDrive, raid_set: RaidSet) -> bool:
 
 def _card(rows: Mapping[str, str], pci: str | None) -> Controller:
     battery = rows.get("Battery Status")
-    told = [*((label, rows.get(label)) for label in _SHOWN), ("Battery", battery), ("Settings", NOTHING_TO_SET)]
+    rows_shown = [*((label, rows.get(label)) for label in _SHOWN), ("Battery", battery), ("Settings", NOTHING_TO_SET)]
     return Controller(
         target=_CARD,
         vendor=NAME,
@@ -130,7 +130,7 @@ def _card(rows: Mapping[str, str], pci: str | None) -> Controller:
         protection=None
         if battery is None
         else Protection(kind="bbu", state="optimal" if battery == "100%" else "unknown"),
-        facts=facts(told),
+        facts=facts(rows_shown),
     )
 
 

@@ -102,13 +102,13 @@ def _count(text: str | None) -> int | None:
 
 def drives(text: str) -> tuple[ArecaDrive, ...]:
     """Drives of `disk info`, with enclosures or channels as its title says; empty slots left out."""
-    matches: dict[str, ArecaDrive] = {}
+    by_number: dict[str, ArecaDrive] = {}
     for _, row in _drive_rows(text):
         if row is not None and row[3].strip() != NOT_THERE:
-            place = ":".join(re.findall(r"\d{1,3}", row[2], re.ASCII))
-            drive = ArecaDrive(number=row[1], place=place, model=clean(row[3]), size=row[4], usage=clean(row[5]))
-            matches.setdefault(drive.number, drive)
-    return tuple(matches.values())
+            slot = ":".join(re.findall(r"\d{1,3}", row[2], re.ASCII))
+            drive = ArecaDrive(number=row[1], place=slot, model=clean(row[3]), size=row[4], usage=clean(row[5]))
+            by_number.setdefault(drive.number, drive)
+    return tuple(by_number.values())
 
 
 def strange_drives(text: str) -> int:

@@ -61,11 +61,11 @@ def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tupl
         count, span = number(raw), SPANS[key]
         within = replace(span, maximum=max(span.maximum, count or 0))
         return (unread if count is None else str(count)), (), within
-    texts = CHOICES[key]
-    known = chosen(raw or "")[0] if "[" in (raw or "") else raw
+    choices_by_word = CHOICES[key]
+    current = chosen(raw or "")[0] if "[" in (raw or "") else raw
     safe = redundant and key == CACHE_MODE.key
-    choices = tuple(replace(choice, risk=Risk.NONE) if safe else choice for choice in texts.values())
-    return (texts[known].value if known in texts else unread), choices, None
+    choices = tuple(replace(choice, risk=Risk.NONE) if safe else choice for choice in choices_by_word.values())
+    return (choices_by_word[current].value if current in choices_by_word else unread), choices, None
 
 
 def _cutoff(size: int) -> Choice:

@@ -57,8 +57,8 @@ class Dm:
         if not nodes:
             return Inventory()
         tables = by_kernel(await answer(self._host, TABLE), picture.tree)
-        told = any(_kind(node, tables.get(node.name, ())) in _TELLING for node in nodes)
-        states = by_kernel(await answer(self._host, STATUS), picture.tree) if told else {}
+        has_telling = any(_kind(node, tables.get(node.name, ())) in _TELLING for node in nodes)
+        states = by_kernel(await answer(self._host, STATUS), picture.tree) if has_telling else {}
         nodes.sort(key=lambda node: node.attributes["dm/name"])
         return Inventory(
             arrays=tuple(_array(node, picture, tables.get(node.name, ()), states.get(node.name, ())) for node in nodes)

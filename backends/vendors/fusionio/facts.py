@@ -115,7 +115,7 @@ class Cards:
 
     def of(self, volume: str) -> tuple[Module, IoVolume] | None:
         """The module and the volume of a kernel name."""
-        return next(((module, each) for module in self.modules for each in module.volumes if each.name == volume), None)
+        return next(((module, part) for module in self.modules for part in module.volumes if part.name == volume), None)
 
     def adapter_of(self, module: str) -> Adapter | None:
         """The card that a module is on."""

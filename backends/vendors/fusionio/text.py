@@ -84,7 +84,7 @@ def lacking(text: str) -> str:
         return f"{bare[0]} is attached, and no block device of it is told of"
     named = {match[1] for line in text.splitlines()[:LINES] if (match := _LISTED.match(line.strip()))}
     told_of = {module.name for module in cards.modules}
-    told_of |= {each.name for module in cards.modules for each in module.volumes if each.gigabytes is not None}
+    told_of |= {volume.name for module in cards.modules for volume in module.volumes if volume.gigabytes is not None}
     if untold := sorted(named - told_of):
         return f"{untold[0]} is named and not told of"
     return line_end(text)
@@ -185,17 +185,19 @@ def parse_document(text: str) -> Cards:
     adapters: list[Adapter] = []
     modules: dict[str, Module] = {}
     for row in rows(table(document(text)).get("adapter"), _MOST):
-        own = [module for each in rows(row.get("iomemory"), _MOST) if (module := _module(each)) is not None]
-        for module in own:
+        found_modules = [
+            module for module_row in rows(row.get("iomemory"), _MOST) if (module := _module(module_row)) is not None
+        ]
+        for module in found_modules:
             modules.setdefault(module.name, module)
-        adapters.append(_adapter(row, tuple(dict.fromkeys(other_module.name for other_module in own))))
+        adapters.append(_adapter(row, tuple(dict.fromkeys(module_of_row.name for module_of_row in found_modules))))
     return Cards(adapters=tuple(adapters), modules=tuple(modules.values()))
 
 
 def together(text: Cards, document: Cards) -> Cards:
     """Both answers in one; where both tell of the same thing the text counts."""
-    others = {module.name: module for module in document.modules}
-    modules = [_module_of_both(module, others.pop(module.name, None)) for module in text.modules]
+    left = {module.name: module for module in document.modules}
+    modules = [_module_of_both(module, left.pop(module.name, None)) for module in text.modules]
     named = {name: adapter for adapter in document.adapters for name in adapter.modules}
     adapters = [
         _filled(adapter, next((named[name] for name in adapter.modules if name in named), None))
@@ -204,26 +206,26 @@ def together(text: Cards, document: Cards) -> Cards:
     return Cards(
         driver=text.driver,
         adapters=tuple(adapters) or document.adapters,
-        modules=(*modules, *others.values()),
+        modules=(*modules, *left.values()),
     )
 
 
-def _module_of_both(module: Module, other: Module | None) -> Module:
-    if other is None:
+def _module_of_both(module: Module, second: Module | None) -> Module:
+    if second is None:
         return module
-    volumes = {each.name: each for each in other.volumes}
-    both = tuple(_filled(each, volumes.pop(each.name, None)) for each in module.volumes)
-    return replace(_filled(module, other), volumes=(*both, *volumes.values()))
+    volumes = {volume.name: volume for volume in second.volumes}
+    both = tuple(_filled(volume, volumes.pop(volume.name, None)) for volume in module.volumes)
+    return replace(_filled(module, second), volumes=(*both, *volumes.values()))
 
 
-def _filled(known: Known, other: Known | None) -> Known:
+def _filled(first: Known, second: Known | None) -> Known:
     """What the one does not tell, from the other."""
-    if other is None:
-        return known
+    if second is None:
+        return first
     missing = {
-        field.name: getattr(other, field.name) for field in fields(known) if getattr(known, field.name) in (None, ())
+        field.name: getattr(second, field.name) for field in fields(first) if getattr(first, field.name) in (None, ())
     }
-    return replace(known, **missing)
+    return replace(first, **missing)
 
 
 def _adapter(row: Mapping[str, object], modules: tuple[str, ...]) -> Adapter:
@@ -242,16 +244,18 @@ def _module(row: Mapping[str, object]) -> Module | None:
     name = word(row.get("device_name"), 200)
     if name is None or MODULE.fullmatch(name) is None:
         return None
-    place = _LABELLED_PCI.search(word(row.get("device_label"), 200) or "")
+    address = _LABELLED_PCI.search(word(row.get("device_label"), 200) or "")
     active = _decimal(row, "active_media_pct")
     return Module(
         name=name,
         product=word(row.get("board_name"), 200),
-        pci=place[1].lower() if place else None,
+        pci=address[1].lower() if address else None,
         active_percent=None if active is None else float(active),
         throttling=word(row.get("write_throttling_state"), 200),
         trouble=tuple(filter(None, (word(row.get("current_errors"), 200), word(row.get("current_warnings"), 200)))),
-        volumes=tuple(volume for each in rows(row.get("vsu"), _MOST) if (volume := _volume(each)) is not None),
+        volumes=tuple(
+            volume for volume_row in rows(row.get("vsu"), _MOST) if (volume := _volume(volume_row)) is not None
+        ),
     )
 
 

@@ -33,9 +33,9 @@ class HbaBackend:
         self._functions = await functions(self._host)
         if not self._functions:
             return Inventory()
-        known, problems = await names(self._host, [function.address for function in self._functions])
+        names_by_address, problems = await names(self._host, [function.address for function in self._functions])
         controllers = (
-            controller(function, known.get(function.address, Named()), self._tool(function))
+            controller(function, names_by_address.get(function.address, Named()), self._tool(function))
             for function in self._functions
         )
         return Inventory(controllers=tuple(controllers), problems=problems)
@@ -61,9 +61,9 @@ class HbaBackend:
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Cards without the tool that manages them, on too narrow a link, or that cannot be asked."""
-        matches = await functions(self._host)
-        known, _ = await names(self._host, ())
-        named = [(function, known.get(function.address, Named())) for function in matches]
+        all_functions = await functions(self._host)
+        names_by_address, _ = await names(self._host, ())
+        named = [(function, names_by_address.get(function.address, Named())) for function in all_functions]
         problems = [*unmanaged(self._host, named), *narrow(named)]
         asking = self._host.firmware
         cards = [pair for pair in named if pair[0].driver == ASKED and self._tool(pair[0]) is None]

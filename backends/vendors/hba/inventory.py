@@ -106,20 +106,22 @@ def enriched(
     """
     from backends.vendors.megaraid.inventory import inventory as of_card
 
-    told = of_card("/c0", contents, FROM_FIRMWARE, None, picture)
+    from_firmware = of_card("/c0", contents, FROM_FIRMWARE, None, picture)
     owner = target(function.address)
 
-    def moved(one: Target) -> Target:
-        return Target(backend=NAME, address=function.address + one.address.removeprefix("/c0"), scope=one.scope)
+    def moved(original: Target) -> Target:
+        return Target(
+            backend=NAME, address=function.address + original.address.removeprefix("/c0"), scope=original.scope
+        )
 
     reason = Fact(label="Settings", value=why)
-    arrays = tuple(_array(array, owner, moved, reason) for array in told.arrays)
+    arrays = tuple(_array(array, owner, moved, reason) for array in from_firmware.arrays)
     drives = tuple(
         replace(drive, target=moved(drive.target), controller=owner, array=moved(drive.array) if drive.array else None)
-        for drive in told.drives
+        for drive in from_firmware.drives
     )
-    card = told.controllers[0]
-    problems = tuple(replace(problem, where=str(owner)) for problem in told.problems)
+    card = from_firmware.controllers[0]
+    problems = tuple(replace(problem, where=str(owner)) for problem in from_firmware.problems)
     return Inventory(
         controllers=tuple(
             _merged(controller, card, reason) if controller.target == owner else controller

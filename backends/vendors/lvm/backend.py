@@ -74,20 +74,20 @@ class Lvm:
 
     async def inventory(self) -> Inventory:
         """Every volume that somebody made; where LVM cannot be asked those of device-mapper, by name."""
-        picture, told = await asyncio.gather(look(self._host), self._told())  # both may wait for the same disk
-        if isinstance(told, RaidbenchError):
-            problem = Problem(where=NAME, message=told.message, hint=told.hint)
-            return Inventory(arrays=plain_arrays(picture, told.message), problems=(problem,))
-        groups = by_group(told.volumes)
-        shown = [volume for volume in told.volumes if is_shown(volume)]
+        picture, lvs_answer = await asyncio.gather(look(self._host), self._told())  # both may wait for the same disk
+        if isinstance(lvs_answer, RaidbenchError):
+            problem = Problem(where=NAME, message=lvs_answer.message, hint=lvs_answer.hint)
+            return Inventory(arrays=plain_arrays(picture, lvs_answer.message), problems=(problem,))
+        groups = by_group(lvs_answer.volumes)
+        shown = [volume for volume in lvs_answer.volumes if is_shown(volume)]
         self._outlines = {lv_facts.address: outline_of(lv_facts, groups[lv_facts.group]) for lv_facts in shown}
         arrays = tuple(array_of(lv_facts, groups[lv_facts.group], picture) for lv_facts in shown)
-        text = f"{told.strange} lines of lvs tell of no volume that could be understood."
-        problems = (Problem(where=NAME, message=text),) if told.strange else ()
-        if told.silent is None:
+        text = f"{lvs_answer.strange} lines of lvs tell of no volume that could be understood."
+        problems = (Problem(where=NAME, message=text),) if lvs_answer.strange else ()
+        if lvs_answer.silent is None:
             return Inventory(arrays=arrays, problems=problems)
-        rest = plain_arrays(picture, told.silent.message, without=groups)
-        return Inventory(arrays=(*arrays, *rest), problems=(*problems, _silence(told.silent, rest)))
+        plain = plain_arrays(picture, lvs_answer.silent.message, without=groups)
+        return Inventory(arrays=(*arrays, *plain), problems=(*problems, _silence(lvs_answer.silent, plain)))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of the volume's kind."""
@@ -107,9 +107,9 @@ class Lvm:
         changes = []
         for key in _in_order(view, values):
             setting = setting_of(settings_of(view.outline), target, key)
-            wish = wanted(target, setting, readings(view)[key], values[key], wanted_value(view))
-            changes.append(_planned(view, wish))
-            view = _with(view, key, wish.value)
+            request = wanted(target, setting, readings(view)[key], values[key], wanted_value(view))
+            changes.append(_planned(view, request))
+            view = _with(view, key, request.value)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
@@ -142,9 +142,9 @@ class Lvm:
         """Physical volumes, of which the free extents can become volumes."""
         return await group_candidates(self._host)
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """lvcreate's line for a volume in a group (`controller`)."""
-        return await plan_in_group(self._host, wish, controller, assume_clean=assume_clean)
+        return await plan_in_group(self._host, request, controller, assume_clean=assume_clean)
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the UUIDs of its group and of itself, its tag, name and segments."""
@@ -248,13 +248,13 @@ class Lvm:
 def _silence(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
     """What kept LVM waiting, and what is not known for that."""
     names = [array.name or "" for array in unknown]
-    rest = f" Of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} only names and sizes are known."
-    return Problem(where=NAME, message=error.message + (rest if names else ""), hint=error.hint)
+    addition = f" Of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} only names and sizes are known."
+    return Problem(where=NAME, message=error.message + (addition if names else ""), hint=error.hint)
 
 
-def _planned(view: LvView, wish: RequestedValue) -> Change:
+def _planned(view: LvView, request: RequestedValue) -> Change:
     identity = _identity(view)
-    return change_of(view, wish, identity, f"{disk_lock(identity)}\n{lock_of(view.volume.group_uuid)}")
+    return change_of(view, request, identity, f"{disk_lock(identity)}\n{lock_of(view.volume.group_uuid)}")
 
 
 def _identity(view: LvView) -> Identity:
@@ -268,8 +268,8 @@ def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
     """Whether a cache outlives a disk by itself: data and metadata are RAIDs, or lie on one that is a hidden volume."""
     parts = [group.get(cache.told.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
     whole = [part for part in parts if part is not None] or [cache]
-    lower = ([group[place] for place in part.places if place in group] for part in whole)
-    return all(lv_facts.level in _REDUNDANT or (below and all(each.level in _REDUNDANT for each in below))
+    lower = ([group[hidden_name] for hidden_name in part.places if hidden_name in group] for part in whole)
+    return all(lv_facts.level in _REDUNDANT or (below and all(image.level in _REDUNDANT for image in below))
                for lv_facts, below in zip(whole, lower, strict=True))  # fmt: skip
 
 
@@ -289,10 +289,10 @@ def _with(view: LvView, key: str, value: str) -> LvView:
     if key in RATES:
         fields = {RATES[key]: value if value.isdigit() else "0"}
     elif volume.kind == "writecache":
-        kept = {name: text for name, text in volume.settings.items() if name != key}
+        tunables = {name: text for name, text in volume.settings.items() if name != key}
         if value.isdigit():
-            kept[key] = value
-        fields = {"cache_settings": ",".join(f"{name}={one}" for name, one in kept.items())}
+            tunables[key] = value
+        fields = {"cache_settings": ",".join(f"{name}={setting_value}" for name, setting_value in tunables.items())}
     else:
         return view
     return replace(view, volume=replace(volume, told={**volume.told, **fields}))

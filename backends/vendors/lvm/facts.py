@@ -175,7 +175,7 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
                 larger = {key: str(max(lv_facts.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
                 places = tuple(dict.fromkeys((*before.places, *lv_facts.places)))
                 matches[lv_facts.address] = replace(before, places=places, told={**before.told, **larger})
-    believed = tuple(other_lv_facts for other_lv_facts in matches.values() if other_lv_facts.group not in mixed)
+    believed = tuple(volume for volume in matches.values() if volume.group not in mixed)
     return believed, strange + len(matches) - len(believed)
 
 
@@ -222,8 +222,8 @@ class LoadedTable:
     def tunables(self) -> Mapping[str, str]:
         """dm-writecache's optional arguments, `cleaner` as 1; by its documentation five words come before them."""
         rest = [word for word in self.words[5:] if word != "cleaner"] if self.kind == WRITECACHE else []
-        own = dict(zip(rest[::2], rest[1::2], strict=False))
-        return own | ({"cleaner": "1"} if "cleaner" in self.words[5:] else {})
+        by_name = dict(zip(rest[::2], rest[1::2], strict=False))
+        return by_name | ({"cleaner": "1"} if "cleaner" in self.words[5:] else {})
 
     @property
     def write_behind(self) -> int | None:
@@ -234,20 +234,23 @@ class LoadedTable:
 
 def parse_tables(text: str) -> Mapping[str, LoadedTable]:
     """What the kernel has, by the names below /dev/mapper; of several segments the first."""
-    return {name: LoadedTable(kind=own[0].kind, words=own[0].words) for name, own in parse_segments(text).items()}
+    return {
+        name: LoadedTable(kind=segments[0].kind, words=segments[0].words)
+        for name, segments in parse_segments(text).items()
+    }
 
 
 def beneath(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts]:
     """The volume and all hidden ones that its data lie on, each once. `volumes`: all of its group by name."""
-    waiting, seen = [volume.name], set[str]()
+    waiting, visited = [volume.name], set[str]()
     while waiting:
         name = waiting.pop(0)
         lv_facts = volumes.get(name)
-        if lv_facts is None or name in seen:
+        if lv_facts is None or name in visited:
             continue
-        seen.add(name)
+        visited.add(name)
         yield lv_facts
-        waiting += [place for place in lv_facts.places if not place.startswith(("/", "["))]
+        waiting += [lower_name for lower_name in lv_facts.places if not lower_name.startswith(("/", "["))]
         waiting += [lv_facts.pool] if lv_facts.kind in ("thin", VDO) and lv_facts.pool is not None else []
 
 

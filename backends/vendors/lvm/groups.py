@@ -58,7 +58,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
     strange = 0
     for report in rows(table(document(text)).get("report")):
         for row in rows(report.get("pv"), most=20_000):
-            fields = {key: said for key, value in row.items() if (said := word(value, 4096))}
+            fields = {key: text_value for key, value in row.items() if (text_value := word(value, 4096))}
             group = fields.get("vg_name", "")
             if not group:
                 continue
@@ -140,12 +140,12 @@ def group_target(name: str) -> Target:
 
 def disks_twice(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
     """Physical volumes that lie on the disk of one before them, by their nodes."""
-    seen: dict[str, str] = {}
+    first_places: dict[str, str] = {}
     twice = []
     for place in places:
         kernel = kernel_name_of(place, picture)
         disk = picture.tree.disk_of(kernel) if kernel is not None else place
-        if disk in seen:
+        if disk in first_places:
             twice.append(place)
-        seen.setdefault(disk, place)
+        first_places.setdefault(disk, place)
     return tuple(twice)

@@ -110,8 +110,8 @@ def _level(volume: LvFacts, slow: LvFacts) -> Level:
     level = _own_level(slow)
     if volume.kind in _DEDUPLICATED:
         return _DEDUPLICATED[volume.kind]
-    if level is Level.CONCAT and (own := _KINDS.get(volume.kind)) is not None:
-        return own
+    if level is Level.CONCAT and (kind_level := _KINDS.get(volume.kind)) is not None:
+        return kind_level
     if volume.origin is not None:
         return Level.SNAPSHOT
     return Level.CACHED if level is Level.CONCAT and volume.kind in (CACHE, WRITECACHE) else level
@@ -127,7 +127,9 @@ def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:
     parts = [*beneath(volume, group)]
     if (cache := group.get(volume.pool or "")) is not None and volume.kind in (CACHE, WRITECACHE):
         parts += beneath(cache, group)
-    return tuple(dict.fromkeys(place for part in parts for place in part.places if place.startswith("/dev/")))
+    return tuple(
+        dict.fromkeys(node_name for part in parts for node_name in part.places if node_name.startswith("/dev/"))
+    )
 
 
 def kernel_name_of(device: str, picture: Topology) -> str | None:
@@ -135,8 +137,8 @@ def kernel_name_of(device: str, picture: Topology) -> str | None:
     name = device.removeprefix("/dev/").replace("/", "!")
     if name in picture.tree.nodes:
         return name
-    given = device.removeprefix("/dev/mapper/")
-    return next((node.name for node in picture.tree.nodes.values() if node.attributes.get("dm/name") == given), None)
+    dm_name = device.removeprefix("/dev/mapper/")
+    return next((node.name for node in picture.tree.nodes.values() if node.attributes.get("dm/name") == dm_name), None)
 
 
 def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Iterable[Target]:
@@ -265,8 +267,8 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
         size = cache.number("lv_size")
         share = cache.share("data_percent") if volume.kind == VDO else None
         full = f"{share:.1%} full" if share is not None else ""
-        words = (cache.name, size_words(size) if size else "", full, f"on {_on(cache, group)}")
-        yield _UNDER.get(volume.kind, "Cache"), ", ".join(filter(None, words))
+        parts_of_cache = (cache.name, size_words(size) if size else "", full, f"on {_on(cache, group)}")
+        yield _UNDER.get(volume.kind, "Cache"), ", ".join(filter(None, parts_of_cache))
     if volume.kind == CACHE:
         mode = fields.get("cache_mode", "")
         yield "Cache mode", MODES.get(mode, mode)
@@ -314,7 +316,10 @@ def _vdo_lines(volume: LvFacts) -> Iterable[tuple[str, str | None]]:
 
 def _on(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
     parts = (
-        place for lv_facts in beneath(volume, group) for place in lv_facts.places if place.startswith(("/dev/", "["))
+        location
+        for lv_facts in beneath(volume, group)
+        for location in lv_facts.places
+        if location.startswith(("/dev/", "["))
     )
     return ", ".join("a missing disk" if part == MISSING else part for part in dict.fromkeys(parts))
 
@@ -346,18 +351,14 @@ def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> t
     """
     arrays = []
     for node in picture.tree.nodes.values():
-        uuid, given = node.attributes.get("dm/uuid", ""), node.attributes.get("dm/name", "")
+        uuid, dm_name = node.attributes.get("dm/uuid", ""), node.attributes.get("dm/name", "")
         if not uuid.startswith(MARK) or "-" in uuid.removeprefix(MARK) or node_is_part(node.name, picture):
             continue  # a part's UUID has an ending, or something of the same group is built on it
-        group, _, name = given.replace("--", "\0").partition("-")
+        group, _, name = dm_name.replace("--", "\0").partition("-")
         address = f"{group}/{name}".replace("\0", "-")
         if address.partition("/")[0] in without:
             continue
-        disks = [
-            other_node.name
-            for other_node in picture.tree.below(node.name)
-            if not other_node.slaves and other_node.parent is None
-        ]
+        disks = [lower.name for lower in picture.tree.below(node.name) if not lower.slaves and lower.parent is None]
         arrays.append(
             Array(
                 target=target_of(clean(address)),

@@ -70,10 +70,10 @@ async def ask_lvs(host: Host) -> LvsAnswer:
     try:
         volumes, strange = await _said(host, Command(argv=(tool, *LVS), timeout=SECONDS, stall=STALL))
     except ToolTimeoutError as error:
-        rest = await _without(host, tool, error) if error.devices else None
-        if rest is None:
+        partial = await _without(host, tool, error) if error.devices else None
+        if partial is None:
             raise
-        return rest
+        return partial
     return LvsAnswer(volumes=volumes, strange=strange)
 
 
@@ -99,12 +99,14 @@ async def _without(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer 
     if lvmconfig is None:
         return None
     try:
-        said = await host.run(Command(argv=(lvmconfig, FILTER), timeout=10, stall=SOON))
-        configured = _CONFIGURED.fullmatch(said.stdout.strip())
-        if said.returncode == 0 and configured is None:
+        configuration = await host.run(Command(argv=(lvmconfig, FILTER), timeout=10, stall=SOON))
+        configured = _CONFIGURED.fullmatch(configuration.stdout.strip())
+        if configuration.returncode == 0 and configured is None:
             return None  # it has a filter that is not understood, and leaving it out shows devices that it hides
-        given = (configured[1] or configured[2]) if configured is not None and said.returncode == 0 else ""
-        patterns = ",".join(filter(None, (*rejected(await read_tree(host), error.devices), given)))
+        own_filters = (
+            (configured[1] or configured[2]) if configured is not None and configuration.returncode == 0 else ""
+        )
+        patterns = ",".join(filter(None, (*rejected(await read_tree(host), error.devices), own_filters)))
         command = Command(argv=(tool, *LVS, "--config", f"{FILTER}=[{patterns}]"), timeout=SECONDS, stall=SOON)
         volumes, strange = await _said(host, command)
     except RaidbenchError:
@@ -130,20 +132,20 @@ def rejected(tree: Tree, devices: Iterable[str]) -> tuple[str, ...]:
     paths: dict[str, None] = {}
     for device in devices:
         paths[node_path(device)] = None
-        own = (tree.nodes[device],) if device in tree.nodes else ()
-        for node in (*own, *tree.above(device)):
+        start = (tree.nodes[device],) if device in tree.nodes else ()
+        for node in (*start, *tree.above(device)):
             if not node.attributes.get("dm/uuid", "").startswith(MARK):  # on volumes LVM looks for no volumes
-                given = node.attributes.get("dm/name")
-                paths |= dict.fromkeys((node.device, *((f"/dev/mapper/{given}",) if given else ())))
+                dm_name = node.attributes.get("dm/name")
+                paths |= dict.fromkeys((node.device, *((f"/dev/mapper/{dm_name}",) if dm_name else ())))
     return tuple('"r|^' + re.sub(r"[^A-Za-z0-9_/-]", ".", path) + '$|"' for path in paths)
 
 
 def words_of(done: Completed, tool: str) -> str:
     """The tool's own words in a sentence, without `changed`, which is said before anything happens."""
     lines = f"{done.stderr}\n{done.stdout}".splitlines()
-    told = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
-    said = clean(clean_lines("\n".join(told), lines=6).replace("\n", " "), 300).rstrip(".")
-    return f"{said}." if said else f"{tool} ended with status {done.returncode} and did not say why."
+    relevant = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
+    sentence = clean(clean_lines("\n".join(relevant), lines=6).replace("\n", " "), 300).rstrip(".")
+    return f"{sentence}." if sentence else f"{tool} ended with status {done.returncode} and did not say why."
 
 
 ROOT_READS: RootReads = {

@@ -34,13 +34,13 @@ _HEAT = "hda temperature"
 
 def drive_health(text: str) -> Health:
     """Return the condition of a drive by `smart -p N`; the lowest byte of its temperature is the present one."""
-    matches = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
-    raw = {row[1].lower(): int(row[2], 16) for row in matches}
+    attribute_rows = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
+    raw = {row[1].lower(): int(row[2], 16) for row in attribute_rows}
     verdict = re.search(r"^SMART STATUS RETURN: ([A-Za-z]{1,20})", text, re.ASCII | re.MULTILINE)
-    said = [row[3] for row in matches if row[3]] + ([verdict[1]] if verdict is not None else [])
+    verdicts = [row[3] for row in attribute_rows if row[3]] + ([verdict[1]] if verdict is not None else [])
     media, link = ([raw[name] for name in names if name in raw] for names in (_MEDIA, _LINK))
     return Health(
-        predicts_failure=any(word.upper() != "OK" for word in said) if said else None,
+        predicts_failure=any(word.upper() != "OK" for word in verdicts) if verdicts else None,
         media_errors=max(media, default=None),
         other_errors=max(link, default=None),
         temperature=float(raw[_HEAT] & 0xFF) or None if _HEAT in raw else None,
@@ -82,7 +82,7 @@ class Marvell:
         if not isinstance(program, str):
             return program
         asked = zip(READS, (CARDS, VOLUMES, DISKS), strict=True)
-        tool_outputs = [await heard(self._host, whole, NAME, program, *words) for words, whole in asked]
+        tool_outputs = [await heard(self._host, whole, NAME, program, *arguments) for arguments, whole in asked]
         cards, volumes, disks = tool_outputs
         matches = records(cards.text, *ADAPTER)
         if not matches:  # where there is none, no recording tells what it says

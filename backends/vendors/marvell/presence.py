@@ -20,7 +20,7 @@ READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
 """What it is asked: cards, virtual disks, drives."""
 
 
-def _last(label: str, words: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
+def _last(label: str, subject: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
     """Return what a whole answer ends in: the last label that is recorded of it.
 
     `head`: the label of each record, where the last line counts them.
@@ -36,7 +36,7 @@ def _last(label: str, words: str, program: str = "mvcli", *, head: str = "") -> 
         return f"it counts {last[1]} and lists {listed}" if head and last[1] and listed < int(last[1]) else ""
 
     return CompletenessCheck(
-        tool=f"{program} info -o {words}",
+        tool=f"{program} info -o {subject}",
         mark=f"a line `{label}:`" + (", and as many records as it counts" if head else ""),
         missing=missing,
         statuses=frozenset(),

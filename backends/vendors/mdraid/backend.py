@@ -162,14 +162,14 @@ class MdRaid:
         if anew and self._host.is_root and not there:
             contents = await require_free(self._host, view.device)  # without root not all can be seen: before applying
         if companions is None:
-            wish = wanted(target, setting, now, value, wanted_value)
+            request = wanted(target, setting, now, value, wanted_value)
         else:
-            wish = validated_old_value(target, setting, now, value, value_before)
+            request = validated_old_value(target, setting, now, value, value_before)
         view = replace(view, array=_with_uuid(view.array, properties))
         beside = ReshapeContext(properties=properties)
         if not there:
-            beside = await self._beside(view, key, wish.value, picture, properties, contents)
-        change = change_of(view, wish, await self._identity(target), beside, companions)
+            beside = await self._beside(view, key, request.value, picture, properties, contents)
+        change = change_of(view, request, await self._identity(target), beside, companions)
         return replace(change, found=contents)
 
     async def apply(self, change: Change) -> None:
@@ -207,15 +207,15 @@ class MdRaid:
         """None of its own: the kernel sees every drive that md can have."""
         return ()
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The lines of mdadm that make it, its node and its UUID chosen."""
         tool = self._host.which(("mdadm",))
         if tool is None:
             raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
         taken = [path.split("/")[3] for path in await self._host.list("/sys/block/md*/dev")]
-        uuids = tuple(spelled(uuid4().hex) for _ in range(1 + (wish.spans or 2)))
-        planned = plan_array(wish, mdadm=tool, taken=taken, uuids=uuids, assume_clean=assume_clean)
-        names = [kernel_name(drive.place) for drive in wish.drives]
+        uuids = tuple(spelled(uuid4().hex) for _ in range(1 + (request.spans or 2)))
+        planned = plan_array(request, mdadm=tool, taken=taken, uuids=uuids, assume_clean=assume_clean)
+        names = [kernel_name(drive.place) for drive in request.drives]
         return replace(planned, locks=await locks_of(self._host, names))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
@@ -323,25 +323,25 @@ class MdRaid:
 
     async def _properties(self, array: ArrayFacts) -> Mapping[str, str]:
         """What udev knows of an array, else mdadm; nothing where neither can be asked. Raises BlockedError for half."""
-        known, problem = await self._asked(array, await read_node(self._host, array.name))
+        properties, problem = await self._asked(array, await read_node(self._host, array.name))
         if problem is not None:
             raise truncation_error(f"{NAME}:{array.name}", problem.message.rstrip("."))
-        return known
+        return properties
 
     async def _asked(self, array: ArrayFacts, node: Node | None) -> tuple[Mapping[str, str], Problem | None]:
         """The same of a node, with what is told of an answer that was cut."""
-        known = known_by_udev(node)
+        udev_properties = known_by_udev(node)
         tool = self._host.which(("mdadm",))
-        if known.get("MD_UUID") or tool is None or not self._host.is_root:
-            return known, None
+        if udev_properties.get("MD_UUID") or tool is None or not self._host.is_root:
+            return udev_properties, None
         where = f"{NAME}:{array.name}"
         device = node_path(array.name)
         command = Command(argv=(tool, "--detail", "--export", device), timeout=_FROM_SYSFS, stall=STALL)
-        heard = await hear(self._host, WHOLE_EXPORT, command, where)
-        fields, problem = parse_export(heard.text), heard.problem
+        tool_output = await hear(self._host, WHOLE_EXPORT, command, where)
+        fields, problem = parse_export(tool_output.text), tool_output.problem
         if problem is None and (absent := unnamed(fields, (member.name for member in array.members))) is not None:
             problem = truncation_problem(where, command, f"{node_path(absent)} is not in it")
-        return fields or known, problem
+        return fields or udev_properties, problem
 
     async def _platforms(
         self, arrays: Iterable[ArrayFacts]
@@ -361,15 +361,15 @@ class MdRaid:
             return None, (Problem(where=NAME, message=error.message, hint=error.hint),)
         if not done.stdout.strip() and has_none(done.returncode, done.stderr):
             return (), ()
-        heard = judged(WHOLE_PLATFORM, command, NAME, done)
-        platforms = parse_platforms(heard.text)
+        tool_output = judged(WHOLE_PLATFORM, command, NAME, done)
+        platforms = parse_platforms(tool_output.text)
         untold = [
             box for box in boxes if platform_of(platforms, {node_path(member.name) for member in box.members}) is None
         ]
         if not untold:
             return platforms, ()
         text = f"none of the disks of {untold[0].name} is in it, as of another controller"
-        return platforms or None, (heard.problem or truncation_problem(NAME, command, text),)
+        return platforms or None, (tool_output.problem or truncation_problem(NAME, command, text),)
 
     async def _beside(
         self,
@@ -384,8 +384,8 @@ class MdRaid:
         if picture is None:
             return ReshapeContext()
         if way_of(view.array, key) is ReshapeMethod.RECREATE:
-            known = picture.signatures_of(view.array.name) if contents is None else contents
-            named = tuple(signature for signature in known if signature.kind != "unknown")
+            signatures = picture.signatures_of(view.array.name) if contents is None else contents
+            named = tuple(signature for signature in signatures if signature.kind != "unknown")
             return ReshapeContext(properties=properties, contents=named)
         return ReshapeContext(
             backup=await backup_for(self._host, view, picture, int(value) if key == "chunk_size" else None)

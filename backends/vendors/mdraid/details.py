@@ -150,16 +150,16 @@ def parse_platforms(text: str) -> tuple[ImsmPlatform, ...]:
 
 
 def _platform(lines: list[tuple[str, str]]) -> ImsmPlatform:
-    own = dict(reversed(lines))  # the first of each counts
+    fields = dict(reversed(lines))  # the first of each counts
     disks = (match[1] for _, value in lines if (match := _DISK.match(value)) is not None)
     return ImsmPlatform(
-        name=clean(own["Platform"], 80),
-        version=clean(own.get("Version", ""), 40),
-        levels=_words(own.get("RAID Levels", "")),
-        chunks=_words(own.get("Chunk Sizes", "")),
-        max_disks=number(own.get("Max Disks")),
-        max_volumes=clean(own.get("Max Volumes", ""), 80),
-        other_makers=clean(own.get("3rd party NVMe", ""), 40),
+        name=clean(fields["Platform"], 80),
+        version=clean(fields.get("Version", ""), 40),
+        levels=_words(fields.get("RAID Levels", "")),
+        chunks=_words(fields.get("Chunk Sizes", "")),
+        max_disks=number(fields.get("Max Disks")),
+        max_volumes=clean(fields.get("Max Volumes", ""), 80),
+        other_makers=clean(fields.get("3rd party NVMe", ""), 40),
         disks=tuple(clean(disk, 64) for disk in disks),
     )
 

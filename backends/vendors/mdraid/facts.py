@@ -331,8 +331,8 @@ class ArrayFacts:
 
 def parse_moving(text: str | None) -> ReshapedValue | None:
     """`131072 (65536)` or `65536`; None for anything else."""
-    new, _, rest = (text or "").partition(" ")
-    now, old = _whole(new), _whole(rest.strip("()"))
+    new, _, bracketed = (text or "").partition(" ")
+    now, old = _whole(new), _whole(bracketed.strip("()"))
     return None if now is None else ReshapedValue(now=now, old=old)
 
 
@@ -405,7 +405,7 @@ def parse_array(
     level = clean(texts.get("level", ""), 16)
     disks = parse_moving(texts.get("raid_disks"))
     component = number(texts.get("component_size"))
-    devices = (parse_member(name, own) for name, own in members.items())
+    devices = (parse_member(name, member_texts) for name, member_texts in members.items())
     return ArrayFacts(
         name=name,
         level_word=level,

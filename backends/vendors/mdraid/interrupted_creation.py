@@ -39,18 +39,18 @@ async def assembling(host: Host, mdadm: str, device: str, change: Change) -> str
     the change does not say what the members are or which array it was.
     """
     uuid = parse_uuid((change.identity.wwn or "").removeprefix("md.")) if change.identity is not None else None
-    own = GEOMETRY.get(change.key)
-    if uuid is None or own is None or not change.members or not all(map(_NODE.fullmatch, change.members)):
+    option = GEOMETRY.get(change.key)
+    if uuid is None or option is None or not change.members or not all(map(_NODE.fullmatch, change.members)):
         return None
     examined = [await _examined(host, mdadm, member) for member in change.members]
     fields = {"uuid": uuid, "devices": str(len(change.members))}
     shape = {key: said(key, text) for key, text in change.companions.items() if key in _TOLD}
-    for value, what in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
-        wanted = {**fields, **shape, own: said(own, value or "")}
+    for value, state_text in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
+        wanted = {**fields, **shape, option: said(option, value or "")}
         alike = len({record.get("level") for record in examined}) == 1
         if alike and all(wanted.items() <= record.items() for record in examined):
             nodes = " ".join(change.members)
-            return f"Its members hold it {what}. Bring it back with: mdadm --assemble {device} {nodes}"
+            return f"Its members hold it {state_text}. Bring it back with: mdadm --assemble {device} {nodes}"
     return None
 
 

@@ -94,7 +94,7 @@ _FINAL = "A lockless bitmap cannot be added again: only a new array can have one
 
 def change_of(
     view: ArrayView,
-    wish: RequestedValue,
+    request: RequestedValue,
     identity: Identity,
     beside: ReshapeContext,
     companions: Mapping[str, str] | None = None,
@@ -103,30 +103,30 @@ def change_of(
 
     Raises BlockedError where the array cannot be created again exactly.
     """
-    setting, value, before = wish.setting, wish.value, wish.now.now or ""
-    risk, text, effect = _risk(wish), setting.risk_text, setting.effect
+    setting, value, before = request.setting, request.value, request.now.now or ""
+    risk, text, effect = _risk(request), setting.risk_text, setting.effect
     kind = setting.key.partition(".")[0]
     anew = kind in GEOMETRY and way_of(view.array, kind) is ReshapeMethod.RECREATE
-    known = wish.now.now not in (None, "unknown")
-    present = companions_now(view, setting.key, beside) if known else {}
-    nothing_to_do = companions is not None and value == wish.now.now and kind in GEOMETRY
+    readable = request.now.now not in (None, "unknown")
+    present = companions_now(view, setting.key, beside) if readable else {}
+    nothing_to_do = companions is not None and value == request.now.now and kind in GEOMETRY
     final = kind == "bitmap" and LOCKLESS in (before, value)
     if final and value == LOCKLESS and before != LOCKLESS:
         raise BlockedError(
-            f"{wish.target} cannot have a lockless bitmap again.", hint="Only a new array can: mdadm --create."
+            f"{request.target} cannot have a lockless bitmap again.", hint="Only a new array can: mdadm --create."
         )
     forward = () if nothing_to_do else _steps(view, setting.key, value, beside, companions)
-    back = () if nothing_to_do or not known or final else _steps(view, setting.key, before, beside, present)
+    undo = () if nothing_to_do or not readable or final else _steps(view, setting.key, before, beside, present)
     text = f"{text} {_FINAL}" if final else text
     if kind in GEOMETRY:
         risk, text = (Risk.DESTROYS_DATA, _loss(beside)) if anew else (Risk.OUTAGE, _slow(view, beside))
         effect = Effect.RECREATED if anew else effect
-    change = wish.change(forward, back, identity_for(setting.key, identity), disk_lock(identity), risk)
+    change = request.change(forward, undo, identity_for(setting.key, identity), disk_lock(identity), risk)
     memory, warning = _memory(view, setting, value), text if risk is not Risk.NONE else ""
-    words = f"{warning} {memory}".strip() if setting.key == full_speed.KEY else memory or warning
+    risk_text = f"{warning} {memory}".strip() if setting.key == full_speed.KEY else memory or warning
     return replace(
         change,
-        risk_text=words,
+        risk_text=risk_text,
         effect=effect,
         moves=_MOVES.get(kind, ()),
         companions=present,
@@ -155,9 +155,9 @@ def _steps(
 
 def companions_now(view: ArrayView, key: str, beside: ReshapeContext) -> dict[str, str]:
     """What the present value of a setting comes back with."""
-    own = view.array.attributes
-    if key == "bitmap" and bitmap_word(own) == "internal":
-        size = number(own.get("bitmap/chunksize")) or 0
+    attributes = view.array.attributes
+    if key == "bitmap" and bitmap_word(attributes) == "internal":
+        size = number(attributes.get("bitmap/chunksize")) or 0
         return {"chunk": str(size)} if size >= 1024 else {}
     if key in GEOMETRY and way_of(view.array, key) is ReshapeMethod.RECREATE:
         shape = shape_of(view.array, beside.properties.get("MD_NAME"))
@@ -192,8 +192,8 @@ def turn(key: str) -> int:
 def with_bitmap(view: ArrayView, value: str) -> ArrayView:
     """The view after its bitmap was set to `none` or `internal`; the kernel tells of the latter where it lies."""
     location = {"none": "none"}.get(value, "+8")
-    own = {key: text for key, text in view.array.attributes.items() if key != "bitmap_type"}
-    return replace(view, array=replace(view.array, attributes={**own, "bitmap/location": location}))
+    attributes = {key: text for key, text in view.array.attributes.items() if key != "bitmap_type"}
+    return replace(view, array=replace(view.array, attributes={**attributes, "bitmap/location": location}))
 
 
 def identity_for(key: str, identity: Identity) -> Identity:
@@ -247,13 +247,13 @@ def _anew(
     return tuple(ChangeStep(argv=argv) for argv in steps)
 
 
-def _risk(wish: RequestedValue) -> Risk:
+def _risk(request: RequestedValue) -> Risk:
     """The risk of this value on an array."""
-    if wish.setting.key == "safe_mode_delay":
-        return wish.setting.risk if wish.value == "0" else Risk.NONE
-    if wish.setting.key == "sync_speed_min":
-        return Risk.NONE if wish.value == "system" else wish.setting.risk
-    return wish.risk
+    if request.setting.key == "safe_mode_delay":
+        return request.setting.risk if request.value == "0" else Risk.NONE
+    if request.setting.key == "sync_speed_min":
+        return Risk.NONE if request.value == "system" else request.setting.risk
+    return request.risk
 
 
 def _loss(beside: ReshapeContext) -> str:

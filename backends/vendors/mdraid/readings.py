@@ -125,8 +125,8 @@ def _resync(view: ArrayView) -> Reading:
     """The preset, or what is set now where that is something else."""
     parts = {key: _reading(key, view) for key in full_speed.parts_of(view.outline.level in PARITY)}
     texts = {key: reading.now for key, reading in parts.items() if reading.now is not None and reading.now != "unknown"}
-    known = texts.keys() == parts.keys()
-    now = full_speed.value_of(texts, resync_parts(view, full_speed.FULL)) if known else "unknown"
+    complete = texts.keys() == parts.keys()
+    now = full_speed.value_of(texts, resync_parts(view, full_speed.FULL)) if complete else "unknown"
     present = () if now in (full_speed.FULL, "unknown") else (offer(now, "As it is now."),)
     full = offer(full_speed.FULL, "As fast as the members can.", risk=Risk.PERFORMANCE)
     reasons = (reading.availability.why_not for reading in parts.values())
@@ -187,10 +187,10 @@ def _speed(view: ArrayView, key: str) -> Reading:
     system = "system"
     numbers = set(SPEED_STEPS)
     if limit is not None:
-        kib, own = limit
-        now = str(kib) if own else "system"
-        numbers |= {kib} if own else set()
-        system = "system" if own else f"system, now {kib}"
+        kib, is_own = limit
+        now = str(kib) if is_own else "system"
+        numbers |= {kib} if is_own else set()
+        system = "system" if is_own else f"system, now {kib}"
     steps = (offer(str(number), "The array's own limit.", label=f"{number} KiB/s") for number in sorted(numbers))
     return Reading(
         now=now,
@@ -232,18 +232,18 @@ def bitmap_word(attributes: Mapping[str, str]) -> str | None:
 
 
 def _bitmap(view: ArrayView) -> Reading:
-    own = view.array.attributes
-    now = bitmap_word(own)
+    attributes = view.array.attributes
+    now = bitmap_word(attributes)
     why_not = _why_not_grow(view)
-    policy = own.get("consistency_policy")
+    policy = attributes.get("consistency_policy")
     if why_not is None and now in ("file", "clustered"):
         why_not = f"its bitmap is {'in a file' if now == 'file' else 'that of a cluster'}"
     if why_not is None and policy in ("ppl", "journal"):
         why_not = f"its consistency policy is {policy}, which leaves no room for a bitmap"
-    known = now in (None, "none", "internal", LOCKLESS)
+    understood = now in (None, "none", "internal", LOCKLESS)
     return Reading(
-        now=now if known else "unknown",
-        raw=_raw(own["bitmap_type"]) if now == LOCKLESS else _raw(own.get("bitmap/location")),
+        now=now if understood else "unknown",
+        raw=_raw(attributes["bitmap_type"]) if now == LOCKLESS else _raw(attributes.get("bitmap/location")),
         choices=(
             offer("none", "After a crash everything is resynchronised.", risk=Risk.PERFORMANCE),
             _LOCKLESS if now == LOCKLESS else _INTERNAL,
@@ -276,12 +276,12 @@ def _consistency(view: ArrayView) -> Reading:
         ),
         offer("ppl", "Only what was being written is put right.", label="partial parity log"),
     ]
-    others = {"bitmap": "Only what the bitmap marks is put right.", "journal": "The journal is written back."}
-    if raw in others:
-        legal.append(offer(raw, others[raw]))
-    known = any(choice.value == raw for choice in legal)
+    kept_policies = {"bitmap": "Only what the bitmap marks is put right.", "journal": "The journal is written back."}
+    if raw in kept_policies:
+        legal.append(offer(raw, kept_policies[raw]))
+    understood = any(choice.value == raw for choice in legal)
     return Reading(
-        now=raw if known else None if raw is None else "unknown",
+        now=raw if understood else None if raw is None else "unknown",
         raw=_raw(raw),
         choices=tuple(legal),
         availability=available_unless(why_not, unsettled),

@@ -125,8 +125,8 @@ def _used(array: ArrayFacts) -> int | None:
     if array.component_bytes:
         return array.component_bytes
     sizes = [device.size_bytes for device in array.active]
-    known = [size for size in sizes if size]
-    return min(known) if known and len(known) == len(sizes) else None
+    known_sizes = [size for size in sizes if size]
+    return min(known_sizes) if known_sizes and len(known_sizes) == len(sizes) else None
 
 
 def hours_text(array: ArrayFacts, system_kib: int | None) -> str:

@@ -90,10 +90,10 @@ def companions_of(new: NewVolume) -> dict[str, str]:
 def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]:
     """The serial numbers of the drives at these places; none where one has none, or has that of another drive."""
     serials = {drive.place: drive.serial for drive in contents.drives}
-    matches = [serial for place in places if (serial := serials.get(place))]
+    serial_numbers = [serial for slot in places if (serial := serials.get(slot))]
     everywhere = [serial for serial in serials.values() if serial]
-    known = len(matches) == len(places) and all(everywhere.count(serial) == 1 for serial in matches)
-    return tuple(matches) if known else ()
+    unambiguous = len(serial_numbers) == len(places) and all(everywhere.count(serial) == 1 for serial in serial_numbers)
+    return tuple(serial_numbers) if unambiguous else ()
 
 
 def _said(word: MegaRaidValue | None) -> str:
@@ -102,8 +102,8 @@ def _said(word: MegaRaidValue | None) -> str:
 
 def _card(contents: CardSnapshot) -> str | None:
     """Deleted, it could not be made again: the card refuses every new array then (code 84, 0x54)."""
-    kept = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
-    return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if kept else None
+    has_preserved = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
+    return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if has_preserved else None
 
 
 def _kind(volume: VirtualDrive) -> str | None:
@@ -132,16 +132,16 @@ def _state(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
 def _spans(volume: VirtualDrive) -> str | None:
     if not volume.drives:
         return "the tool does not report which drives it is made of"
-    if any(place.startswith(":") or place.endswith((":", "?")) for place in volume.drives):
+    if any(slot.startswith(":") or slot.endswith((":", "?")) for slot in volume.drives):
         return "a drive of it has no enclosure and slot to name it by"
-    spans, each = volume.spans, volume.drives_per_span
+    spans, drives_each = volume.spans, volume.drives_per_span
     if volume.level in SPANNED:
-        if spans is None or each is None or spans * each != len(volume.drives) or spans < 1:
+        if spans is None or drives_each is None or spans * drives_each != len(volume.drives) or spans < 1:
             return "its spans are not understood"
     elif spans is not None and spans > 1:
         return "its spans are not understood"
-    elif each is not None and each != len(volume.drives):
-        return f"it has {each} drives and the tool lists {len(volume.drives)}"
+    elif drives_each is not None and drives_each != len(volume.drives):
+        return f"it has {drives_each} drives and the tool lists {len(volume.drives)}"
     return None
 
 
@@ -159,17 +159,17 @@ def _room(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     if volume.alone is None:
         sizes = [drive.size_bytes for drive in contents.drives if drive.place in volume.drives]
         carrying = data_drives(volume)
-        known = [size for size in sizes if size]
-        if len(known) != len(volume.drives) or not carrying or not volume.size_bytes:
+        known_sizes = [size for size in sizes if size]
+        if len(known_sizes) != len(volume.drives) or not carrying or not volume.size_bytes:
             return "it is not known whether it fills its drives"
-        if volume.size_bytes < 0.99 * carrying * min(known):
+        if volume.size_bytes < 0.99 * carrying * min(known_sizes):
             return "it does not fill its drives: its size would not be the same"
     return None
 
 
 def _spares(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
-    own = [drive for drive in contents.drives if drive.state is State.SPARE and drive.group == volume.group]
-    return f"it has a hot spare of its own, {own[0].place}, which would be lost" if own else None
+    spares = [drive for drive in contents.drives if drive.state is State.SPARE and drive.group == volume.group]
+    return f"it has a hot spare of its own, {spares[0].place}, which would be lost" if spares else None
 
 
 def _policies(volume: VirtualDrive) -> str | None:

@@ -38,10 +38,10 @@ def inventory(prefix: str, contents: CardSnapshot, tool: str, version: str | Non
     """All of one card, whose address is `prefix`."""
     nodes = tuple(picture.tree.nodes.values())
     arrays = tuple(_array(prefix, contents, volume, picture, nodes) for volume in contents.volumes)
-    owners = {place: volume.number for volume in contents.volumes for place in volume.drives}
+    owners = {slot: volume.number for volume in contents.volumes for slot in volume.drives}
     drives = tuple(_drive(prefix, contents.card, drive, owners, picture, nodes) for drive in contents.drives)
-    said = (*contents.problems, *(f"{problem.rstrip('.')}." for problem in contents.card.problems))
-    problems = tuple(Problem(where=f"{NAME}:{prefix}", message=text) for text in dict.fromkeys(said))
+    messages = (*contents.problems, *(f"{problem.rstrip('.')}." for problem in contents.card.problems))
+    problems = tuple(Problem(where=f"{NAME}:{prefix}", message=text) for text in dict.fromkeys(messages))
     return Inventory(
         controllers=(_controller(prefix, contents, tool, version),),
         arrays=arrays,
@@ -150,7 +150,7 @@ def _array(
         data_drives=data_drives(volume),
         spans=volume.spans,
         device=node.device if node is not None else volume.os_device,
-        members=tuple(drive_target(prefix, place) for place in volume.drives),
+        members=tuple(drive_target(prefix, slot) for slot in volume.drives),
         identity=identity(node) if node is not None else volume_identity(prefix, contents.card, volume),
         uses=picture.uses(node.name) if node is not None else (),
         tasks=volume_tasks(contents, volume),
@@ -187,8 +187,8 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
 def _spans(volume: VirtualDrive) -> str | None:
     if volume.spans is None or volume.spans < 2:
         return None
-    each = f", each of {volume.drives_per_span} drives" if volume.drives_per_span is not None else ""
-    return f"{volume.spans}{each}"
+    per_span = f", each of {volume.drives_per_span} drives" if volume.drives_per_span is not None else ""
+    return f"{volume.spans}{per_span}"
 
 
 def _cachecade(volume: VirtualDrive) -> str | None:
@@ -264,11 +264,11 @@ def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, 
 
     For changes that make it anew, and those of the same set, what holds over that: its number, and its card.
     """
-    own = volume_identity(prefix, card, volume)
+    stored = volume_identity(prefix, card, volume)
     if anew:
-        return replace(own, wwn=None)
+        return replace(stored, wwn=None)
     node = volume_node(volume, card, picture.tree.nodes.values())
-    return identity(node) if node is not None else own
+    return identity(node) if node is not None else stored
 
 
 def require_same_device(

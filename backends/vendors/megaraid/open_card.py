@@ -53,11 +53,11 @@ class CardCache:
 
     def accepted(self, change: Change, pending: str) -> None:
         """Note that the tool accepted a change, for after a reboot when `pending` says so."""
-        place = (change.target.address, change.key)
+        changed = (change.target.address, change.key)
         if pending:
-            self._pending[place] = (change.after, pending)
+            self._pending[changed] = (change.after, pending)
             return
-        self._pending.pop(place, None)
+        self._pending.pop(changed, None)
         if change.key == "activation_key":
             self._applied[change.target.address] = change.after
 
@@ -158,9 +158,9 @@ class OpenCards:
         async with self._searching, contextlib.AsyncExitStack() as all_cards:
             for unit in self._units.values():
                 await all_cards.enter_async_context(unit.lock)
-            found = await search(self._host, self._slots)
+            result = await search(self._host, self._slots)
             units: dict[str, OpenCard] = {}
-            for probe in found.kept:
+            for probe in result.kept:
                 assert probe.dialect is not None
                 for number in probe.cards:
                     prefix = f"/c{number}"
@@ -170,7 +170,7 @@ class OpenCards:
                     same = old is not None and old.dialect.tool == probe.dialect.tool
                     units[prefix] = old if old is not None and same else OpenCard(prefix, number, probe.dialect)
             self._units = units
-            self.search = found
+            self.search = result
             self._looked = True
             return tuple(units.values())
 
@@ -179,7 +179,7 @@ class OpenCards:
 
         One of the two answers has the lines of the other card's virtual drive.
         """
-        others = {
+        claims = {
             volume.wwn: f"virtual drive {volume.number} of {other.prefix}"
             for other in self._units.values()
             if other is not unit and other.contents is not None
@@ -188,9 +188,9 @@ class OpenCards:
         }
         why = {
             volume.number: f"{unit.dialect.tool}: virtual drive {volume.number} of {unit.prefix} has the world wide "
-            f"name of {others[volume.wwn]}, {volume.wwn}"
+            f"name of {claims[volume.wwn]}, {volume.wwn}"
             for volume in contents.volumes
-            if volume.wwn is not None and volume.wwn in others
+            if volume.wwn is not None and volume.wwn in claims
         }
         if not why:
             return contents
@@ -200,8 +200,8 @@ class OpenCards:
             else drive
             for drive in contents.volumes
         )
-        said = tuple(f"{text}: {REFUSED}. {NEXT_STEP}" for text in why.values())
-        return replace(contents, volumes=volumes, problems=tuple(dict.fromkeys((*contents.problems, *said))))
+        messages = tuple(f"{text}: {REFUSED}. {NEXT_STEP}" for text in why.values())
+        return replace(contents, volumes=volumes, problems=tuple(dict.fromkeys((*contents.problems, *messages))))
 
     async def at(self, prefix: str, shown: str) -> OpenCard:
         """The card of an address. Raises NotFoundError."""

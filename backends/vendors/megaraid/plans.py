@@ -44,23 +44,27 @@ _MOVES_DISK = dict.fromkeys(("write_cache", "fastpath"), ("write_cache",))
 
 
 def volume_change(
-    view: VolumeView, wish: RequestedValue, identity: Identity, lock: str, companions: Mapping[str, str] | None = None
+    view: VolumeView,
+    request: RequestedValue,
+    identity: Identity,
+    lock: str,
+    companions: Mapping[str, str] | None = None,
 ) -> Change:
     """The change of a virtual drive's setting. `companions`: with which its value comes back, where it had it before.
 
     Raises InvalidValueError where the tool has no word, RefusedError for companions of another virtual drive.
     """
-    key, now = wish.setting.key, wish.now.now
-    there = companions is not None and wish.value == now
-    forward = _steps_to(view, wish, companions) if not there or key != "strip_size" else ()
-    back = _steps_back(view, wish, now) if forward and now is not None and is_understood(now) else ()
-    change = wish.change(forward, back, identity, lock)
-    if key == "fastpath" and companions is not None and wish.value != PRESET:
+    key, now = request.setting.key, request.now.now
+    there = companions is not None and request.value == now
+    forward = _steps_to(view, request, companions) if not there or key != "strip_size" else ()
+    undo = _steps_back(view, request, now) if forward and now is not None and is_understood(now) else ()
+    change = request.change(forward, undo, identity, lock)
+    if key == "fastpath" and companions is not None and request.value != PRESET:
         change = _as_its_worst(view, change)
     if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
         change = replace(change, risk_text=f"{change.risk_text} Now {protection_text(view.card)}.".strip())
-    if forward and not back and is_final(key, now or ""):
-        text = f"{program(view)} has no command for {now}: nothing puts it back once it is {wish.value}."
+    if forward and not undo and is_final(key, now or ""):
+        text = f"{program(view)} has no command for {now}: nothing puts it back once it is {request.value}."
         change = replace(
             change,
             risk=worst((change.risk, Risk.PERFORMANCE)),
@@ -75,8 +79,8 @@ def volume_change(
 def companions_now(view: VolumeView, key: str) -> dict[str, str]:
     """What the present value of a setting comes back with."""
     if key == "strip_size":
-        made = shape(view.contents, view.volume)
-        return {} if made.new is None else companions_of(made.new)
+        remade = shape(view.contents, view.volume)
+        return {} if remade.new is None else companions_of(remade.new)
     if key == "fastpath":
         parts = volume_readings(view)
         return {name: now for name in POLICIES if (now := parts[name].now) is not None and now != UNKNOWN}
@@ -90,12 +94,12 @@ def legal_companions(view: VolumeView, key: str, value: str) -> dict[str, Patter
     if key != "strip_size":
         return {}
     volume = view.volume
-    own = {
+    present = {
         "level": volume.level.value,
         "drives_per_span": str(volume.drives_per_span) if volume.level in SPANNED else None,
         "name": volume.name,
     }
-    legal = {name: _NAME if text is None and name == "name" else _only(text) for name, text in own.items()}
+    legal = {name: _NAME if text is None and name == "name" else _only(text) for name, text in present.items()}
     return {**legal, **{name: re.compile("|".join(values)) for name, values in BIRTH.items()}}
 
 
@@ -129,37 +133,41 @@ def previous_definition(view: VolumeView, companions: Mapping[str, str]) -> Volu
     )
 
 
-def _steps_to(view: VolumeView, wish: RequestedValue, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
+def _steps_to(
+    view: VolumeView, request: RequestedValue, companions: Mapping[str, str] | None
+) -> tuple[ChangeStep, ...]:
     """The steps that bring the wanted value."""
-    key = wish.setting.key
+    key = request.setting.key
     if key == "fastpath" and companions is not None:
-        return _policies(view, policies_in(wish.value))
+        return _policies(view, policies_in(request.value))
     if key == "fastpath":
-        return _preset(view, wish.value)
+        return _preset(view, request.value)
     if key == "strip_size":
-        return _made_again(view if companions is None else previous_definition(view, companions), wish, wish.value)
-    if wish.value == wish.now.now:  # it is there already, whether the tool has a word for it or not
-        return _spoken(view, view.volume.number, key, wish.value)
-    return _set(view, view.volume.number, key, wish.value)
+        return _made_again(
+            view if companions is None else previous_definition(view, companions), request, request.value
+        )
+    if request.value == request.now.now:  # it is there already, whether the tool has a word for it or not
+        return _spoken(view, view.volume.number, key, request.value)
+    return _set(view, view.volume.number, key, request.value)
 
 
-def _steps_back(view: VolumeView, wish: RequestedValue, now: str) -> tuple[ChangeStep, ...]:
+def _steps_back(view: VolumeView, request: RequestedValue, now: str) -> tuple[ChangeStep, ...]:
     """The steps that bring the present value back once the wanted one is set."""
-    key = wish.setting.key
+    key = request.setting.key
     if key == "fastpath":
-        return _policies(previous_definition(view, policies_in(wish.value)), policies_in(now))
+        return _policies(previous_definition(view, policies_in(request.value)), policies_in(now))
     if key == "strip_size":
-        return _made_again(view, wish, now) if shape(view.contents, view.volume).new is not None else ()
+        return _made_again(view, request, now) if shape(view.contents, view.volume).new is not None else ()
     return (
         _spoken(view, view.volume.number, key, now) if is_final(key, now) else _set(view, view.volume.number, key, now)
     )
 
 
-def _made_again(view: VolumeView, wish: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:
-    made = shape(view.contents, view.volume)
-    if made.new is None or not strip.isdecimal():
-        raise InvalidValueError(f"{wish.target} cannot be made again: {made.why_not}.")
-    new = replace(made.new, strip_bytes=int(strip))
+def _made_again(view: VolumeView, request: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:
+    remade = shape(view.contents, view.volume)
+    if remade.new is None or not strip.isdecimal():
+        raise InvalidValueError(f"{request.target} cannot be made again: {remade.why_not}.")
+    new = replace(remade.new, strip_bytes=int(strip))
     return _steps(view, view.dialect.recreate(view.card.number, view.volume.number, new))
 
 
@@ -185,27 +193,31 @@ def _as_its_worst(view: VolumeView, change: Change) -> Change:
     return replace(change, risk=risk, risk_text=" ".join(texts[:1]))
 
 
-def card_change(view: CardView, wish: RequestedValue, identity: Identity, lock: str) -> Change:
+def card_change(view: CardView, request: RequestedValue, identity: Identity, lock: str) -> Change:
     """The change of a card's setting. Raises InvalidValueError where the tool has no word."""
-    key, now = wish.setting.key, wish.now.now
+    key, now = request.setting.key, request.now.now
 
     def steps(value: str) -> tuple[ChangeStep, ...]:
         return _steps(view, view.dialect.set_card(view.card.number, key, value))
 
     try:
-        forward = steps(wish.value)
+        forward = steps(request.value)
     except InvalidValueError:
-        if wish.value != now:
+        if request.value != now:
             raise
-        return wish.change((), (), identity, lock)  # it is there already, and the tool has no word for it
-    known = now is not None and is_understood(now)
-    return wish.change(forward, steps(now) if now and known else (), identity, lock)
+        return request.change((), (), identity, lock)  # it is there already, and the tool has no word for it
+    readable = now is not None and is_understood(now)
+    return request.change(forward, steps(now) if now and readable else (), identity, lock)
 
 
-def key_change(view: CardView, wish: RequestedValue, key: str, preview: str, identity: Identity, lock: str) -> Change:
+def key_change(
+    view: CardView, request: RequestedValue, key: str, preview: str, identity: Identity, lock: str
+) -> Change:
     """Applying an activation key; the wanted value is the token that stands for it wherever the change is shown."""
-    change = wish.change(_steps(view, view.dialect.apply_key(view.card.number, key, preview=False)), (), identity, lock)
-    return replace(change, risk_text=f"{wish.setting.risk_text} {preview}".strip(), moves=("fastpath",))
+    change = request.change(
+        _steps(view, view.dialect.apply_key(view.card.number, key, preview=False)), (), identity, lock
+    )
+    return replace(change, risk_text=f"{request.setting.risk_text} {preview}".strip(), moves=("fastpath",))
 
 
 def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
@@ -253,9 +265,9 @@ def require_own_step(change: Change, view: CardView, volume: VirtualDrive | None
         elif key != "fastpath":
             require_own(change, _set(view, volume.number, key, change.after))
         else:
-            ways = policies_in(change.after)
-            each = [step for name, value in ways.items() for step in _spoken(view, volume.number, name, value)]
-            require_own(change, tuple(step for step in change.writes if step in each))
+            policies = policies_in(change.after)
+            own_steps = [step for name, value in policies.items() for step in _spoken(view, volume.number, name, value)]
+            require_own(change, tuple(step for step in change.writes if step in own_steps))
     except InvalidValueError as error:
         raise RefusedError(error.message) from error
 
@@ -269,8 +281,8 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
     view.dialect.begin_making(view.card.number, ())  # only its check is needed here: nothing is made yet
     deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
     strips = [int(text) * 1024 for text in _named(_NAMED_STRIP, lines)]
-    others = set(_named(_NAMED_VOLUME, lines)) - {str(volume.number)}
-    if change.writes[:1] != deletes or others or [str(strip) for strip in strips] != [change.after]:
+    other_numbers = set(_named(_NAMED_VOLUME, lines)) - {str(volume.number)}
+    if change.writes[:1] != deletes or other_numbers or [str(strip) for strip in strips] != [change.after]:
         raise RefusedError(f"{change.target} is not made again by that: plan it again.")
     if ",".join(_named(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_text(volume.drives)):
         raise RefusedError(f"{change.target} is made of {', '.join(volume.drives)} now: plan it again.")

@@ -80,14 +80,14 @@ def _policy(
 
 def _spoken(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
     """Those values that the tool has a word for."""
-    matches = []
+    offered = []
     for choice in legal:
         try:
             command(choice.value)
         except InvalidValueError:
             continue
-        matches.append(choice)
-    return tuple(matches)
+        offered.append(choice)
+    return tuple(offered)
 
 
 def _no_word(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
@@ -131,8 +131,8 @@ def _stands_against(view: VolumeView, key: str) -> str | None:
     if volume.ssd_cache:
         return "it is a CacheCade cache, no virtual drive of its own"
     if key == "drive_cache" and view.card.supports.get("drive_cache_on_ssd") is False:
-        own = [drive for drive in view.contents.drives if drive.place in volume.drives]
-        if any(drive.media in (Media.SSD, Media.NVME) for drive in own):
+        members = [drive for drive in view.contents.drives if drive.place in volume.drives]
+        if any(drive.media in (Media.SSD, Media.NVME) for drive in members):
             return "the card does not change the caches of SSDs"
     if volume.state in (*GONE, State.FOREIGN):
         return f"the virtual drive is {volume.state_raw or volume.state.value}"
@@ -145,14 +145,14 @@ def strip(view: VolumeView) -> Reading:
     """The strip size, and whether the drive may be deleted and made again for another."""
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)
-    made = shape(view.contents, view.volume)
+    remade = shape(view.contents, view.volume)
     why_not = (
         view.volume.refused
-        or made.why_not
+        or remade.why_not
         or (None if legal else "the card does not say which strip sizes it can make")
     )
-    if why_not is None and made.new is not None:
-        new = made.new
+    if why_not is None and remade.new is not None:
+        new = remade.new
         legal = _spoken(
             legal,
             lambda value: view.dialect.recreate(
@@ -173,10 +173,10 @@ def strip(view: VolumeView) -> Reading:
 
 def _not_told(view: VolumeView) -> str:
     """Why the tool cannot be told to make this drive again."""
-    made = shape(view.contents, view.volume).new
-    assert made is not None
+    definition = shape(view.contents, view.volume).new
+    assert definition is not None
     try:
-        view.dialect.recreate(view.card.number, view.volume.number, made)
+        view.dialect.recreate(view.card.number, view.volume.number, definition)
     except InvalidValueError as error:
         return error.message.rstrip(".")
     return "the tool can make none of the strip sizes of the card"
@@ -197,10 +197,10 @@ def in_use(view: VolumeView) -> str | None:
 def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
     """Whether FastPath is in force; its preset is three settings in one."""
     parts = [read["write_cache"], read["read_ahead"], read["io_policy"]]
-    words = [reading.now for reading in parts]
-    if words[2] is None and not parts[2].availability.available:
-        words[2] = "direct"  # cards without the choice have direct only
-    now = _combined(words)
+    values = [reading.now for reading in parts]
+    if values[2] is None and not parts[2].availability.available:
+        values[2] = "direct"  # cards without the choice have direct only
+    now = _combined(values)
     against, certain = effective.fastpath_obstacles(view.card, view.volume)
     if against:
         force = EffectiveValue("not in force", "; ".join(against))
@@ -210,7 +210,7 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
         force = EffectiveValue("in force", "the option is activated and all conditions are met")
     return Reading(
         now=now,
-        raw=", ".join(word or "not reported" for word in words),
+        raw=", ".join(word or "not reported" for word in values),
         effective=force.value,
         why_effective=force.why,
         choices=choices.fastpath(now),
@@ -218,18 +218,18 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
     )
 
 
-def _combined(args: list[str | None]) -> str:
-    if args == ["write-through", "none", "direct"]:
+def _combined(values: list[str | None]) -> str:
+    if values == ["write-through", "none", "direct"]:
         return choices.PRESET
-    known = [word for word in args if word is not None and word != UNKNOWN]
-    return " + ".join(known) if len(known) == len(args) else UNKNOWN
+    readable = [word for word in values if word is not None and word != UNKNOWN]
+    return " + ".join(readable) if len(readable) == len(values) else UNKNOWN
 
 
 def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:
     """Return whether all three policies may be changed; for a way back, whether all may be restored."""
     why_not = _no_preset(view, parts, [part.availability.why_not for part in parts])
-    back = _no_preset(view, parts, [part.availability.why_not_back for part in parts])
-    return Availability(why_not=why_not, only_back=why_not is not None and back is None)
+    why_not_back = _no_preset(view, parts, [part.availability.why_not_back for part in parts])
+    return Availability(why_not=why_not, only_back=why_not is not None and why_not_back is None)
 
 
 def _no_preset(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
@@ -301,11 +301,11 @@ def _span(key: str, present: int | None) -> Span:
 
 def _key(view: CardView) -> Reading:
     active = [option.name for option in view.card.options if option.state.value == "active"]
-    known = view.card.options or view.card.safe_id
+    has_options = view.card.options or view.card.safe_id
     return Reading(
         now=None,
         raw=", ".join(active) or None,
         availability=Availability(
-            why_not=view.why_not if known else "the card tells of no options that could be activated"
+            why_not=view.why_not if has_options else "the card tells of no options that could be activated"
         ),
     )

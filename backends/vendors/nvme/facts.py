@@ -100,7 +100,7 @@ class NamespaceId:
     @property
     def current(self) -> LbaFormat | None:
         """The format in use."""
-        return next((one for one in self.formats if one.index == self.in_use), None)
+        return next((entry for entry in self.formats if entry.index == self.in_use), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,11 +92,11 @@ def _shared(view: ControllerView) -> str | None:
         return None
     name = view.controller.name
     if len(view.namespace.controllers) > 1:
-        others = ", ".join(f"nvme:{controller.name}" for controller in view.namespace.controllers)
-        return f"several controllers lead to it, each with its own: set it on {others}"
+        names = ", ".join(f"nvme:{controller.name}" for controller in view.namespace.controllers)
+        return f"several controllers lead to it, each with its own: set it on {names}"
     if view.only is None:
-        others = ", ".join(namespace.name for namespace in view.namespaces)
-        return f"it is shared by {others}: set it on nvme:{name}"
+        names = ", ".join(namespace.name for namespace in view.namespaces)
+        return f"it is shared by {names}: set it on nvme:{name}"
     return None
 
 

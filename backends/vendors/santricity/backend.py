@@ -57,30 +57,30 @@ class Santricity(Settable[WebView]):
         if not doors:
             return Inventory()
         picture = await look(self._host)
-        found = Inventory()
+        merged = Inventory()
         for part in await asyncio.gather(*(self._behind(door, picture) for door in doors)):
-            found = found.merge(part)
-        return found
+            merged = merged.merge(part)
+        return merged
 
     async def _behind(self, door: str, picture: Topology) -> Inventory:
-        found = Inventory()
+        merged = Inventory()
         where = f"{NAME}:{door_name(door)}"
         try:
             for system in await self._systems(door):
                 where = f"{NAME}:{system_address(system)}"
-                found = found.merge(await self._whole(system, picture))
+                merged = merged.merge(await self._whole(system, picture))
         except RaidbenchError as error:
             problem = Problem(where=where, message=error.message, hint=error.hint)
-            found = found.merge(Inventory(problems=(problem,)))
-        return found
+            merged = merged.merge(Inventory(problems=(problem,)))
+        return merged
 
     async def _whole(self, system: WebSystem, picture: Topology) -> Inventory:
         """A disk system; where a part of it is not told, the rest stands and the reason is a problem."""
         missing: list[Problem] = []
 
-        async def part(what: str, begin: str = "[") -> str:
+        async def part(path: str, begin: str = "[") -> str:
             try:
-                return await self._asked(system.door, f"{ROOT}/{system.id}/{what}", begin)
+                return await self._asked(system.door, f"{ROOT}/{system.id}/{path}", begin)
             except RaidbenchError as error:
                 missing.append(
                     Problem(where=f"{NAME}:{system_address(system)}", message=error.message, hint=error.hint)
@@ -90,10 +90,10 @@ class Santricity(Settable[WebView]):
         volumes = responses.volumes(await part("volumes"))
         groups = responses.groups(await part("storage-pools"))
         hardware = responses.hardware(await part("hardware-inventory", "{"))
-        found = inventory(system, volumes, groups, hardware, picture)
-        for array, volume in zip(found.arrays, volumes, strict=True):
+        system_inventory = inventory(system, volumes, groups, hardware, picture)
+        for array, volume in zip(system_inventory.arrays, volumes, strict=True):
             self._kept[array.target] = WebView(system=system, volume=volume, hardware=hardware)
-        return found.merge(Inventory(problems=tuple(missing[:1])))
+        return system_inventory.merge(Inventory(problems=tuple(missing[:1])))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a volume; nothing else has any."""
@@ -105,39 +105,39 @@ class Santricity(Settable[WebView]):
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """The same as of the last inventory: to ask takes seconds."""
-        kept = self._kept.get(target)
-        if kept is None:
+        last_view = self._kept.get(target)
+        if last_view is None:
             return await self.read(target)
-        return readings(replace(kept, frozen=await self._frozen(kept.system.door)))
+        return readings(replace(last_view, frozen=await self._frozen(last_view.system.door)))
 
     async def seen(self, target: Target, *, back: bool = False) -> WebView:
         """A volume as its door tells it now."""
         return await self._view(target)
 
-    async def readings_of(self, seen: WebView) -> Mapping[str, Reading]:
+    async def readings_of(self, view: WebView) -> Mapping[str, Reading]:
         """What the door says, and what may be set."""
-        return readings(seen)
+        return readings(view)
 
-    def identity_of(self, seen: WebView, key: str) -> Identity:
+    def identity_of(self, view: WebView, key: str) -> Identity:
         """A volume by its world wide name."""
-        return named(seen.system, seen.volume)
+        return named(view.system, view.volume)
 
-    async def lock_for(self, seen: WebView, key: str) -> str:
+    async def lock_for(self, view: WebView, key: str) -> str:
         """That of the disk, which runs on it take too; of the disk system where no disk is known."""
-        node = node_of(seen.volume.wwn, await look(self._host)) if key in BY_KEY else None
-        return lock_name(seen.system.wwn, seen.system.name) if node is None else await lock_of(self._host, node.name)
+        node = node_of(view.volume.wwn, await look(self._host)) if key in BY_KEY else None
+        return lock_name(view.system.wwn, view.system.name) if node is None else await lock_of(self._host, node.name)
 
     def steps(
-        self, seen: WebView, key: str, value: str, companions: Mapping[str, str] | None
+        self, view: WebView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
         """One request; none for what is shown only."""
-        return (step(seen, key, value),) if key in BY_KEY else ()
+        return (step(view, key, value),) if key in BY_KEY else ()
 
-    async def take(self, seen: WebView, change: Change, step: ChangeStep) -> None:
+    async def take(self, view: WebView, change: Change, step: ChangeStep) -> None:
         """Send the request."""
         done = await self._run(Command(argv=step.argv, timeout=SET_SECONDS, mutates=True))
         if done.returncode != 0:
-            raise _as_failure(responses.refusal(done, _shown(seen.system.door)))
+            raise _as_failure(responses.refusal(done, _shown(view.system.door)))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Doors that do not answer, and disk systems that are not well."""
@@ -152,10 +152,10 @@ class Santricity(Settable[WebView]):
 
     async def _view(self, target: Target) -> WebView:
         """What a target is now. Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError."""
-        place = _place_of(target)
-        if place is None:
+        address = _place_of(target)
+        if address is None:
             raise not_found(target)
-        door, name, volume_name = place
+        door, name, volume_name = address
         if door not in await self._host.list(DOORS):
             raise NotFoundError(
                 f"The configuration names no {NAME} {door_name(door)}.", hint=f"It is named there as [{NAME}.NAME]."

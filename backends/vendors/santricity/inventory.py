@@ -54,9 +54,9 @@ def volume_target(system: WebSystem, name: str) -> Target:
     return Target(backend=NAME, address=f"{system_address(system)}/{name}", scope=Scope.ARRAY)
 
 
-def drive_target(system: WebSystem, place: str) -> Target:
+def drive_target(system: WebSystem, tray_slot: str) -> Target:
     """The target of a drive, by tray and slot."""
-    return Target(backend=NAME, address=f"{system_address(system)}/drive {place}")
+    return Target(backend=NAME, address=f"{system_address(system)}/drive {tray_slot}")
 
 
 def inventory(
@@ -79,17 +79,17 @@ def inventory(
 def problems(system: WebSystem, hardware: WebHardware) -> tuple[Problem, ...]:
     """What is wrong with a disk system."""
     where = f"{NAME}:{system_address(system)}"
-    matches = []
+    findings = []
     if system.out_of_reach:
-        said = f"The proxy does not reach {system.name} ({system.status}): what it tells of it is old."
-        matches.append(Problem(where=where, message=said, hint="Look at its network and at its controllers."))
+        message = f"The proxy does not reach {system.name} ({system.status}): what it tells of it is old."
+        findings.append(Problem(where=where, message=message, hint="Look at its network and at its controllers."))
     if system.password == "invalid":
-        said = f"The proxy does not have the right password of {system.name}, so nothing there can be changed."
-        matches.append(Problem(where=where, message=said, hint="Give the proxy the password."))
+        message = f"The proxy does not have the right password of {system.name}, so nothing there can be changed."
+        findings.append(Problem(where=where, message=message, hint="Give the proxy the password."))
     if (bad := hardware.bad_controller) is not None:
-        said = f"Controller {bad.place} of {system.name} is {bad.status}."
-        matches.append(Problem(where=where, message=said, hint="Look at it in SANtricity."))
-    return tuple(matches)
+        message = f"Controller {bad.place} of {system.name} is {bad.status}."
+        findings.append(Problem(where=where, message=message, hint="Look at it in SANtricity."))
+    return tuple(findings)
 
 
 def _controller(system: WebSystem, groups: tuple[WebGroup, ...], hardware: WebHardware, owner: Target) -> Controller:

@@ -64,21 +64,21 @@ BY_KEY = {field.setting.key: field for field in CACHE_FIELDS}
 """Those that are sent, by their keys."""
 
 
-def value_of(key: str, told: object) -> str | None:
+def value_of(key: str, reported: object) -> str | None:
     """In the common vocabulary; `unknown` if it is not understood, None if nothing is told."""
-    match key, told:
+    match key, reported:
         case _, None:
             return None
         case _disk_systems.WRITE_CACHE.key, bool():
-            return "write-back" if told else "write-through"
-        case _disk_systems.PREFETCH.key, int() if not isinstance(told, bool) and told >= 0:
-            return "on" if told else "off"  # a multiplier of old firmware, 0 or 1 of today's
+            return "write-back" if reported else "write-through"
+        case _disk_systems.PREFETCH.key, int() if not isinstance(reported, bool) and reported >= 0:
+            return "on" if reported else "off"  # a multiplier of old firmware, 0 or 1 of today's
         case _disk_systems.FLUSH_MODIFIER.key, str():
-            return next((value for value, name in _DELAY_WORDS.items() if name == told), "unknown")
+            return next((value for value, name in _DELAY_WORDS.items() if name == reported), "unknown")
         case ((_disk_systems.PREFETCH.key | _disk_systems.FLUSH_MODIFIER.key), _):
             return "unknown"
         case _, bool():
-            return "on" if told else "off"
+            return "on" if reported else "off"
         case _:
             return "unknown"
 

@@ -32,12 +32,12 @@ _CACHE_TYPES = {
 """The word for sd's cache_type by the present one and the wanted value: it tells of the read cache as well."""
 
 
-def finished(view: View, wish: RequestedValue, change: Change) -> Change:
+def finished(view: View, request: RequestedValue, change: Change) -> Change:
     """The change with the risk on this very drive, and with what the drive keeps without power."""
-    key = wish.setting.key
-    guarded = key == "drive_cache" and wish.value == "on" and view.protection is not None
-    risk = Risk.PERFORMANCE if guarded else _risk(wish)
-    text = wish.setting.risk_text if risk is not Risk.NONE else ""
+    key = request.setting.key
+    guarded = key == "drive_cache" and request.value == "on" and view.protection is not None
+    risk = Risk.PERFORMANCE if guarded else _risk(request)
+    text = request.setting.risk_text if risk is not Risk.NONE else ""
     if guarded:
         text = f"The drive has power-loss protection: {view.protection}."
     moves = _MOVES_DISK if key == "drive_cache" else ()
@@ -92,8 +92,8 @@ def way_back(view: View, key: str, before: str, companions: Mapping[str, str]) -
 def _set_bit(view: View, key: str, value: str, *, save: bool) -> ChangeStep:
     name, inverted = BITS[key]
     bit = int((value == "on") is not inverted)
-    kept = ("--save",) if save else ()
-    return ChangeStep(argv=(view.tool or "sdparm", f"--set={name}={bit}", *kept, view.disk.node.device))
+    saving = ("--save",) if save else ()
+    return ChangeStep(argv=(view.tool or "sdparm", f"--set={name}={bit}", *saving, view.disk.node.device))
 
 
 def _look_again(disk: Disk, key: str) -> tuple[ChangeStep, ...]:
@@ -123,10 +123,10 @@ def _saveable(view: View, key: str) -> bool:
     return bit is not None and bit.saved is not None and view.saves
 
 
-def _risk(wish: RequestedValue) -> Risk:
+def _risk(request: RequestedValue) -> Risk:
     """The worst that this value may do: a level does harm only where it sinks."""
-    level = wish.setting.key in ("queue_depth", "apm")
-    return Risk.NONE if level and not _lower(wish.now.now, wish.value) else wish.risk
+    level = request.setting.key in ("queue_depth", "apm")
+    return Risk.NONE if level and not _lower(request.now.now, request.value) else request.risk
 
 
 def _lower(before: str | None, value: str) -> bool:

@@ -154,10 +154,10 @@ def _apm(view: View) -> Reading:
 
 def _acoustic(view: View) -> Reading:
     number, raw, against = _level(view, "acoustic")
-    known = number in (None, "unknown", *(choice.value for choice in QUIET))
-    own = () if known or number is None else (offer(number, "As the drive is set now."),)
+    is_common = number in (None, "unknown", *(choice.value for choice in QUIET))
+    present = () if is_common or number is None else (offer(number, "As the drive is set now."),)
     availability = available_unless(against, _unsettled(view, "acoustic"))
-    return Reading(now=number, raw=raw, choices=(*QUIET, *own), availability=availability)
+    return Reading(now=number, raw=raw, choices=(*QUIET, *present), availability=availability)
 
 
 def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:

@@ -80,23 +80,23 @@ async def run_tool(host: Host, step: ChangeStep, kind: Kind) -> None:
     done = await host.run(command)
     if kind is Kind.SCSI and sdparm.attention(done.returncode, _text(done)):
         done = await host.run(command)
-    said = _refusal(kind, done)
-    if said is None:
+    reason = _refusal(kind, done)
+    if reason is None:
         return
     evidence = evidence_of(command, done)
     if kind is Kind.SCSI and done.returncode == sdparm.NOT_SAVEABLE:
-        raise NotSaveableError(said, hint="Plan it again: it will be set without --save.", evidence=evidence)
-    raise ToolFailedError(said, evidence=evidence)
+        raise NotSaveableError(reason, hint="Plan it again: it will be set without --save.", evidence=evidence)
+    raise ToolFailedError(reason, evidence=evidence)
 
 
 def _refusal(kind: Kind, done: Completed) -> str | None:
     """Why a tool did not do it; None if it did, as far as it knows."""
     if kind is Kind.SCSI:
         return sdparm.refusal(done.returncode, _text(done))
-    said = hdparm.refusal(_text(done))
-    if said is None and done.returncode:
-        said = clean((done.stderr or done.stdout).strip().rsplit("\n", 1)[-1]) or f"exit status {done.returncode}"
-    return said
+    reason = hdparm.refusal(_text(done))
+    if reason is None and done.returncode:
+        reason = clean((done.stderr or done.stdout).strip().rsplit("\n", 1)[-1]) or f"exit status {done.returncode}"
+    return reason
 
 
 def _text(done: Completed) -> str:

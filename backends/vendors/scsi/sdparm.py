@@ -83,5 +83,5 @@ def refusal(code: int, text: str) -> str | None:
     if code == NOT_SAVEABLE:
         return "the drive cannot keep this page over a power cycle"
     rows = (row.strip() for row in text.splitlines())
-    said = next((row for row in rows if row and not row.startswith("/dev/")), f"exit status {code}")
-    return clean(said, 200)
+    line = next((row for row in rows if row and not row.startswith("/dev/")), f"exit status {code}")
+    return clean(line, 200)

@@ -65,9 +65,11 @@ def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
         case "no_battery_write_cache":
             return (offer("enable", "Writes are cached whatever becomes of the battery.", risk=Risk.POWER_LOSS), _OFF)
         case "drive_write_cache" | "drive_write_cache_unconfigured" | "drive_write_cache_hba":
-            own = "As the drives come, or as they are." if key != "drive_write_cache" else "As the card sees fit."
+            default_help = (
+                "As the drives come, or as they are." if key != "drive_write_cache" else "As the card sees fit."
+            )
             on = offer("enable", "The drives cache writes in their own memory.", risk=Risk.POWER_LOSS)
-            return (on, _OFF, offer("default", own, risk=Risk.POWER_LOSS))
+            return (on, _OFF, offer("default", default_help, risk=Risk.POWER_LOSS))
         case _:
             return tuple(offer(word, _HELP.get(word, "")) for word in _WORDS.get(key, ()))
 

@@ -70,19 +70,19 @@ def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) 
 def against(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]:
     """Every reason of the card's own against making a logical drive of a drive."""
     used = [volume.number for volume in text.volumes if drive.place in volume.drives]
-    matches: list[str] = []
+    reasons: list[str] = []
     if drive.state is State.SPARE:
-        matches.append(f"it is a hot spare ({drive.state_raw})")
+        reasons.append(f"it is a hot spare ({drive.state_raw})")
     elif used:
-        matches.append(f"it is in logical drive {used[0]}")
+        reasons.append(f"it is in logical drive {used[0]}")
     elif drive.array is not None:
-        matches.append(f"it is in array {drive.array}")
+        reasons.append(f"it is in array {drive.array}")
     elif not tool.is_free(drive):
-        words = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
-        matches.append(f"the card calls it {words or 'nothing that is known'}")
-    if not matches and (twice := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
-        matches.append(twice)
-    return tuple(matches)
+        card_state = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
+        reasons.append(f"the card calls it {card_state or 'nothing that is known'}")
+    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
+        reasons.append(twice)
+    return tuple(reasons)
 
 
 def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
@@ -96,39 +96,39 @@ def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
     return tuple(matches)
 
 
-def plan_array(wish: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
+def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
     """What makes it, in the words of the card's own tool. Raises InvalidValueError, BlockedError.
 
     `usage`: what the tool says of these words.
     """
-    warnings = require_alike(wish.drives)
-    data = require_shape(wish)
-    spans = spans_of(wish.level, len(wish.drives), wish.spans)
-    if wish.level is Level.RAID1 and len(wish.drives) != 2:
+    warnings = require_alike(request.drives)
+    data = require_shape(request)
+    spans = spans_of(request.level, len(request.drives), request.spans)
+    if request.level is Level.RAID1 and len(request.drives) != 2:
         raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
-    if wish.level is Level.RAID10 and spans != len(wish.drives) // 2:
+    if request.level is Level.RAID10 and spans != len(request.drives) // 2:
         raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
     if (against := card_exclusion_reasons(text)) != ():
         raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
-    strip = wish.strip_bytes or _STRIP
+    strip = request.strip_bytes or _STRIP
     if strip not in _STRIPS:
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
         )
-    policies = creation_policies(wish.policies, tool.born(text, usage), _USUAL)
-    grouped = spans if wish.level in PARITY_IN_SPANS else None
+    policies = creation_policies(request.policies, tool.born(text, usage), _USUAL)
+    grouped = spans if request.level in PARITY_IN_SPANS else None
     new = NewLogical(
-        level=wish.level,
-        places=tuple(drive.place for drive in wish.drives),
+        level=request.level,
+        places=tuple(drive.place for drive in request.drives),
         strip_bytes=strip,
         parity_groups=grouped,
         policies=policies,
-        name=wish.name,
+        name=request.name,
     )
     steps = tuple(ChangeStep(argv=line) for line in tool.create(text, new, usage))
     if not all(tool.makes(text.card.number, step.argv) for step in steps):
         raise BlockedError("What would make it is none of the lines that raidbench runs.")
-    wanted = replace(wish, strip_bytes=strip, spans=grouped, policies=policies)
+    wanted = replace(request, strip_bytes=strip, spans=grouped, policies=policies)
     return ArrayPlan(
         wish=wanted,
         maker=tool.tool.rpartition("/")[2],
@@ -141,8 +141,8 @@ def plan_array(wish: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) 
     )
 
 
-def _initialising(wish: ArrayRequest, family: Family) -> str:
-    if wish.level not in PARITY:
+def _initialising(request: ArrayRequest, family: Family) -> str:
+    if request.level not in PARITY:
         return "Nothing has to be initialised before it is measured."
     if family is Family.SERIES:
         return (
@@ -209,4 +209,4 @@ def _drive(drive: BayDrive) -> CardDrive:
 
 def _lasting(text: CardText, volume: LogicalDrive) -> str:
     serials = {drive.place: drive.serial or "" for drive in text.drives}
-    return lasting(volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}")
+    return lasting(volume.wwn, [serials.get(bay, "") or bay for bay in volume.drives], f"number {volume.number}")

@@ -85,7 +85,7 @@ class ArrayTool(Protocol):
         """What sets a logical drive's setting. Raises InvalidValueError."""
         ...
 
-    def set_drive(self, text: CardText, place: str, key: str, value: str) -> Lines:
+    def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
         """What sets a physical drive's setting. Raises InvalidValueError."""
         ...
 

@@ -256,6 +256,6 @@ class CardText:
         """The array of a name."""
         return next((group for group in self.groups if group.name == name), None)
 
-    def drive(self, place: str | None) -> BayDrive | None:
+    def drive(self, bay: str | None) -> BayDrive | None:
         """The drive at a place."""
-        return next((drive for drive in self.drives if drive.place == place), None)
+        return next((drive for drive in self.drives if drive.place == bay), None)

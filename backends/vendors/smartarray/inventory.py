@@ -30,10 +30,7 @@ def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: 
         arrays=tuple(_array(prefix, text, volume, pci, picture, nodes) for volume in text.volumes),
         drives=tuple(_drive(prefix, text, drive, picture, nodes) for drive in text.drives),
         problems=(
-            *(
-                Problem(where=f"{NAME}:{prefix}", message=other_text)
-                for other_text in dict.fromkeys(text.card.problems)
-            ),
+            *(Problem(where=f"{NAME}:{prefix}", message=message) for message in dict.fromkeys(text.card.problems)),
             *(cut for cut in (cut_of(prefix, text),) if cut is not None),
         ),
     )
@@ -122,7 +119,7 @@ def _array(
         spans=volume.parity_groups,
         why="" if volume.state_raw.lower() in ("ok", "okay", "optimal", volume.state.value) else volume.state_raw,
         device=node.device if node is not None else None,
-        members=tuple(drive_target(prefix, place) for place in volume.drives),
+        members=tuple(drive_target(prefix, bay) for bay in volume.drives),
         identity=volume_identity(prefix, text, volume, node),
         uses=picture.uses(node.name) if node is not None else (),
         tasks=tasks(volume),

@@ -69,33 +69,33 @@ class OpenControllers:
         """The cards of the last look."""
         return tuple(self._units.values()) if self._units is not None else await self.look()
 
-    async def look(self, heard: Heard = _nobody) -> tuple[OpenController, ...]:
+    async def look(self, report: Heard = _nobody) -> tuple[OpenController, ...]:
         """Search for tools and cards, and read each card anew; the tools are asked at the same time."""
         async with self._searching:
-            pairs = await asyncio.gather(*(self._look(program, heard) for program in PROGRAMS))
+            pairs = await asyncio.gather(*(self._look(program, report) for program in PROGRAMS))
             self.tried = tuple(probe for tried, _ in pairs for probe in tried)
             read = [card for _, cards in pairs for card in cards]
-            self.problems = tuple(one for one in read if isinstance(one, Problem))
+            self.problems = tuple(entry for entry in read if isinstance(entry, Problem))
             units: dict[str, OpenController] = {}
-            for unit in (one for one in read if isinstance(one, OpenController)):
-                if unit.pci is None or all(unit.pci != other.pci for other in units.values()):
+            for unit in (entry for entry in read if isinstance(entry, OpenController)):
+                if unit.pci is None or all(unit.pci != earlier.pci for earlier in units.values()):
                     units.setdefault(unit.prefix, unit)  # two tools see one card: the first one keeps it
             self._units = units
             return tuple(units.values())
 
     async def _look(
-        self, program: Program, heard: Heard
+        self, program: Program, report: Heard
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
         """What one program sees, one card after the other."""
         tried = await attempts(self._host, program, self._made)
         asked = [(probe.tool, number) for probe in tried for number in probe.numbers]
         for tool, number in asked:
-            await heard(tool.address(number, Family.SMART), None)
-        matches: list[OpenController | Problem] = []
+            await report(tool.address(number, Family.SMART), None)
+        entries: list[OpenController | Problem] = []
         for tool, number in asked:
-            matches.append(await self._read(program, tool, number))
-            await heard(tool.address(number, Family.SMART), matches[-1])
-        return tried, matches
+            entries.append(await self._read(program, tool, number))
+            await report(tool.address(number, Family.SMART), entries[-1])
+        return tried, entries
 
     async def _read(self, program: Program, tool: ArrayTool, number: str) -> OpenController | Problem:
         try:
@@ -117,7 +117,7 @@ class OpenControllers:
 
     def _unknown(self, prefix: str) -> ToolFailedError | None:
         """Why it is not known whether there is such a card; None where it is known."""
-        said = next((problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None) or next(
-            iter(troubles(self.tried)), None
-        )
-        return None if said is None else ToolFailedError(said.message, hint=said.hint)
+        problem_found = next(
+            (problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None
+        ) or next(iter(troubles(self.tried)), None)
+        return None if problem_found is None else ToolFailedError(problem_found.message, hint=problem_found.hint)

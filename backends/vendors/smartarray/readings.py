@@ -26,13 +26,13 @@ def readings(view: PartView, family: Family) -> dict[str, Reading]:
         return {setting.key: _drive_cache(view) for setting in DRIVE_SETTINGS[family]}
     if view.volume is None:
         return {setting.key: _card_value(view, setting.key) for setting in CARD_SETTINGS[family]}
-    made = {
+    readers = {
         "acceleration": acceleration,
         "write_cache": _write_cache,
         "read_cache": _read_cache,
         "strip_size": strip,
     }
-    return {setting.key: made[setting.key](view) for setting in VOLUME_SETTINGS[family]}
+    return {setting.key: readers[setting.key](view) for setting in VOLUME_SETTINGS[family]}
 
 
 def _reading(

@@ -97,8 +97,8 @@ def naa(text: str | None) -> str | None:
 
 def place(text: str | None) -> str | None:
     """`2I:1:3`; None for what names no place."""
-    word = (text or "").strip()
-    return word if _PLACE.fullmatch(word) else None
+    bay = (text or "").strip()
+    return bay if _PLACE.fullmatch(bay) else None
 
 
 def level(text: str | None) -> Level:
@@ -109,8 +109,8 @@ def level(text: str | None) -> Level:
 
 def state(text: str | None, table: Mapping[str, State]) -> State:
     """What the words of a state mean, by their beginning: what follows tells how far it is."""
-    words = " ".join((text or "").lower().split())
-    return next((state for front, state in table.items() if words.startswith(front)), State.UNKNOWN)
+    status = " ".join((text or "").lower().split())
+    return next((state for front, state in table.items() if status.startswith(front)), State.UNKNOWN)
 
 
 def progress(text: str | None) -> float | None:

@@ -215,10 +215,10 @@ _FLAGS = ("s.m.a.r.t.", "pfa", "ssd smart trip wearout", "56 day warning present
 def drive_state(raw: str, table: Mapping[str, State]) -> tuple[State, bool | None]:
     """Return the state of a drive, and whether its status announces its failure (None: nothing to tell from)."""
     parts = [part for part in raw.split(",") if part.strip()]
-    others = [part for part in parts if PREDICTED not in part.lower()]
-    state = texts.state(",".join(others), table)
-    if len(others) < len(parts):
-        return State.ONLINE if not others else state, True
+    other_parts = [part for part in parts if PREDICTED not in part.lower()]
+    state = texts.state(",".join(other_parts), table)
+    if len(other_parts) < len(parts):
+        return State.ONLINE if not other_parts else state, True
     return state, False if state not in (*GONE, State.UNKNOWN) else None
 
 
@@ -227,19 +227,19 @@ def read_health(fields: Mapping[str, str], announced: bool | None) -> Health:
 
     `fields`: values by their labels in lower case. `announced`: whether its status announces its failure.
     """
-    flags = [said for key in _FLAGS if (said := _flag(fields.get(key))) is not None]
+    flags = [flag_value for key in _FLAGS if (flag_value := _flag(fields.get(key))) is not None]
     predictive = _counts(fields, _PREDICTIVE)
     if announced is not None:
         flags.append(announced)
     if not flags and predictive:
         flags.append(max(predictive) > 0)
     media = [sum(counts) for keys in _MEDIA if (counts := _counts(fields, keys))]
-    other = _counts(fields, _OTHER)
+    other_errors = _counts(fields, _OTHER)
     left = texts.number(texts.told(fields.get("usage remaining")))
     return Health(
         predicts_failure=any(flags) if flags else None,
         media_errors=max(media, default=None),
-        other_errors=sum(other) if other else None,
+        other_errors=sum(other_errors) if other_errors else None,
         predictive_errors=max(predictive, default=None),
         wear_percent=round(100 - left, 2) if left is not None and 0 <= left <= 100 else None,
         temperature=_degrees(fields, "current temperature (c)", "current temperature", "temperature"),

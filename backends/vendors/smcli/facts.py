@@ -188,14 +188,18 @@ def parse_profile(text: str) -> SystemProfile | None:
                 batteries.append(clean(value))
         elif section in beings:
             listing = _into(beings[section], section, line, listing)
-    twice = {name: repeated(being.name for being in told) for name, told in beings.items()}
-    for name, told in beings.items():
-        beings[name] = [_Being(being.name) if being.name in twice[name] else being for being in told]
-    named = [f"{name.removesuffix('s')} {other_name}" for name, ones in twice.items() for other_name in sorted(ones)]
-    others = misnamed_reason(summary.name, (clean(title[1]) for title in titles))
+    twice = {name: repeated(being.name for being in same_kind) for name, same_kind in beings.items()}
+    for name, same_kind in beings.items():
+        beings[name] = [_Being(being.name) if being.name in twice[name] else being for being in same_kind]
+    named = [
+        f"{name.removesuffix('s')} {part_name}"
+        for name, repeated_names in twice.items()
+        for part_name in sorted(repeated_names)
+    ]
+    misnamed = misnamed_reason(summary.name, (clean(title[1]) for title in titles))
     return SystemProfile(
         name=summary.name,
-        misnamed=others,
+        misnamed=misnamed,
         twice=twice_reason(" and ".join(named)) if named else "",
         nouns=nouns,
         summary=summary.record(),
@@ -225,10 +229,10 @@ def _nouns(heading: str, nouns: DialectTerms) -> DialectTerms:
 
 def _into(beings: list[_Being], section: str, line: str, listing: bool) -> bool:
     """One line of a section; whether the lines that follow list the drives of an array."""
-    place = _PLACE.fullmatch(line)
+    drive_match = _PLACE.fullmatch(line)
     if section == "drives":
-        if place is not None:
-            beings.append(_Being(_spot(place)))
+        if drive_match is not None:
+            beings.append(_Being(_spot(drive_match)))
         elif beings:
             _row(beings[-1], line)
         return False
@@ -240,17 +244,19 @@ def _into(beings: list[_Being], section: str, line: str, listing: bool) -> bool:
         return False
     if section == "arrays" and line.lower().startswith(("associated drives", "associated physical disks")):
         return True
-    if listing and (place is not None or _SPOT.fullmatch(line)):
+    if listing and (drive_match is not None or _SPOT.fullmatch(line)):
         spot = _SPOT.fullmatch(line)
-        beings[-1].members[_spot(place) if place is not None else f"{spot[1]},{spot[2]}" if spot else ""] = None
+        beings[-1].members[
+            _spot(drive_match) if drive_match is not None else f"{spot[1]},{spot[2]}" if spot else ""
+        ] = None
         return True
     _row(beings[-1], line)
     return listing and ":" not in line
 
 
-def _spot(place: re.Match[str]) -> str:
+def _spot(drive_match: re.Match[str]) -> str:
     """`0,4`: enclosure and slot, the drawer between them where there is one."""
-    return ",".join(part for part in place.groups() if part is not None)
+    return ",".join(part for part in drive_match.groups() if part is not None)
 
 
 def _row(being: _Being, line: str) -> None:

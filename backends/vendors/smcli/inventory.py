@@ -52,15 +52,15 @@ def volume_target(system: str, volume: str) -> Target:
     return Target(backend=NAME, address=f"{system}/{volume}", scope=Scope.ARRAY)
 
 
-def drive_target(system: str, place: str) -> Target:
+def drive_target(system: str, tray_slot: str) -> Target:
     """The target of a drive, by enclosure and slot."""
-    return Target(backend=NAME, address=f"{system}/drive {place}")
+    return Target(backend=NAME, address=f"{system}/drive {tray_slot}")
 
 
 def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
     """A disk system with all that is in it."""
     owner = system_target(profile.name)
-    lying = {place: array for array in profile.arrays for place in array.members}
+    lying = {slot: array for array in profile.arrays for slot in array.members}
     return Inventory(
         controllers=(_system(profile, owner),),
         arrays=tuple(_volume(profile, part, owner, picture) for part in _each_once(profile.volumes)),
@@ -103,8 +103,8 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
 def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: Topology) -> Array:
     array = profile.array_of(volume)
     members = array.members if array is not None else ()
-    said = (volume.said("raid level") or "").removeprefix("RAID ")
-    level = Level.UNKNOWN if array is None and profile.cut else level_of(said, len(members))
+    level_number = (volume.said("raid level") or "").removeprefix("RAID ")
+    level = Level.UNKNOWN if array is None and profile.cut else level_of(level_number, len(members))
     node = node_of(volume, picture)
     state = volume.said("logical drive status", "volume status", "virtual disk status")
     pairs = [
@@ -125,7 +125,7 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
         data_drives=data_drives(level, len(members)),
         spans=1 if members else None,
         device=node.device if node is not None else None,
-        members=tuple(drive_target(profile.name, place) for place in members),
+        members=tuple(drive_target(profile.name, slot) for slot in members),
         identity=identity(node) if node is not None else _known(volume),
         facts=Fact.from_rows(pairs),
     )
@@ -184,5 +184,5 @@ _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 def _state(text: str | None, table: dict[str, State]) -> State:
     """By the beginning of what it says."""
-    said = (text or "").lower()
-    return next((state for word, state in table.items() if said.startswith(word)), State.UNKNOWN)
+    status = (text or "").lower()
+    return next((state for word, state in table.items() if status.startswith(word)), State.UNKNOWN)

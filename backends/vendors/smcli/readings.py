@@ -243,9 +243,9 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
     """Where the controllers write through, or cache without protection, although the write cache is on."""
     if now != "write-back":
         return None, None
-    said = _ON.match(raw or "")
-    if said is not None and said[2]:
-        return "write-through", f"the disk system says: {said[2]}"
+    cache_line = _ON.match(raw or "")
+    if cache_line is not None and cache_line[2]:
+        return "write-through", f"the disk system says: {cache_line[2]}"
     bad = next((battery for battery in view.profile.batteries if not battery.startswith("Optimal")), None)
     if bad is not None and value_of(view.record, WITHOUT_BATTERY) != "on":
         return "write-through", f"a battery is {bad}, and caching without batteries is off"

@@ -42,10 +42,10 @@ def asked(program: str, name: str, statement: str) -> tuple[str, ...]:
 
 def step(view: SystemView, key: str, value: str) -> ChangeStep:
     """The one statement that sets a value: never more than one logical drive at a time."""
-    nouns, knob = view.profile.nouns, KNOBS[key]
-    what = nouns.system if view.volume is None else f'{nouns.volume} ["{view.volume.name}"]'
-    word = knob.said.get(value) or (_delay(value, nouns.fractions) if knob is FLUSH_MODIFIER else value)
-    return ChangeStep(argv=asked(view.program, view.profile.name, f"set {what} {knob.word}={word};"))
+    terms, setting = view.profile.nouns, KNOBS[key]
+    subject = terms.system if view.volume is None else f'{terms.volume} ["{view.volume.name}"]'
+    word = setting.said.get(value) or (_delay(value, terms.fractions) if setting is FLUSH_MODIFIER else value)
+    return ChangeStep(argv=asked(view.program, view.profile.name, f"set {subject} {setting.word}={word};"))
 
 
 def _delay(value: str, fractions: bool) -> str:
@@ -114,25 +114,25 @@ def with_value(view: SystemView, key: str, value: str) -> SystemView:
 def threshold_warning(view: SystemView, key: str, value: str) -> str:
     """What to say of a threshold with which writing out would stop above where it starts; "" of any other value."""
     partner = _PARTNERS.get(key)
-    other = None if partner is None else value_of(view.record, KNOBS[partner])
-    if other is None or not other.isdecimal():
+    partner_value = None if partner is None else value_of(view.record, KNOBS[partner])
+    if partner_value is None or not partner_value.isdecimal():
         return ""
-    start, stop = (value, other) if key == FLUSH_START.setting.key else (other, value)
+    start, stop = (value, partner_value) if key == FLUSH_START.setting.key else (partner_value, value)
     if int(stop) <= int(start):
         return ""
     return f"Writing out would stop at {stop} %, above the {start} % where it starts: the disk system may refuse that."
 
 
-def require_room(view: SystemView, wish: RequestedValue, companions: Mapping[str, str]) -> None:
+def require_room(view: SystemView, request: RequestedValue, companions: Mapping[str, str]) -> None:
     """Raises BlockedError where the other threshold, set since, is in the way of one that comes back."""
-    key, partner = wish.setting.key, _PARTNERS.get(wish.setting.key)
-    if partner is None or wish.value == wish.now.now or not threshold_warning(view, key, wish.value):
+    key, partner = request.setting.key, _PARTNERS.get(request.setting.key)
+    if partner is None or request.value == request.now.now or not threshold_warning(view, key, request.value):
         return
     now = value_of(view.record, KNOBS[partner])
     if companions.get(partner) == now:
         return
     raise BlockedError(
-        f"{wish.setting.label} of {wish.target} cannot go back to {wish.value} % while "
+        f"{request.setting.label} of {request.target} cannot go back to {request.value} % while "
         f"{KNOBS[partner].setting.label.lower()} {now} %.",
         hint=f"It was {companions[partner]} % then: take that back first." if partner in companions else "",
     )
@@ -186,28 +186,30 @@ def _candidate(drive: Drive, twice: bool, cut: str) -> Candidate:
     )
 
 
-def plan_logical_drive(wish: ArrayRequest, profile: SystemProfile, program: str) -> ArrayPlan:
+def plan_logical_drive(request: ArrayRequest, profile: SystemProfile, program: str) -> ArrayPlan:
     """The statements in the dialect that the disk system was asked in. Raises InvalidValueError."""
-    warnings = require_alike(wish.drives)
-    if wish.level not in LEVELS:
-        raise InvalidValueError(f"A disk system makes no {wish.level.name}.", hint="RAID0, 1, 10, 5 and 6 it makes.")
-    if wish.policies or wish.spans is not None:
+    warnings = require_alike(request.drives)
+    if request.level not in LEVELS:
+        raise InvalidValueError(f"A disk system makes no {request.level.name}.", hint="RAID0, 1, 10, 5 and 6 it makes.")
+    if request.policies or request.spans is not None:
         raise InvalidValueError("A logical drive has no spans, and no policies at birth.", hint="Set them afterwards.")
-    if wish.strip_bytes not in (None, *SEGMENTS):
+    if request.strip_bytes not in (None, *SEGMENTS):
         raise InvalidValueError(
-            f"A segment of {wish.strip_bytes} bytes cannot be made.", hint="8k, 16k, 32k and so on to 512k."
+            f"A segment of {request.strip_bytes} bytes cannot be made.", hint="8k, 16k, 32k and so on to 512k."
         )
-    data = require_shape(wish)
-    strip = None if wish.level is Level.RAID1 else wish.strip_bytes
-    made = ArrayRequest(level=wish.level, drives=wish.drives, strip_bytes=strip, name=wish.name, token=wish.token)
-    size = min((drive.size_bytes or 0 for drive in wish.drives), default=0)
+    data = require_shape(request)
+    strip = None if request.level is Level.RAID1 else request.strip_bytes
+    wanted = ArrayRequest(
+        level=request.level, drives=request.drives, strip_bytes=strip, name=request.name, token=request.token
+    )
+    size = min((drive.size_bytes or 0 for drive in request.drives), default=0)
     return ArrayPlan(
-        wish=made,
+        wish=wanted,
         maker="SMcli",
         steps=tuple(
-            ChangeStep(argv=asked(program, profile.name, statement)) for statement in _statements(made, profile.nouns)
+            ChangeStep(argv=asked(program, profile.name, statement)) for statement in _statements(wanted, profile.nouns)
         ),
-        size_bytes=capacity(made, data),
+        size_bytes=capacity(wanted, data),
         data_drives=data,
         seconds=size / INITIALISES,
         initialising="The disk system initialises it in the background, which is in this time.",
@@ -216,13 +218,13 @@ def plan_logical_drive(wish: ArrayRequest, profile: SystemProfile, program: str)
     )
 
 
-def _statements(wish: ArrayRequest, nouns: DialectTerms) -> tuple[str, ...]:
-    places = " ".join(drive.place for drive in wish.drives)
-    segment = "" if wish.strip_bytes is None else f" segmentSize={wish.strip_bytes // 1024}"
-    level, name = LEVELS[wish.level], wish.name
-    if nouns in (IBM, DELL):
-        drives = "drives" if nouns is IBM else "physicalDisks"
-        return (f'create {nouns.volume} {drives}=({places}) raidLevel={level} userLabel="{name}"{segment};',)
+def _statements(request: ArrayRequest, terms: DialectTerms) -> tuple[str, ...]:
+    places = " ".join(drive.place for drive in request.drives)
+    segment = "" if request.strip_bytes is None else f" segmentSize={request.strip_bytes // 1024}"
+    level, name = LEVELS[request.level], request.name
+    if terms in (IBM, DELL):
+        drives = "drives" if terms is IBM else "physicalDisks"
+        return (f'create {terms.volume} {drives}=({places}) raidLevel={level} userLabel="{name}"{segment};',)
     return (
         f'create volumeGroup drives=({places}) raidLevel={level} userLabel="{name}";',
         f'create volume volumeGroup="{name}" userLabel="{name}"{segment};',

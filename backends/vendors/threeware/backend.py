@@ -86,10 +86,10 @@ class Threeware(Settable[_UnitView]):
             return program
         cards, problems = await self._cards(program)
         self._seen = cards = tuple([await self._with_serials(program, card) for card in cards])
-        picture, found = await look(self._host), Inventory(problems=problems)
+        picture, merged = await look(self._host), Inventory(problems=problems)
         for card in cards:
-            found = found.merge(inventory(card, picture))
-        return replace(found, problems=deduplicated(found.problems))
+            merged = merged.merge(inventory(card, picture))
+        return replace(merged, problems=deduplicated(merged.problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a unit."""
@@ -103,35 +103,35 @@ class Threeware(Settable[_UnitView]):
 
     async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
         """A unit now. `back`: nothing that is told of drives or battery stands against it."""
-        return await self._view(target, others=not back)
+        return await self._view(target, whole_card=not back)
 
-    async def readings_of(self, seen: _UnitView) -> Mapping[str, Reading]:
+    async def readings_of(self, view: _UnitView) -> Mapping[str, Reading]:
         """What the card tells of a unit, and what may be set."""
-        return _readings(seen)
+        return _readings(view)
 
-    def identity_of(self, seen: _UnitView, key: str) -> Identity:
+    def identity_of(self, view: _UnitView, key: str) -> Identity:
         """A unit by its number, with the card's model and the serial number of its disk."""
-        return seen.identity
+        return view.identity
 
-    async def lock_for(self, seen: _UnitView, key: str) -> str:
+    async def lock_for(self, view: _UnitView, key: str) -> str:
         """That of the disk which the unit is; of the card where there is none."""
-        return seen.lock
+        return view.lock
 
     def steps(
-        self, seen: _UnitView, key: str, value: str, companions: Mapping[str, str] | None
+        self, view: _UnitView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
         """`quiet`, where it knows that: it asks nothing, and answers nothing that it would have asked."""
         if key not in WORDS:
             return ()
-        words = (seen.identity.name, "set", f"{WORDS[key]}={SAID.get(value, value)}")
-        return (ChangeStep(argv=(seen.program, *words, *(("quiet",) if key in QUIET else ()))),)
+        arguments = (view.identity.name, "set", f"{WORDS[key]}={SAID.get(value, value)}")
+        return (ChangeStep(argv=(view.program, *arguments, *(("quiet",) if key in QUIET else ()))),)
 
     def refusal(self, done: Completed) -> str:
         """Why it was not set, in the tool's words; "" if it was, as far as it says."""
         text = f"{done.stdout}\n{done.stderr}"
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        told = [line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))]
-        failed = " ".join(told[:2] if told[1:2] and told[1].startswith("(0x") else told[:1])
+        failures = [line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))]
+        failed = " ".join(failures[:2] if failures[1:2] and failures[1].startswith("(0x") else failures[:1])
         if done.returncode == 0 and not failed:
             return ""
         return clean(failed or (lines[-1] if lines else f"it ended with exit status {done.returncode}"), 300)
@@ -146,13 +146,13 @@ class Threeware(Settable[_UnitView]):
             await self.inventory()
         return tuple(candidate for card in self._seen or () for candidate in candidates(card))
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The line of tw_cli for it. The card is asked anew: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         program, card, units, _ = await self._making(controller)
-        require_still_free(wish, candidates(card))
-        planned = plan_array(wish, card, program)
+        require_still_free(request, candidates(card))
+        planned = plan_array(request, card, program)
         return replace(planned, before=existing_volume_ids(card, units), locks=(card_lock(card),))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
@@ -187,10 +187,10 @@ class Threeware(Settable[_UnitView]):
         """The program, and the card by its name. Raises InvalidValueError, NotFoundError."""
         if controller is None:
             raise InvalidValueError("It is not said which card makes it.")
-        place, program = CARD.fullmatch(controller.address), self._host.which(PLACES)
-        if controller.backend != NAME or place is None or program is None:
+        card_match, program = CARD.fullmatch(controller.address), self._host.which(PLACES)
+        if controller.backend != NAME or card_match is None or program is None:
             raise not_found(controller)
-        return program, place[1]
+        return program, card_match[1]
 
     async def _making(self, controller: Target | None) -> tuple[str, ThreewareCard, Mapping[str, UnitDetails], int]:
         """The program, a card with the serial numbers of its drives, what each unit tells of itself, and how many
@@ -253,10 +253,10 @@ class Threeware(Settable[_UnitView]):
 
     async def _card(self, program: str, row: Row, pci: str | None) -> ThreewareCard:
         name = row["Ctl"]
-        words = ("unitstatus", "drivestatus", *(("bbustatus",) if row.get("BBU", "-") != "-" else ()))
-        asked = [heard(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, word) for word in words]
-        fields = dict(zip(words, await asyncio.gather(*asked), strict=True))
-        text = {word: item.text for word, item in fields.items()}
+        questions = ("unitstatus", "drivestatus", *(("bbustatus",) if row.get("BBU", "-") != "-" else ()))
+        asked = [heard(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, question) for question in questions]
+        fields = dict(zip(questions, await asyncio.gather(*asked), strict=True))
+        text = {question: item.text for question, item in fields.items()}
         battery = rows(text.get("bbustatus", ""), *_BATTERIES)
         card = ThreewareCard(
             row=row,
@@ -266,51 +266,55 @@ class Threeware(Settable[_UnitView]):
             pci=pci,
         )
         short = {
-            word: truncation_problem(f"{NAME}:/{name}", Command(argv=(program, "info", name, word)), why)
-            for word, why in few(card).items()
+            question: truncation_problem(f"{NAME}:/{name}", Command(argv=(program, "info", name, question)), why)
+            for question, why in few(card).items()
         }
         columns = {"unitstatus": _UNITS, "drivestatus": _PORTS, "bbustatus": _BATTERIES}
-        for word in words:
-            if why := named_twice(text[word], *columns[word]):
-                command = Command(argv=(program, "info", name, word))
-                short[word] = Problem(
+        for question in questions:
+            if why := named_twice(text[question], *columns[question]):
+                command = Command(argv=(program, "info", name, question))
+                short[question] = Problem(
                     where=f"{NAME}:/{name}", message=refused_text(command, why), hint=by_hand(command)
                 )
         return replace(
-            card, cut=short | {word: item.problem for word, item in fields.items() if item.problem is not None}
+            card, cut=short | {question: item.problem for question, item in fields.items() if item.problem is not None}
         )
 
-    async def _view(self, target: Target, *, others: bool = True) -> _UnitView:
+    async def _view(self, target: Target, *, whole_card: bool = True) -> _UnitView:
         """What a unit is now. Raises NotFoundError, DeviceGoneError.
 
-        `others`: whether a cut answer about drives or battery stands against a change of it as well.
+        `whole_card`: whether a cut answer about drives or battery stands against a change of it as well.
         """
-        place, program = UNIT.fullmatch(target.address), self._host.which(PLACES)
-        if target.backend != NAME or place is None or program is None:
+        unit_match, program = UNIT.fullmatch(target.address), self._host.which(PLACES)
+        if target.backend != NAME or unit_match is None or program is None:
             raise not_found(target)
         cards, problems = await self._cards(program)
-        card = next((card for card in cards if card.name == f"c{place[1]}"), None)
-        row = next((unit for unit in card.units if unit["Unit"] == f"u{place[2]}"), None) if card is not None else None
+        card = next((card for card in cards if card.name == f"c{unit_match[1]}"), None)
+        row = (
+            next((unit for unit in card.units if unit["Unit"] == f"u{unit_match[2]}"), None)
+            if card is not None
+            else None
+        )
         half = (*problems, *(card.cut.values() if card is not None else ()))
         if card is None or row is None:
             raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone(target)
         node = node_of(row, await look(self._host))
-        known = Identity(
+        unit_identity = Identity(
             name=target.address, model=card.row["Model"], serial=None if node is None else identity(node).serial
         )
         lock = card_lock(card) if node is None else await lock_of(self._host, node.name)
-        if not others:
+        if not whole_card:
             half = tuple(problem for word, problem in card.cut.items() if word == "unitstatus")
         frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
         asked = [said(self._host, program, target.address, "show", word) for word in POLICIES.values()]
         policies = dict(zip(POLICIES, await asyncio.gather(*asked), strict=True))
         return _UnitView(
-            program=program, card=card, row=row, identity=known, lock=lock, frozen=frozen, policies=policies
+            program=program, card=card, row=row, identity=unit_identity, lock=lock, frozen=frozen, policies=policies
         )
 
 
-def _show(program: str, where: str, what: str) -> Command:
-    return Command(argv=(program, where, "show", what))
+def _show(program: str, where: str, subject: str) -> Command:
+    return Command(argv=(program, where, "show", subject))
 
 
 def _readings(view: _UnitView) -> Mapping[str, Reading]:

@@ -128,20 +128,20 @@ class Zfs:
         head = Inventory(controllers=(controller(module),))
         if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
             return replace(head, problems=(_WITHOUT_TOOLS,))
-        picture, found = await asyncio.gather(look(self._host), self._told(module))  # both may wait for the same disk
+        picture, listing = await asyncio.gather(look(self._host), self._told(module))  # both may wait for the same disk
         self._listed = None
-        if isinstance(found, RaidbenchError):
+        if isinstance(listing, RaidbenchError):
             states = await self._host.read_many(await self._host.list(IMPORTED))
-            left = tuple(plain_arrays(states, picture, found.message))
-            return replace(head, arrays=left, problems=(_problem(found),))
+            left = tuple(plain_arrays(states, picture, listing.message))
+            return replace(head, arrays=left, problems=(_problem(listing),))
         try:
-            await self._keep(found)
+            await self._keep(listing)
         except RaidbenchError as error:  # what was told without the values is there all the same
             self._kept = {}
             head = replace(head, problems=(_problem(error),))
         else:
-            self._listed = found
-        return replace(head, arrays=tuple(arrays(found, picture)))
+            self._listed = listing
+        return replace(head, arrays=tuple(arrays(listing, picture)))
 
     async def cached_inventory(self) -> Inventory:
         """As `inventory`, of the pools and datasets found last: no setting moves what is told of one there."""
@@ -166,8 +166,8 @@ class Zfs:
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """As `read`, of a dataset as of the last inventory: to ask for each of hundreds takes seconds."""
-        kept = self._kept.get(target.address) if target.backend == NAME else None
-        return await self.read(target) if kept is None else dataset_readings(kept)
+        last_view = self._kept.get(target.address) if target.backend == NAME else None
+        return await self.read(target) if last_view is None else dataset_readings(last_view)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The command lines that set `key` to `value`, and those that bring the present value and its source back."""
@@ -186,9 +186,9 @@ class Zfs:
         module, changes = await self._module(), []
         for key in parameters_in_order(module, values):
             legal = partial(legal_parameter, module)
-            wish = wanted(MODULE, declared[key], parameter_readings(module)[key], values[key], legal)
-            changes.append(_of_parameter(module, wish, limit_in_force(module, key)))
-            module = with_parameter(module, key, wish.value)
+            request = wanted(MODULE, declared[key], parameter_readings(module)[key], values[key], legal)
+            changes.append(_of_parameter(module, request, limit_in_force(module, key)))
+            module = with_parameter(module, key, request.value)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
@@ -197,19 +197,19 @@ class Zfs:
         if target == MODULE:
             module = await self._module()
             setting, reading = setting_of(PARAMETERS, MODULE, key), parameter_readings(module)[key]
-            was = validated_old_value(MODULE, setting, reading, value, parameter_before)
-            return _of_parameter(module, was, companions)
+            request = validated_old_value(MODULE, setting, reading, value, parameter_before)
+            return _of_parameter(module, request, companions)
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
         return await self._planned(
             view, validated_old_value(target, setting, dataset_readings(view)[key], value, value_before)
         )
 
-    async def _planned(self, view: DatasetView, wish: RequestedValue) -> Change:
-        tool, name, key = self._tool(), wish.target.address, wish.setting.key
-        change = wish.change(
-            steps(tool, name, key, wish.value),
-            undo_steps(tool, name, key, wish.now),
+    async def _planned(self, view: DatasetView, request: RequestedValue) -> Change:
+        tool, name, key = self._tool(), request.target.address, request.setting.key
+        change = request.change(
+            steps(tool, name, key, request.value),
+            undo_steps(tool, name, key, request.now),
             _identity(view),
             await self._locks(view),
         )
@@ -255,15 +255,15 @@ class Zfs:
         """The module as it is. Raises DeviceGoneError where it is not loaded."""
         names = (*(setting.key for setting in PARAMETERS), _LARGEST)
         texts = await self._host.read_many([*(FOLDER + name for name in names), _VERSION, _ARC, _MEMORY])
-        own = {name: texts[FOLDER + name] for name in names if FOLDER + name in texts}
-        if not own:
+        module_texts = {name: texts[FOLDER + name] for name in names if FOLDER + name in texts}
+        if not module_texts:
             raise gone(MODULE)
-        reasons = await asyncio.gather(*(self._host.writable(FOLDER + name) for name in own))
+        reasons = await asyncio.gather(*(self._host.writable(FOLDER + name) for name in module_texts))
         memory = texts.get(_MEMORY, "").partition("MemTotal:")[2].split()
         kib = number(memory[0]) if memory else None
         return ModuleView(
-            texts=own,
-            refusals=dict(zip(own, reasons, strict=True)),
+            texts=module_texts,
+            refusals=dict(zip(module_texts, reasons, strict=True)),
             arc=parse_arcstats(texts.get(_ARC)),
             memory_bytes=kib * 1024 if kib else None,
             version=clean(texts.get(_VERSION, ""), 40) or None,
@@ -278,7 +278,7 @@ class Zfs:
     async def _found(self, module: ModuleView) -> PoolsFound:
         """All in one look: four commands, however many datasets there are."""
         every = ("-t", "filesystem,volume")
-        lists, status, names, own = await asyncio.gather(
+        lists, status, names, own_values = await asyncio.gather(
             self._ask("zpool", "list", "-Hp", "-o", ",".join(POOL_COLUMNS)),
             self._ask("zpool", "status", "-LP"),
             self._ask("zfs", "list", "-Hp", *every, "-o", ",".join(DATASET_COLUMNS)),
@@ -298,7 +298,7 @@ class Zfs:
             pools=pools,
             statuses=statuses,
             datasets=datasets,
-            own=own_names(rows(own, 2), {dataset.name for dataset in datasets}),
+            own=own_names(rows(own_values, 2), {dataset.name for dataset in datasets}),
             nodes=await self._nodes(datasets),
             module=module,
         )
@@ -308,17 +308,19 @@ class Zfs:
         links = await asyncio.gather(*(self._host.link(link_of(name)) for name in volumes))
         return {name: node for name, link in zip(volumes, links, strict=True) if (node := node_of(link)) is not None}
 
-    async def _keep(self, found: PoolsFound) -> None:
+    async def _keep(self, listing: PoolsFound) -> None:
         """The values of all that is listed, asked for at once."""
-        names = [dataset.name for dataset in listed(found)]
+        names = [dataset.name for dataset in listed(listing)]
         if not names:
             self._kept = {}
             return
-        got, told = await asyncio.gather(self._get(_READ, names), asyncio.gather(*map(self._pool, found.pools)))
-        pools, values = dict(zip(found.pools, told, strict=True)), got
+        values_read, pool_values = await asyncio.gather(
+            self._get(_READ, names), asyncio.gather(*map(self._pool, listing.pools))
+        )
+        pools, values = dict(zip(listing.pools, pool_values, strict=True)), values_read
         why_not = await denial_of(self._host, self._tool())
         self._kept = {
-            name: _view(name, values[name], pools.get(name.split("/")[0], {}), found.module, why_not)
+            name: _view(name, values[name], pools.get(name.split("/")[0], {}), listing.module, why_not)
             for name in names
             if name in values
         }
@@ -389,8 +391,10 @@ class Zfs:
         command = Command(argv=(tool, *words), timeout=SECONDS, stall=STALL)
         done = await self._host.run(command)
         if done.returncode != 0 or done.truncated:
-            said = "its answer is too long." if done.truncated else _words(done)
-            raise ToolFailedError(f"{program} {words[0]} failed: {said}", evidence=f"{done.stdout[:4000]}{done.stderr}")
+            reason = "its answer is too long." if done.truncated else _words(done)
+            raise ToolFailedError(
+                f"{program} {words[0]} failed: {reason}", evidence=f"{done.stdout[:4000]}{done.stderr}"
+            )
         whole = WHOLE_STATUS if words[0] == "status" else WHOLE
         if why := whole.lost(done):
             raise _half(command.shown(), why)
@@ -426,13 +430,13 @@ def _view(
     )
 
 
-def _of_parameter(view: ModuleView, wish: RequestedValue, companions: Mapping[str, str]) -> Change:
+def _of_parameter(view: ModuleView, request: RequestedValue, companions: Mapping[str, str]) -> Change:
     """`companions`: with which its value is set, where it is left to ZFS."""
-    key, present = wish.setting.key, companions_now(view, wish.setting.key)
-    known = wish.now.now not in (None, "unknown")
-    change = wish.change(
-        parameter_steps(key, wish.value, companions),
-        parameter_steps(key, wish.now.now or "", present) if known else (),
+    key, present = request.setting.key, companions_now(view, request.setting.key)
+    readable = request.now.now not in (None, "unknown")
+    change = request.change(
+        parameter_steps(key, request.value, companions),
+        parameter_steps(key, request.now.now or "", present) if readable else (),
         _module_identity(view),
         "zfs-module",
     )
@@ -454,5 +458,5 @@ def _refusal(done: Completed) -> str:
 
 def _words(done: Completed) -> str:
     """The program's own words in a sentence."""
-    said = clean(clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=4).replace("\n", " "), 300).rstrip(".")
-    return f"{said}." if said else f"it ended with status {done.returncode} and did not say why."
+    output = clean(clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=4).replace("\n", " "), 300).rstrip(".")
+    return f"{output}." if output else f"it ended with status {done.returncode} and did not say why."

@@ -124,6 +124,6 @@ def parse_properties(text: str) -> dict[str, ZfsValue]:
 
 def parse_arcstats(text: str | None) -> Mapping[str, int]:
     """Counters of /proc/spl/kstat/zfs/arcstats by name; empty where it cannot be read."""
-    words = (line.split() for line in (text or "").split("\n"))
-    cells = ((row[0], number(row[2])) for row in words if len(row) == 3)
+    table_rows = (line.split() for line in (text or "").split("\n"))
+    cells = ((row[0], number(row[2])) for row in table_rows if len(row) == 3)
     return {name: value for name, value in cells if value is not None}

@@ -74,12 +74,12 @@ class _Count:
     maximum: int
 
 
-def _active(name: str, what: str, *, minimum: int = 1) -> _Count:
+def _active(name: str, label: str, *, minimum: int = 1) -> _Count:
     return _Count(
         setting=_parameter(
             key=f"zfs_vdev_{name}_active",
-            label=f"{what}, a device",
-            help=f"{what} that are under way on a device of a pool at a time. More of them raise throughput and the "
+            label=f"{label}, a device",
+            help=f"{label} that are under way on a device of a pool at a time. More of them raise throughput and the "
             f"latency of everything else there. (zfs(4), zfs_vdev_{name}_active)",
             unit="requests",
         ),

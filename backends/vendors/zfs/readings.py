@@ -103,9 +103,9 @@ def _reading(view: DatasetView, key: str) -> Reading:
     choices.insert(0, offer(INHERIT, f"Nothing of its own: {above}."))
     if value.source in OWN and value.source != "received":
         return Reading(now=force, raw=raw, choices=_and(choices, key, force), availability=_may(view, value))
-    known = value.source in ("default", "received") or value.source.startswith("inherited from ")
+    understood = value.source in ("default", "received") or value.source.startswith("inherited from ")
     return Reading(
-        now=(RECEIVED if value.source == "received" else INHERIT) if known else "unknown",
+        now=(RECEIVED if value.source == "received" else INHERIT) if understood else "unknown",
         raw=raw,
         effective=force,
         why_effective=clean(_why(value.source), 300),
@@ -144,6 +144,6 @@ def legal_value(view: DatasetView, setting: Setting, now: Reading, value: str) -
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
     """A value that it had before, whether its pool takes it now or not. Raises InvalidValueError."""
-    known = any(choice.value == value for choice in CHOICES.get(setting.key, ()))
+    is_choice = any(choice.value == value for choice in CHOICES.get(setting.key, ()))
     level = setting.key == "compression" and _LEVELS.fullmatch(value) is not None
-    return value if known or level else check_value(setting, now, value)
+    return value if is_choice or level else check_value(setting, now, value)

@@ -199,14 +199,14 @@ def _pool(lines: list[str]) -> PoolStatus:
     texts: dict[str, list[str]] = {}
     key = ""
     for line in lines[1:]:
-        front, colon, rest = line.partition(":")
+        front, colon, text = line.partition(":")
         if colon and not line.startswith("\t") and front.strip().isalpha():
             key = front.strip()
-            texts.setdefault(key, []).append(rest.strip())
+            texts.setdefault(key, []).append(text.strip())
         elif key:
             texts.setdefault(key, []).append(line)
     rows = texts.pop("config", [])
-    joined = {key: " ".join(" ".join(rest).split()) for key, rest in texts.items()}
+    joined = {key: " ".join(" ".join(text).split()) for key, text in texts.items()}
     return PoolStatus(name=name, state_word=joined.pop("state", ""), texts=joined, vdevs=tuple(_vdevs(rows, name)))
 
 

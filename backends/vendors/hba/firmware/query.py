@@ -33,8 +33,8 @@ async def look(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSna
     card = await _completed(questions, replace(card, pci=pci), about)
     configuration = await _configuration(questions)
     places = await questions.ask(layouts.places, FirmwareQuery.DRIVES) or ()
-    disks = sorted((place for place in places if place.kind == DISK), key=lambda place: place.order)
-    drives = [await _drive(questions, place, configuration) for place in disks]
+    disks = sorted((address for address in places if address.kind == DISK), key=lambda address: address.order)
+    drives = [await _drive(questions, address, configuration) for address in disks]
     numbers = sorted(volume.number for volume in await questions.ask(layouts.volumes, FirmwareQuery.VOLUMES) or ())
     volumes = [await _volume(questions, number, configuration, drives) for number in numbers]
     matches = tuple(volume for volume in volumes if volume is not None)
@@ -88,25 +88,27 @@ async def _configuration(questions: _Questions) -> Configuration:
     return configuration if configuration is not None else Configuration()
 
 
-async def _drive(questions: _Questions, place: FirmwareDrive, configuration: Configuration) -> PhysicalDrive:
+async def _drive(questions: _Questions, address: FirmwareDrive, configuration: Configuration) -> PhysicalDrive:
     """A drive; where it says nothing of itself, its state is what its drive group has of it."""
-    bare = PhysicalDrive(card=0, enclosure=place.enclosure, slot=place.slot, device_id=place.device_id)
-    drive = await questions.ask(lambda data: layouts.drive(data, place), FirmwareQuery.DRIVE, subject=place.device_id)
-    known = drive if drive is not None else bare
-    code = configuration.state(place.device_id) if not known.state_raw else None
-    return known if code is None else replace(known, state=drive_state(code)[0], state_raw=drive_state(code)[1])
+    bare = PhysicalDrive(card=0, enclosure=address.enclosure, slot=address.slot, device_id=address.device_id)
+    drive = await questions.ask(
+        lambda data: layouts.drive(data, address), FirmwareQuery.DRIVE, subject=address.device_id
+    )
+    reading = drive if drive is not None else bare
+    code = configuration.state(address.device_id) if not reading.state_raw else None
+    return reading if code is None else replace(reading, state=drive_state(code)[0], state_raw=drive_state(code)[1])
 
 
 async def _volume(
     questions: _Questions, number: int, configuration: Configuration, drives: list[PhysicalDrive]
 ) -> VirtualDrive | None:
     """A virtual drive with its members; an answer about another one counts for nothing."""
-    found = await questions.ask(layouts.volume, FirmwareQuery.VOLUME, subject=number)
-    if found is None or found.number != number:
+    answer = await questions.ask(layouts.volume, FirmwareQuery.VOLUME, subject=number)
+    if answer is None or answer.number != number:
         return None
     places = {drive.device_id: drive.place for drive in drives}
     members = tuple(places[device] for device in configuration.members(number) if device in places)
-    return replace(found, drives=members)
+    return replace(answer, drives=members)
 
 
 def _owned(drives: list[PhysicalDrive], volumes: tuple[VirtualDrive, ...]) -> tuple[PhysicalDrive, ...]:

@@ -124,8 +124,8 @@ def parse_adapter(text: str, number: int) -> Card:
 
 def _notices(sections: _Sections) -> tuple[str, ...]:
     """What the card says of itself that somebody should know, whatever section it stands in."""
-    kept = (rows.get("any offline vd cache preserved", "") for rows in sections.rows.values())
-    return (PRESERVED,) if any(yes(text) for text in kept) else ()
+    preserved = (rows.get("any offline vd cache preserved", "") for rows in sections.rows.values())
+    return (PRESERVED,) if any(yes(text) for text in preserved) else ()
 
 
 def _first_whole(sections: _Sections, label: str) -> int | None:
@@ -200,14 +200,14 @@ def _digits(raw: str, *units: str) -> MegaRaidValue:
 
 def parse_pci(text: str, number: int) -> str | None:
     """`03:00.0` of -AdpGetPciInfo, which prints bus, device and function in hex; None unless all three are there."""
-    matches: dict[str, str] = {}
+    by_label: dict[str, str] = {}
     mine = True
     for line in lines(text):
         if not line.key and (match := re.match(r"PCI information for Controller ([0-9]{1,6})$", line.value, re.ASCII)):
             mine = int(match[1]) == number
-        elif mine and (told := _HEX.fullmatch(line.value)):
-            matches.setdefault(line.key, told[1].lower())
-    parts = [matches.get(key) for key in ("bus number", "device number", "function number")]
+        elif mine and (hexadecimal := _HEX.fullmatch(line.value)):
+            by_label.setdefault(line.key, hexadecimal[1].lower())
+    parts = [by_label.get(key) for key in ("bus number", "device number", "function number")]
     if any(part is None for part in parts):
         return None
     bus, device, function = (int(part or "", 16) for part in parts)

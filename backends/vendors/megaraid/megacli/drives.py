@@ -101,15 +101,18 @@ def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
 
     Of one that is there more than once nothing is believed: it is listed once, as refused.
     """
-    drives = [each for record in records(text, card) if (each := drive(record)).slot is not None]
-    twice = repeated((each.card, each.place) for each in drives)
+    drives = [drive_record for record in records(text, card) if (drive_record := drive(record)).slot is not None]
+    twice = repeated((drive_record.card, drive_record.place) for drive_record in drives)
     once = {
-        (each.card, each.place): PhysicalDrive(
-            card=each.card, enclosure=each.enclosure, slot=each.slot, refused=twice_reason(f"drive {each.place}")
+        (drive_record.card, drive_record.place): PhysicalDrive(
+            card=drive_record.card,
+            enclosure=drive_record.enclosure,
+            slot=drive_record.slot,
+            refused=twice_reason(f"drive {drive_record.place}"),
         )
-        if (each.card, each.place) in twice
-        else each
-        for each in drives
+        if (drive_record.card, drive_record.place) in twice
+        else drive_record
+        for drive_record in drives
     }
     return tuple(once.values())
 

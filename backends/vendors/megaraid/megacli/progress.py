@@ -67,13 +67,13 @@ def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
 
     `Rebuild Progress on Device at Enclosure N/A, Slot 67 Completed 31% in 959 Minutes.`
     """
-    matches: dict[str, BackgroundOperation] = {}
+    by_place: dict[str, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _DRIVE.match(row[:400].strip())
         if match:
             enclosure = match["enclosure"] if match["enclosure"].isdigit() else ""
             place = f"{int(enclosure) if enclosure else ''}:{int(match['slot'])}"
-            matches.setdefault(
+            by_place.setdefault(
                 place, BackgroundOperation(kind=KINDS[match["kind"].lower()], progress=fraction(match["percent"]))
             )
-    return matches
+    return by_place

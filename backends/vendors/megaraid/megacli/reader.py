@@ -124,14 +124,14 @@ class MegaCliReader:
             raise ToolFailedError(self.refused, evidence=about.stdout[:4000])
         text = whole_lines(about.stdout) if cut else about.stdout
         problems += [cut] if cut else []
-        found = parse_adapter(text, card)
-        if found.model is None and not found.values and card not in card_numbers(text):
+        adapter = parse_adapter(text, card)
+        if adapter.model is None and not adapter.values and card not in card_numbers(text):
             raise ToolFailedError(cut, evidence=about.stdout[:4000]) if cut else self.not_understood(about)
         return text
 
-    async def text(self, args: tuple[str, ...], what: str, problems: list[str]) -> str:
+    async def text(self, args: tuple[str, ...], subject: str, problems: list[str]) -> str:
         """A whole answer; "" and a problem if there is none in time. Raises ToolMissingError."""
-        text, whole = await self._heard(args, what, problems)
+        text, whole = await self._heard(args, subject, problems)
         return text if whole else ""
 
     async def listed(
@@ -142,22 +142,22 @@ class MegaCliReader:
         ts = parse(text, card)
         return ts if whole else ts[:-1]
 
-    async def _heard(self, args: tuple[str, ...], what: str, problems: list[str]) -> tuple[str, bool]:
+    async def _heard(self, args: tuple[str, ...], subject: str, problems: list[str]) -> tuple[str, bool]:
         """An answer and whether it is whole; of half of one the lines that are."""
         try:
             done = await self.run(args)
         except ToolFailedError as error:
-            problems.append(f"The {what} could not be read: {error.message}")
+            problems.append(f"The {subject} could not be read: {error.message}")
             return "", False
         cut = self.lost(args, done)
         if not done.stdout.strip():
-            problems.append(f"The {what} could not be read: {self._silent(args, done).message}")
+            problems.append(f"The {subject} could not be read: {self._silent(args, done).message}")
             return "", False
         if self.refused:
-            problems.append(f"The {what} could not be read: {self.refused}")
+            problems.append(f"The {subject} could not be read: {self.refused}")
             return "", False
         if cut:
-            problems.append(f"The {what} could not be read to its end: {cut}")
+            problems.append(f"The {subject} could not be read to its end: {cut}")
             return whole_lines(done.stdout), False
         return done.stdout, True
 

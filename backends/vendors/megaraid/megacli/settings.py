@@ -61,19 +61,19 @@ _NCQ = re.compile(r"NCQ Status is ?:? ?(?:NCQ )?(Enabled|Disabled)\.?$", re.ASCI
 
 def of_settings(section: Mapping[str, str]) -> dict[str, MegaRaidValue]:
     """Return the properties of the section Settings of -AdpAllInfo, by our keys."""
-    matches = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
-    matches["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
-    return {key: said for key, said in matches.items() if said is not None}
+    by_key = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
+    by_key["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
+    return {key: reading for key, reading in by_key.items() if reading is not None}
 
 
 def of_patrol_read(text: str) -> dict[str, MegaRaidValue]:
     """Return the properties of -AdpPR -Info besides the mode, by our keys."""
-    own = _pairs(text)
-    matches = {
-        "patrol_read_delay": _amount(own.get("patrol read execution delay", ""), "hours", "hour"),
-        "patrol_read_ssds": word(own.get("patrol read on ssd devices", ""), _ON_OFF),
+    pairs = _pairs(text)
+    by_key = {
+        "patrol_read_delay": _amount(pairs.get("patrol read execution delay", ""), "hours", "hour"),
+        "patrol_read_ssds": word(pairs.get("patrol read on ssd devices", ""), _ON_OFF),
     }
-    return {key: said for key, said in matches.items() if said is not None}
+    return {key: reading for key, reading in by_key.items() if reading is not None}
 
 
 def of_check(text: str) -> dict[str, MegaRaidValue]:
@@ -85,9 +85,9 @@ def of_check(text: str) -> dict[str, MegaRaidValue]:
 def of_ncq(text: str) -> dict[str, MegaRaidValue]:
     """Return what -AdpGetProp NCQDsply says: `Adapter 0: NCQ Status is Enabled`."""
     for line in lines(text):
-        said = _NCQ.search(line.value)
-        if said is not None:
-            return {"ncq": MegaRaidValue(value=_ON_OFF[said[1].lower()], raw=said[1])}
+        status = _NCQ.search(line.value)
+        if status is not None:
+            return {"ncq": MegaRaidValue(value=_ON_OFF[status[1].lower()], raw=status[1])}
     return {}
 
 
@@ -195,7 +195,7 @@ def recreate_words(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, .
 
 def _add(card: int, new: NewVolume) -> tuple[str, ...]:
     args = _words(new)
-    drives = tuple(_place(place) for place in new.drives)
+    drives = tuple(_place(slot) for slot in new.drives)
     if len(set(drives)) != len(drives):
         raise InvalidValueError("A drive is named twice among the members.")
     if new.level in _PLAIN:
@@ -207,12 +207,12 @@ def _add(card: int, new: NewVolume) -> tuple[str, ...]:
         return commands.add(card, level, drives, args)
     if new.level not in _SPANNED:
         raise InvalidValueError(f"How to make {clean(new.level)} with MegaCli is not known.")
-    level, each = _SPANNED[new.level], new.drives_per_span or 0
-    if each < _FEWEST[level] or len(drives) % each or not 2 <= len(drives) // each <= _MOST_SPANS:
-        raise InvalidValueError(f"{len(drives)} drives, {each} in each span, make no {new.level}.")
-    if level == 10 and each % 2:
-        raise InvalidValueError(f"{each} drives in each span make no {new.level}.")
-    spans = [drives[start : start + each] for start in range(0, len(drives), each)]
+    level, drives_each = _SPANNED[new.level], new.drives_per_span or 0
+    if drives_each < _FEWEST[level] or len(drives) % drives_each or not 2 <= len(drives) // drives_each <= _MOST_SPANS:
+        raise InvalidValueError(f"{len(drives)} drives, {drives_each} in each span, make no {new.level}.")
+    if level == 10 and drives_each % 2:
+        raise InvalidValueError(f"{drives_each} drives in each span make no {new.level}.")
+    spans = [drives[start : start + drives_each] for start in range(0, len(drives), drives_each)]
     return commands.add_spanned(card, level, spans, args)
 
 
@@ -232,11 +232,11 @@ def _words(new: NewVolume) -> tuple[str, ...]:
     return (*parts, f"-strpsz{strip}")
 
 
-def _place(place: str) -> str:
-    enclosure, colon, slot = place.partition(":")
+def _place(slot_address: str) -> str:
+    enclosure, colon, slot = slot_address.partition(":")
     if not colon or not _digits(slot) or (enclosure and not _digits(enclosure)):
-        raise InvalidValueError(f"{clean(place)} is no enclosure and slot.")
-    return place
+        raise InvalidValueError(f"{clean(slot_address)} is no enclosure and slot.")
+    return slot_address
 
 
 def _name(name: str) -> str:

@@ -79,14 +79,14 @@ SPANNED = ("raid10", "raid50", "raid60")
 """Levels that need `pdperarray`."""
 
 
-def read(tool: str, *words: str, seconds: float = READ_SECONDS) -> Command:
+def read(tool: str, *arguments: str, seconds: float = READ_SECONDS) -> Command:
     """A command that changes nothing."""
-    return Command(argv=(tool, *words, *ENDING), timeout=seconds)
+    return Command(argv=(tool, *arguments, *ENDING), timeout=seconds)
 
 
-def change(tool: str, *words: str, secret: tuple[str, ...] = ()) -> Command:
+def change(tool: str, *arguments: str, secret: tuple[str, ...] = ()) -> Command:
     """A command that changes something."""
-    return Command(argv=(tool, *words, *ENDING), timeout=SET_SECONDS, mutates=True, secret=secret)
+    return Command(argv=(tool, *arguments, *ENDING), timeout=SET_SECONDS, mutates=True, secret=secret)
 
 
 def without_nolog(command: Command) -> Command:
@@ -120,10 +120,10 @@ def card_words(key: str, value: str) -> tuple[str, ...]:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
         return tuple(word.format(int(value)) for word in NUMBERS[key])
-    args = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
-    if args is None:
+    arguments = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
+    if arguments is None:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
-    return args
+    return arguments
 
 
 def add_words(new: NewVolume) -> tuple[str, ...]:
@@ -173,11 +173,11 @@ def drives_text(drives: Sequence[str]) -> str:
     Raises InvalidValueError for a place that is not told.
     """
     runs: list[tuple[str, int, int]] = []
-    for place in drives:
-        enclosure, colon, slot = place.partition(":")
+    for address in drives:
+        enclosure, colon, slot = address.partition(":")
         if not colon or not slot.isdigit() or not enclosure.isdigit():
             raise InvalidValueError(
-                f"It is not known how the tool wants the drive {place!r} named, without an enclosure."
+                f"It is not known how the tool wants the drive {address!r} named, without an enclosure."
             )
         number = int(slot)
         if runs and runs[-1][0] == enclosure and runs[-1][2] == number - 1:

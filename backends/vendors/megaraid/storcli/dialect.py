@@ -83,31 +83,33 @@ class StorCli7:
             whole = await self._whole(problems, card)
         except UnreadableError as error:
             whole, refusal = Data(ends=None), error
-        own = Fields(whole)
-        to_its_end = bool(whole.ends) or own.whole("physical drives") is not None
+        fields = Fields(whole)
+        to_its_end = bool(whole.ends) or fields.whole("physical drives") is not None
         answers = [whole]
-        if any(True for _ in tables(whole, "dg/vd")) or own.whole("virtual drives") or not to_its_end:
+        if any(True for _ in tables(whole, "dg/vd")) or fields.whole("virtual drives") or not to_its_end:
             answers.append(await self._listed(problems, card, f"{path}/vall", certain=to_its_end))
             answers.append(Data(await self._auto_bgi(problems, card, f"{path}/vall")))
         seats = [at for _, row in tables(whole, "eid:slt") if (at := place(row.raw("eid:slt"))) is not None]
         seated = (f"{path}/eall/sall", any(at[0] is not None for at in seats))
         loose = (f"{path}/sall", any(at[0] is None for at in seats))
-        lacking = not to_its_end or len(seats) < (own.whole("physical drives") or 0)
+        lacking = not to_its_end or len(seats) < (fields.whole("physical drives") or 0)
         for where, there in (seated, loose):
             if there or lacking:
                 answers.append(await self._listed(problems, card, where, certain=there))
-        matches, listed = drives.drives(card, *answers), volumes.volumes(card, *answers)
-        if refusal is not None and not matches and not listed:
+        physical, listed = drives.drives(card, *answers), volumes.volumes(card, *answers)
+        if refusal is not None and not physical and not listed:
             raise refusal
-        problems += _cut_short(answers, matches, listed)
-        matches = self._refused(f"{path}/eall/sall", matches, problems)
+        problems += _cut_short(answers, physical, listed)
+        physical = self._refused(f"{path}/eall/sall", physical, problems)
         listed = self._refused(f"{path}/vall", listed, problems)
         if self._asker.cut:  # the lists round what the details tell exactly
-            matches = tuple(drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in matches)
+            physical = tuple(
+                drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in physical
+            )
         return CardSnapshot(
             card=await self._card(problems, card, whole),
             volumes=listed,
-            drives=await self._rebuilding(problems, card, matches),
+            drives=await self._rebuilding(problems, card, physical),
             problems=tuple(dict.fromkeys(problems)),
             cut=self._asker.cut,
         )
@@ -130,9 +132,9 @@ class StorCli7:
 
         Where it is not `certain` that there are any, the tool's word that there are none is no problem.
         """
-        own: list[str] = []
-        data = await self._asker.attempt(own, card, where, "show", "all", or_else=("show",))
-        problems += own if certain or data or not any(_none(text) for text in own) else []
+        refusals: list[str] = []
+        data = await self._asker.attempt(refusals, card, where, "show", "all", or_else=("show",))
+        problems += refusals if certain or data or not any(_none(text) for text in refusals) else []
         return data
 
     async def locate(self, card: int) -> str | None:
@@ -153,17 +155,17 @@ class StorCli7:
             self._require_whole()
             return replace(before, card=about)
         reply = await self._asker.answer(card, f"/c{card}/v{volume}", "show", "all")
-        others = tuple(drive for drive in before.volumes if drive.number != volume)
-        own: Mapping[str, object] = reply.data if reply is not None else {}
+        unchanged = tuple(drive for drive in before.volumes if drive.number != volume)
+        data: Mapping[str, object] = reply.data if reply is not None else {}
         old = next((drive for drive in before.volumes if drive.number == volume), None)
-        now = next((drive for drive in volumes.volumes(card, own) if drive.number == volume), None)
+        now = next((drive for drive in volumes.volumes(card, data) if drive.number == volume), None)
         if now is not None and now.refused:
             raise ToolFailedError(refused_text(f"{self._tool} /c{card}/v{volume} show all", now.refused))
         if now is None:
             if reply is not None and not reply.ok:
                 if not _no_such_volume(reply):
                     raise ToolFailedError(self._asker.refusal(reply, f"/c{card}/v{volume}", "show", "all"))
-                return replace(before, volumes=others)
+                return replace(before, volumes=unchanged)
             raise ToolFailedError(f"{self._tool} gave no answer about virtual drive {volume} of card {card}.")
         if old is None or key not in _ALONE:
             init = volumes.auto_bgi(await self._auto_bgi(problems, card, f"/c{card}/v{volume}"))
@@ -177,7 +179,7 @@ class StorCli7:
         return replace(
             before,
             card=backed,
-            volumes=tuple(sorted((*others, now), key=lambda drive: drive.number)),
+            volumes=tuple(sorted((*unchanged, now), key=lambda drive: drive.number)),
         )
 
     def _refused(self, where: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
@@ -231,8 +233,8 @@ class StorCli7:
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
         """See `Dialect`. A preview changes nothing."""
-        words = (f"/c{card}", "set", "aso", f"key={key}", *(("preview",) if preview else ()))
-        command = commands.change(self._tool, *words, secret=(f"key={key}", key))
+        arguments = (f"/c{card}", "set", "aso", f"key={key}", *(("preview",) if preview else ()))
+        command = commands.change(self._tool, *arguments, secret=(f"key={key}", key))
         return (replace(command, mutates=not preview),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
@@ -288,7 +290,7 @@ class StorCli7:
         if card.backup is None and card.backup_known:
             return card
         kinds = {"cachevault": ("cv",), "bbu": ("bbu",)}.get(card.backup.kind if card.backup else "", ("cv", "bbu"))
-        told = False
+        says_absent = False
         for kind in kinds:
             reply = await self._asker.maybe(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
             protection = (
@@ -296,10 +298,10 @@ class StorCli7:
             )
             if protection is not None:
                 return replace(card, backup=protection, backup_known=True)
-            told = told or (reply is not None and _absent(reply))
+            says_absent = says_absent or (reply is not None and _absent(reply))
         if whole or card.backup is None:
-            known = card.backup_known or (told and card.backup is None)
-            return replace(card, backup_known=known)
+            has_answer = card.backup_known or (says_absent and card.backup is None)
+            return replace(card, backup_known=has_answer)
         return replace(card, backup=None, backup_known=False)  # it answered before and does not now
 
     async def _rebuilding(
@@ -359,8 +361,8 @@ class StorCli8(StorCli7):
         except UnreadableError as error:  # a virtual drive can be set all the same
             problems.append(error.message)
             return replace(card, backup=None, backup_known=False)
-        protection, known = battery.listed(data)
-        return replace(card, backup=protection, backup_known=known)
+        protection, has_answer = battery.listed(data)
+        return replace(card, backup=protection, backup_known=has_answer)
 
 
 def _masked(word: str) -> str:
@@ -391,19 +393,19 @@ def _words(reply: Reply) -> str:
 
 
 def _cut_short(
-    answers: Sequence[Data], matches: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
+    answers: Sequence[Data], physical: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
 ) -> list[str]:
     """Promised numbers against rows, and rows against details: the tool may stop half-way and say Success."""
-    own = Fields(answers[0])
+    fields = Fields(answers[0])
     said_so = []
-    for what, promised, seen in (
-        ("drives", own.whole("physical drives"), len(matches)),
-        ("virtual drives", own.whole("virtual drives"), len(listed)),
+    for kind, promised, count in (
+        ("drives", fields.whole("physical drives"), len(physical)),
+        ("virtual drives", fields.whole("virtual drives"), len(listed)),
     ):
-        if promised is not None and seen < promised:
-            said_so.append(f"The tool promised {promised} {what} and listed {seen}: its answer is incomplete.")
+        if promised is not None and count < promised:
+            said_so.append(f"The tool promised {promised} {kind} and listed {count}: its answer is incomplete.")
     if any(answer.ends is not True for answer in answers[1:]):
         bare = [f"virtual drive {drive.number}" for drive in listed if drive.strip_bytes is None and not drive.refused]
-        bare += [f"drive {drive.place}" for drive in matches if drive.serial is None and not drive.refused]
+        bare += [f"drive {drive.place}" for drive in physical if drive.serial is None and not drive.refused]
         said_so += [f"The tool only lists {', '.join(bare)}: an answer of it is incomplete."] if bare else []
     return said_so

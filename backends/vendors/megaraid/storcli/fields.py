@@ -76,11 +76,11 @@ class Data(dict[str, object]):
         self.differing = differing
         self._found: dict[object, object] = {}
 
-    def once(self, look: Callable[[Mapping[str, object]], T]) -> T:
+    def once(self, parser: Callable[[Mapping[str, object]], T]) -> T:
         """What this parser finds in it."""
-        if look not in self._found:
-            self._found[look] = look(self)
-        return cast("T", self._found[look])
+        if parser not in self._found:
+            self._found[parser] = parser(self)
+        return cast("T", self._found[parser])
 
     def rows(self) -> list[tuple[str, dict[str, object], Mapping[str, str]]]:
         """What is `inside`, with the plain keys of each: every table is asked for many columns."""

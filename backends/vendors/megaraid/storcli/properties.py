@@ -102,14 +102,16 @@ def _by_name(data: Mapping[str, object]) -> dict[str, str]:
     return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
 
 
-def of_policies(own: Fields) -> dict[str, MegaRaidValue]:
+def of_policies(fields: Fields) -> dict[str, MegaRaidValue]:
     """Return what `show all` says under Policies (version 8: Properties), by our keys."""
-    lines = own.fields("policies")
-    rows = lines.rows("policies table") or own.rows("policies table")
+    lines = fields.fields("policies")
+    rows = lines.rows("policies table") or fields.rows("policies table")
     poll = next((row for row in rows if (row.text("policy") or "").lower() == "predictive fail poll interval"), None)
     return _named(
         {
-            "auto_rebuild": _word(lines.text("auto rebuild") or own.fields("properties").text("auto rebuild"), _ON_OFF),
+            "auto_rebuild": _word(
+                lines.text("auto rebuild") or fields.fields("properties").text("auto rebuild"), _ON_OFF
+            ),
             "load_balance": _word(lines.text("load balance mode"), _BALANCE),
             "smart_poll_interval": _number(poll.text("current") if poll is not None else None),
         }
@@ -118,12 +120,12 @@ def of_policies(own: Fields) -> dict[str, MegaRaidValue]:
 
 def of_patrol_read(data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
     """Return the settings of `show patrolread` besides its mode, by our keys."""
-    own = _by_name(data)
+    by_name = _by_name(data)
     return _named(
         {
-            "patrol_read_delay": _number(own.get("prexecutiondelay")),
-            "patrol_read_ssds": _word(own.get("pronssd"), _PATROL_SSDS),
-            "patrol_read_drives": _number(own.get("prmaxconcurrentpd")),
+            "patrol_read_delay": _number(by_name.get("prexecutiondelay")),
+            "patrol_read_ssds": _word(by_name.get("pronssd"), _PATROL_SSDS),
+            "patrol_read_drives": _number(by_name.get("prmaxconcurrentpd")),
         }
     )
 
@@ -135,7 +137,7 @@ def of_check(data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
 
 def of_property(name: str, data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
     """Return the settings of one `show` of `SHOWN`, by our keys."""
-    own = _by_name(data)
+    by_name = _by_name(data)
     if name == "copyback":
         keys: dict[str, tuple[str, ...]] = {
             "copyback": ("copyback", "copybackctrl"),
@@ -144,13 +146,13 @@ def of_property(name: str, data: Mapping[str, object]) -> dict[str, MegaRaidValu
         }
     else:
         keys = {"ncq": ("ncq",)} if name == "ncq" else {"cache_bypass": ("cachebypass",)}
-    fields = {key: next((own[name] for name in names if name in own), None) for key, names in keys.items()}
+    fields = {key: next((by_name[name] for name in names if name in by_name), None) for key, names in keys.items()}
     return _named({key: _word(text, _ON_OFF) for key, text in fields.items()})
 
 
-def bypass(own: Fields) -> MegaRaidValue | None:
+def bypass(fields: Fields) -> MegaRaidValue | None:
     """Return the cache bypass among the properties of a virtual drive: `Cachebypass Intelligent`, `Cachebypass-64k`."""
-    mode, size = own.text("cachebypass mode"), own.text("cachebypass size")
+    mode, size = fields.text("cachebypass mode"), fields.text("cachebypass size")
     if mode is None:
         return None
     raw = ", ".join(filter(None, (mode, size)))

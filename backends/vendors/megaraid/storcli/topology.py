@@ -102,7 +102,7 @@ def groups(data: Mapping[str, object]) -> Mapping[int, Group]:
                 missing.add(number)
                 continue
             rows = members.setdefault(number, {}).setdefault(span, [])
-            if all(shown(at) != known for _, known in rows):
+            if all(shown(at) != listed_drive for _, listed_drive in rows):
                 rows.append((row.whole("row") or 0, shown(at)))
         else:
             _note(row, number, free, caches)

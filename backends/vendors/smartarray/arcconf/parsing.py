@@ -181,8 +181,8 @@ def refusal(text: str) -> str | None:
     if "command completed successfully" in text.lower() and "command aborted" not in text.lower():
         return None
     rows = [clean(bare, 300) for _, bare in texts.lines(text)]
-    said = [row for row in rows if row and not _FOUND.match(row) and not row.lower().startswith("command aborted")]
-    return " ".join(said)[:400] or "it says neither that it did it nor why not"
+    reasons = [row for row in rows if row and not _FOUND.match(row) and not row.lower().startswith("command aborted")]
+    return " ".join(reasons)[:400] or "it says neither that it did it nor why not"
 
 
 def refused(text: str) -> bool:
@@ -220,7 +220,7 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
         if passage.kind == "volume"
     )
     family = _family(passages)
-    owners = {place: volume.array for volume in volumes for place in volume.drives}
+    owners = {bay: volume.array for volume in volumes for bay in volume.drives}
     return CardText(
         card=_facts(card or OutputSection("card"), number, family),
         groups=groups,
@@ -337,7 +337,12 @@ def _volume(
 ) -> LogicalDrive:
     fields = passage.fields
     raw = next(
-        (found for key, value in fields.items() if key.startswith("status of logical") and (found := told(value))), ""
+        (
+            status_text
+            for key, value in fields.items()
+            if key.startswith("status of logical") and (status_text := told(value))
+        ),
+        "",
     )
     array = told(fields.get("array"))
     group = next((group for group in groups if group.name == array), None)
@@ -347,7 +352,7 @@ def _volume(
     status = fields.get("write-cache status") or (mode if setting is not None else None)
     level = fields.get("raid level")
     number = int(passage.name)
-    own = jobs.get(number, ())
+    volume_jobs = jobs.get(number, ())
     state_job = _job(raw.partition("(")[2]) if "%" in raw else None
     return LogicalDrive(
         number=number,
@@ -373,7 +378,7 @@ def _volume(
         width=_width(passage),
         parity_groups=_parity_groups(passage) if texts.level(level) in PARITY_IN_SPANS else None,
         ssd_cache=_front(fields) or ssd_cache_of(fields.get("ld acceleration method")),
-        jobs=own or ((state_job,) if state_job is not None else ()),
+        jobs=volume_jobs or ((state_job,) if state_job is not None else ()),
         lost="Failed stripes" if fields.get("failed stripes", "").lower() == "yes" else None,
     )
 
@@ -385,15 +390,15 @@ def _front(fields: Mapping[str, str]) -> str | None:
     """
     on = {}
     for kind in ("read", "write"):
-        said = next(
+        setting = next(
             (value for last in ("status", "setting") if (value := told(fields.get(f"maxcache {kind} cache {last}")))),
             None,
         )
-        if said is not None and vocabulary.onoff(said) != "off":
-            on[kind] = said
+        if setting is not None and vocabulary.onoff(setting) != "off":
+            on[kind] = setting
     policy = told(fields.get("maxcache write cache policy"))
     if on:
-        text = ", ".join(f"{kind} cache {said}" for kind, said in on.items())
+        text = ", ".join(f"{kind} cache {setting}" for kind, setting in on.items())
         return f"{text} ({policy})" if policy is not None and "write" in on else text
     assigned = told(fields.get("maxcache assigned")) or told(fields.get("maxcache"))
     return None if assigned is None or vocabulary.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
@@ -427,10 +432,12 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
         return tuple(dict.fromkeys(told_order))
     if drives is None:
         return ()
-    known = Counter(drive.serial for drive in drives)
-    by_serial = {drive.serial: drive.place for drive in drives if drive.serial is not None and known[drive.serial] == 1}
+    counts = Counter(drive.serial for drive in drives)
+    by_serial = {
+        drive.serial: drive.place for drive in drives if drive.serial is not None and counts[drive.serial] == 1
+    }
     by_seat = {seat: drive.place for drive in drives if (seat := _seat(drive.slot)) is not None}
-    matches = []
+    places = []
     for heading, fields in passage.parts.items():
         if not ("segment" in heading or "physical device" in heading):
             continue
@@ -440,9 +447,9 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
             inside, _, serial = value.partition("(")[2].rpartition(")")
             pair = _PAIR.fullmatch(inside.strip())
             seat = _seat(inside)
-            place = f"{int(pair[1])}:{int(pair[2])}" if pair else by_seat.get(seat) if seat is not None else None
-            matches.append(by_serial.get(serial.strip()) or place)
-    return tuple(dict.fromkeys(name for name in matches if name is not None))
+            bay = f"{int(pair[1])}:{int(pair[2])}" if pair else by_seat.get(seat) if seat is not None else None
+            places.append(by_serial.get(serial.strip()) or bay)
+    return tuple(dict.fromkeys(name for name in places if name is not None))
 
 
 def _width(passage: OutputSection) -> int | None:

@@ -77,10 +77,7 @@ def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
     """
     card_sections = read(text)
     return tuple(
-        _card(
-            other_card_sections, other_card_sections.open if cut and other_card_sections is card_sections[-1] else None
-        )
-        for other_card_sections in card_sections
+        _card(sections, sections.open if cut and sections is card_sections[-1] else None) for sections in card_sections
     )
 
 
@@ -105,10 +102,10 @@ def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardTe
             drives[section.name] = _drive(section, alone=torn is not None)
         elif before.array is None and section.array is not None and section.row:
             drives[section.name] = replace(before, array=section.array)
-    told = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
-    said = _affected(card_sections.paragraphs)
+    believed = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
+    affected = _affected(card_sections.paragraphs)
     volumes = {
-        int(section.name): _volume(section, groups, told, said)
+        int(section.name): _volume(section, groups, believed, affected)
         for section in card_sections.sections
         if section.kind == "volume"
     }
@@ -142,13 +139,13 @@ _KINDS = {"array": "array", "volume": "logical drive", "drive": "physical drive"
 
 def _twice(sections: Sequence[TextSection]) -> frozenset[tuple[str, str]]:
     """Return what is described more than once, by kind and name. Drives are listed beside their description."""
-    told = [
+    described = [
         section
         for section in sections
         if section.kind in _KINDS and (section.fields or (section.kind == "volume" and section.row))
     ]
     return repeated(
-        (section.kind, str(int(section.name)) if section.kind == "volume" else section.name) for section in told
+        (section.kind, str(int(section.name)) if section.kind == "volume" else section.name) for section in described
     )
 
 
@@ -158,7 +155,7 @@ def _untorn(card_sections: CardSections, torn: list[TextSection]) -> CardSection
     if card in torn:
         names = ("serial number", "firmware version")
         card = TextSection("card", card.name, fields={key: card.fields[key] for key in names if key in card.fields})
-    whole = [section for section in card_sections.sections if all(section is not other for other in torn)]
+    whole = [section for section in card_sections.sections if all(section is not cut_section for cut_section in torn)]
     return replace(card_sections, card=card, sections=whole)
 
 
@@ -195,8 +192,8 @@ def _facts(card_sections: CardSections) -> RaidCard:
 
 def _cache_details(fields: Mapping[str, str]) -> str | None:
     """Return why the cache is as it is, in the tool's words."""
-    said = (told(fields.get("cache status details"), 300), told(fields.get("cache disable reason"), 300))
-    return ". ".join(dict.fromkeys(name.rstrip(".") for name in said if name is not None)) or None
+    details = (told(fields.get("cache status details"), 300), told(fields.get("cache disable reason"), 300))
+    return ". ".join(dict.fromkeys(name.rstrip(".") for name in details if name is not None)) or None
 
 
 def power_cause(details: str | None) -> bool:
@@ -293,8 +290,8 @@ def acceleration(method: str | None, caching: str | None, group: DriveGroup | No
     if method is not None and (word := method.strip().lower()):
         if "smart path" in word or "bypass" in word:
             return vocabulary.phrase(method, "smart-path")
-        known = {"controller cache": "controller-cache"} | dict.fromkeys(_NO_ACCELERATOR, "none")
-        return vocabulary.phrase(method, known.get(word))
+        accelerators = {"controller cache": "controller-cache"} | dict.fromkeys(_NO_ACCELERATOR, "none")
+        return vocabulary.phrase(method, accelerators.get(word))
     if group is not None and group.smart_path is not None and group.smart_path.value == "enable":
         return SmartArrayValue(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
     if caching is None or told(caching) is None:
@@ -341,9 +338,7 @@ def _volume(
     group = groups.get(section.array or "")
     named = tuple(dict.fromkeys(section.drives))
     members = tuple(
-        place
-        for place, drive in (drives or {}).items()
-        if drive.array == section.array and drive.state is not State.SPARE
+        bay for bay, drive in (drives or {}).items() if drive.array == section.array and drive.state is not State.SPARE
     )
     front = next((fields[key] for key in fields if key in _FRONT), None)
     old = "caching" not in fields and "array accelerator" in fields
@@ -378,9 +373,8 @@ def _device(fields: Mapping[str, str]) -> str | None:
 
 
 def _jobs(state: str, initialisation: str | None) -> tuple[CardJob, ...]:
-    said = (state, initialisation or "")
     jobs = []
-    for text in said:
+    for text in (state, initialisation or ""):
         word = text.lower()
         kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
         if kind is not None:
@@ -441,7 +435,7 @@ def _row(section: TextSection, fields: dict[str, str]) -> bool:
         fields.setdefault("interface type", parts[0])
     if at < len(parts):
         fields.setdefault("size", parts[at])
-    rest = parts[at + 1 :]
-    announced = [part for part in rest[1:] if PREDICTED in part.lower()]
-    fields.setdefault("status", section.state or ", ".join([*rest[:1], *announced]))
-    return any("spare" in part.lower() for part in rest)
+    tail = parts[at + 1 :]
+    announced = [part for part in tail[1:] if PREDICTED in part.lower()]
+    fields.setdefault("status", section.state or ", ".join([*tail[:1], *announced]))
+    return any("spare" in part.lower() for part in tail)

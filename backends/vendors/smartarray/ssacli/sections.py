@@ -88,11 +88,11 @@ class CardSections:
     @property
     def open(self) -> list[TextSection]:
         """Those that may have gone on, had the answer been cut at its end."""
-        known = [section for section in self.ends_in if section.kind]
+        headed = [section for section in self.ends_in if section.kind]
         children = [section.name for section in self.ends_in if not section.kind]
-        if known[-1] is self.card and any(not name.startswith(_SENSOR) for name in children):
+        if headed[-1] is self.card and any(not name.startswith(_SENSOR) for name in children):
             return []  # what follows the card's own lines has begun
-        return known[-1:]
+        return headed[-1:]
 
 
 @dataclass(slots=True)
@@ -136,11 +136,11 @@ class _SectionReader:
             return False
         return True
 
-    def _card(self, model: str = "", slot: str = "", rest: str = "") -> None:
+    def _card(self, model: str = "", slot: str = "", tail: str = "") -> None:
         card = TextSection("card", slot)
-        if serial := _SERIAL.search(rest):
+        if serial := _SERIAL.search(tail):
             card.fields["serial number"] = serial[1]
-        mode = "HBA" if "(hba mode)" in rest.lower() else None
+        mode = "HBA" if "(hba mode)" in tail.lower() else None
         self.close()
         self.found.append(CardSections(card, model.strip(), mode, paragraphs=self.early))
         self.early, self.stack, self.array, self.loose = [], [card], None, False
@@ -248,5 +248,5 @@ def errors(text: str) -> Iterator[str]:
     rows = [bare for _, bare in texts.lines(text)]
     for at, bare in enumerate(rows):
         if bare.lower().startswith("error:"):
-            said = itertools.takewhile(bool, rows[at : at + _ROWS])
-            yield clean(" ".join(said), 400)
+            message = itertools.takewhile(bool, rows[at : at + _ROWS])
+            yield clean(" ".join(message), 400)
