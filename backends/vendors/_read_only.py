@@ -16,7 +16,7 @@ facts = Fact.from_rows
 """Returns a fact for each row of label and value that has a value."""
 
 
-async def said(host: Host, *argv: str) -> str:
+async def record_output(host: Host, *argv: str) -> str:
     """What a program prints, for a recording alone; "" where it fails."""
     try:
         return (await host.run(Command(argv=argv, timeout=READ_SECONDS))).stdout
@@ -24,7 +24,7 @@ async def said(host: Host, *argv: str) -> str:
         return ""
 
 
-async def heard(host: Host, whole: CompletenessCheck, where: str, *argv: str) -> ToolOutput:
+async def read_output(host: Host, whole: CompletenessCheck, where: str, *argv: str) -> ToolOutput:
     """What a program prints, and whether that is all."""
     return await hear(host, whole, Command(argv=argv, timeout=READ_SECONDS), where)
 

@@ -73,7 +73,7 @@ class Peer:
         return self.connection not in _CONNECTED
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """`bob: Connected, UpToDate`."""
         states = dict.fromkeys(filter(None, (self.connection, self.replication, self.disk)))
         return f"{self.name}: {', '.join(states)}".removeprefix(": ")
@@ -276,15 +276,18 @@ def _lines(node: Node, replica: Replica | None, replica_state: ReplicaState | No
     if replica is not None:
         yield "Resource", f"{replica.resource}, volume {replica.volume}"
         yield "Metadata on", replica.meta or ("" if replica.disk is None else "the same disk")
-    yield "On", ", ".join(f"/dev/{name.replace('!', '/')}" for name in node.slaves) or _without(replica, replica_state)
+    yield (
+        "On",
+        ", ".join(f"/dev/{name.replace('!', '/')}" for name in node.slaves) or _absence_text(replica, replica_state),
+    )
     if replica_state is not None:
         yield "Role", replica_state.role
         yield "Copy here", replica_state.disk
         for peer in replica_state.peers:
-            yield "Copy elsewhere", peer.words
+            yield "Copy elsewhere", peer.summary
 
 
-def _without(replica: Replica | None, replica_state: ReplicaState | None) -> str:
+def _absence_text(replica: Replica | None, replica_state: ReplicaState | None) -> str:
     diskless = (replica is not None and replica.disk is None) or (
         replica_state is not None and replica_state.disk == "Diskless"
     )

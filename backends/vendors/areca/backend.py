@@ -8,7 +8,7 @@ from backends.host import Host
 from backends.model import Array, Controller, Drive, Health, Inventory, Problem, Protection, Scope, State, Target, Task
 from backends.sizes import read_size
 from backends.tool_output import ToolOutput, deduplicated_problems
-from backends.vendors._read_only import facts, heard, only_card, program_of, said
+from backends.vendors._read_only import facts, only_card, program_of, read_output, record_output
 from backends.vendors.areca import CARDS
 from backends.vendors.areca.output_parsing import (
     ArecaDrive,
@@ -65,7 +65,7 @@ class Areca:
         program = program_of(self._host, PLACES, NAME, "cli64")
         if not isinstance(program, str):
             return program
-        tool_outputs = [await heard(self._host, WHOLE, NAME, program, *pair) for pair in READS]
+        tool_outputs = [await read_output(self._host, WHOLE, NAME, program, *pair) for pair in READS]
         *about, of_sets, of_drives = tool_outputs
         problems = deduplicated_problems(tool_outputs)
         if count := strange_drives(of_drives.text):
@@ -95,7 +95,7 @@ class Areca:
     async def _of_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
         """Return what is said of each drive, by its number; asked in turn, as the card serves one question."""
         return {
-            disk.number: await heard(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
+            disk.number: await read_output(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
             for disk in disks
         }
 
@@ -104,7 +104,7 @@ class Areca:
         program = self._host.which(PLACES)
         if program is None or target != _CARD:
             return 0
-        await said(self._host, program, *UNRECORDED)
+        await record_output(self._host, program, *UNRECORDED)
         return 1
 
     async def diagnose(self) -> tuple[Problem, ...]:

@@ -22,7 +22,7 @@ from backends.topology.tree import read_node
 from backends.udev import assign, match_keys, queue_rules, require_unique
 from backends.values import dataclass
 from backends.vendors.bcache.inventory import NAME, BcacheFacts, array_of, read_devices
-from backends.vendors.bcache.readings import kernel_word, readings, settled, value_before, wanted_value
+from backends.vendors.bcache.readings import kernel_word, readings, value_afterwards, value_before, wanted_value
 from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
 
 RULES = queue_rules("bcache", "bcache device")
@@ -111,7 +111,7 @@ class Bcache(Settable[BcacheSnapshot]):
         self, snapshot: BcacheSnapshot, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
         """With what the kernel makes of the value, which may be another one."""
-        after = settled(request.setting.key, request.value)
+        after = value_afterwards(request.setting.key, request.value)
         return replace(change, after=after, asked=request.value if after != request.value else "")
 
     def require_steps(self, snapshot: BcacheSnapshot, change: Change) -> None:

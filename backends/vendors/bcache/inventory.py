@@ -100,10 +100,10 @@ async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
     texts = await host.read_many([path for set_of_device in paths.values() for path in set_of_device.values()])
     listed = await asyncio.gather(*map(host.list, _FOLDERS)) if devices else ()
     there = {path for group in listed for path in group}
-    return tuple(_told(device, paths[device.name], texts, there) for device in devices)
+    return tuple(_with_texts(device, paths[device.name], texts, there) for device in devices)
 
 
-def _told(
+def _with_texts(
     device: BcacheFacts, paths: Mapping[str, str], texts: Mapping[str, str], there: Collection[str]
 ) -> BcacheFacts:
     """The device with what could be read of it, and what is there and could not."""
@@ -144,7 +144,7 @@ def parse_size(text: str | None) -> int | None:
     return whole if unit is None else _least(whole, int(tenth), _UNITS.index(unit))
 
 
-def told_size(count: int) -> int:
+def displayed_size(count: int) -> int:
     """Which size is read of so many bytes."""
     power = 1
     while count >> 10 * power >= 1000:

@@ -11,7 +11,7 @@ from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
 from backends.sizes import size_words
 from backends.text import chosen, clean
 from backends.topology.tree import number
-from backends.vendors.bcache.inventory import BcacheFacts, parse_size, told_size
+from backends.vendors.bcache.inventory import BcacheFacts, displayed_size, parse_size
 from backends.vendors.bcache.settings import (
     CACHE_MODE,
     CHOICES,
@@ -108,6 +108,6 @@ def kernel_word(key: str, value: str) -> str:
     return next((word for word, choice in CHOICES.get(key, {}).items() if choice.value == value), value)
 
 
-def settled(key: str, value: str) -> str:
+def value_afterwards(key: str, value: str) -> str:
     """The value that is read of it afterwards."""
-    return str(told_size(int(value))) if key == SEQUENTIAL_CUTOFF.key else value
+    return str(displayed_size(int(value))) if key == SEQUENTIAL_CUTOFF.key else value

@@ -32,7 +32,14 @@ from backends.topology.tree import page_bytes, read_node
 from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.settings import BY_KEY, RULES, SIDE_EFFECTS, actions, in_order, resets_to, settings_of
-from backends.vendors.block.values import fitting, reading, require_size, scheduler_file, settled, written
+from backends.vendors.block.values import (
+    fitting_companions,
+    kernel_text,
+    reading,
+    require_size,
+    scheduler_file,
+    value_afterwards,
+)
 
 NAME = "block"
 """The prefix of this backend's targets."""
@@ -102,13 +109,13 @@ class BlockBackend:
             if key == "nr_requests" and "scheduler" in values:  # which resets what is there now
                 require_size(request, attributes)
             changes.append(await self._planned(node, request, attributes, lock))
-            attributes = _with(attributes, key, written(key, request.value), now)
+            attributes = _with_attribute(attributes, key, kernel_text(key, request.value), now)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """What writes `value` again, and then its companions: what the kernel reset along with it."""
         setting = setting_of(self.settings(target), target, key)
-        require_companions(target, key, companions, {name: _NUMBER for name in companions if _comes_along(key, name)})
+        require_companions(target, key, companions, {name: _NUMBER for name in companions if _is_companion(key, name)})
         node = await self._node(target)
         attributes = await self._attributes(node.name)
         request = validated_old_value(target, setting, (await self._readings(node.name, attributes))[key], value)
@@ -116,21 +123,21 @@ class BlockBackend:
             require_size(request, attributes)
         change = await self._planned(node, request, attributes, await lock_of(self._host, node.name))
         if key == "scheduler":
-            companions = fitting(companions, request.value, attributes)
-        return replace(change, writes=_way_back(node.name, key, request.value, companions))
+            companions = fitting_companions(companions, request.value, attributes)
+        return replace(change, writes=_revert_writes(node.name, key, request.value, companions))
 
     async def _planned(self, node: Node, request: RequestedValue, attributes: Mapping[str, str], lock: str) -> Change:
         key = request.setting.key
         companions = await self._companions(node.name, key, attributes)
         before = request.now.now
         undo = (
-            _way_back(node.name, key, before, companions)
+            _revert_writes(node.name, key, before, companions)
             if key in attributes and before is not None and is_understood(before)
             else ()
         )
-        write = ChangeStep(path=f"{_queue(node.name)}/{key}", text=written(key, request.value))
+        write = ChangeStep(path=f"{_queue(node.name)}/{key}", text=kernel_text(key, request.value))
         change = request.change((write,), undo, identity(node), lock)
-        after = settled(key, request.value, attributes)
+        after = value_afterwards(key, request.value, attributes)
         asked = request.value if after != request.value else ""
         return replace(
             change,
@@ -143,7 +150,7 @@ class BlockBackend:
 
     async def apply(self, change: Change) -> None:
         """Write, after making sure that this is still the device that was planned for."""
-        _require_ours(change)
+        _require_own_writes(change)
         await take_steps(change, self._take, same=lambda: self._same(change))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
@@ -154,8 +161,8 @@ class BlockBackend:
         legal: dict[str, str] = {}
         for key in in_order(values):
             now = (await self._readings(node.name, attributes))[key]
-            legal[key] = written(key, check_value(declared[key], now, values[key]))
-            attributes = _with(attributes, key, legal[key], now)
+            legal[key] = kernel_text(key, check_value(declared[key], now, values[key]))
+            attributes = _with_attribute(attributes, key, legal[key], now)
         match = match_keys(node)
         require_unique(node, match, await read_tree(self._host))
         return await RULES.rule(self._host, node.device, match, actions(legal), legal)
@@ -219,21 +226,21 @@ class BlockBackend:
         return node
 
 
-def _with(attributes: Mapping[str, str], key: str, text: str, now: Reading) -> Mapping[str, str]:
+def _with_attribute(attributes: Mapping[str, str], key: str, text: str, now: Reading) -> Mapping[str, str]:
     """Return the attributes as they are once `text` are written to a file that reads `now`."""
     return {**attributes, key: scheduler_file(now, text) if key == "scheduler" else text}
 
 
-def _require_ours(change: Change) -> None:
+def _require_own_writes(change: Change) -> None:
     """Raises RefusedError for a step that writes any file but those of this setting of this very disk."""
     front = f"{_queue(change.target.address)}/"
     for step in change.writes:
         attribute = (step.path or "").removeprefix(front)
-        if step.path != front + attribute or not (attribute == change.key or _comes_along(change.key, attribute)):
+        if step.path != front + attribute or not (attribute == change.key or _is_companion(change.key, attribute)):
             raise RefusedError(f"This does not set {change.label} of {change.target}: {clean(step.shown(), 200)}.")
 
 
-def _comes_along(key: str, attribute: str) -> bool:
+def _is_companion(key: str, attribute: str) -> bool:
     """Return whether a way back of `key` may write the file `attribute` as well."""
     return attribute in SIDE_EFFECTS.get(key, ()) or (key == "scheduler" and _TUNABLE.fullmatch(attribute) is not None)
 
@@ -247,11 +254,11 @@ def _never(name: str, key: str) -> str | None:
     return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 
-def _way_back(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
+def _revert_writes(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     """The setting's own file first: it resets the others, and a scheduler has its tunables only once it is there."""
     reset = [other for other in SIDE_EFFECTS.get(key, ()) if other in companions]
     then = {other: companions[other] for other in (*reset, *sorted(set(companions) - set(reset)))}
     return tuple(
         ChangeStep(path=f"{_queue(name)}/{other}", text=text)
-        for other, text in {key: written(key, value), **then}.items()
+        for other, text in {key: kernel_text(key, value), **then}.items()
     )

@@ -139,7 +139,9 @@ def _requests_max(attributes: Mapping[str, str]) -> int:
     return int(_number(attributes.get("nr_tags")) or _number(attributes.get("nr_requests")) or 0)
 
 
-def fitting(companions: Mapping[str, str], scheduler: str, attributes: Mapping[str, str]) -> Mapping[str, str]:
+def fitting_companions(
+    companions: Mapping[str, str], scheduler: str, attributes: Mapping[str, str]
+) -> Mapping[str, str]:
     """Return what comes along with a scheduler, without a queue size that it does not take."""
     top = _requests_max({**attributes, "scheduler": f"[{scheduler}]", "nr_requests": ""})
     size = companions.get("nr_requests", "")
@@ -147,13 +149,13 @@ def fitting(companions: Mapping[str, str], scheduler: str, attributes: Mapping[s
     return {key: value for key, value in companions.items() if key != "nr_requests" or not too_many}
 
 
-def written(key: str, value: str) -> str:
+def kernel_text(key: str, value: str) -> str:
     """The text the kernel wants for a value of the common vocabulary."""
     kernel_words = {common: kernel for kernel, common in _CACHE_WORDS.items()}
     return kernel_words.get(value, value) if key == "write_cache" else value
 
 
-def settled(key: str, value: str, attributes: Mapping[str, str]) -> str:
+def value_afterwards(key: str, value: str, attributes: Mapping[str, str]) -> str:
     """The value that will be read back: wbt's -1 stands for a default that depends on the medium."""
     if key == "wbt_lat_usec" and value == "-1":
         return "75000" if attributes.get("rotational") == "1" else "2000"

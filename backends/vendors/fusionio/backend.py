@@ -144,14 +144,14 @@ class FusionIo(Settable[IoCardView]):
         return IoCardView(
             node=node,
             programs=programs,
-            blind=self._blind(programs),
+            blind=self._blind_reason(programs),
             module=module,
             volume=volume,
             uses=tuple(f"{use.part} {use.detail}" if use.part else use.detail for use in picture.uses(node.name)),
             frozen=cards.cut[0].message.rstrip(".") if cards.cut else await denial_of(self._host, programs.format),
         )
 
-    def _blind(self, programs: FusionIoTools) -> str | None:
+    def _blind_reason(self, programs: FusionIoTools) -> str | None:
         if programs.status is None:
             return "fio-status is not installed"
         return None if self._host.is_root else WriteDenied.NEEDS_ROOT

@@ -107,10 +107,10 @@ def _availability(view: IoCardView, now: int | None) -> Availability:
     """Return whether it may be formatted. A sector size of before needs no knowledge of the present one."""
     silent = now is None and view.module is not None and view.volume is not None
     unsettled = "fio-status does not say its sector size" if silent else None
-    return available_unless(None, unsettled, _why_not(view))
+    return available_unless(None, unsettled, _blocked_reason(view))
 
 
-def _why_not(view: IoCardView) -> str | None:
+def _blocked_reason(view: IoCardView) -> str | None:
     """The first reason against a format, those that a person cannot change before those that one can."""
     if view.blind is not None:
         return view.blind

@@ -53,7 +53,7 @@ def parse_status(text: str) -> Cards:
             at = "volume" if modules else ""
             if modules:
                 volume = IoVolume(name=match[1], state=clean(match[2]), kind=clean(match[3] or "") or None)
-                modules[-1] = replace(modules[-1], volumes=(*_others(modules[-1], volume.name), volume))
+                modules[-1] = replace(modules[-1], volumes=(*_volumes_besides(modules[-1], volume.name), volume))
         elif not indented and (match := _MODULE.fullmatch(line)):
             modules.append(Module(name=match[1], state=clean(match[2])))
             at = "module"
@@ -73,7 +73,7 @@ _FOUND = re.compile(r"^Found (\d{1,4}) ioMemory devices? in this system", re.MUL
 _NONE = re.compile(r"^No .{1,40} found in this system", re.MULTILINE)
 
 
-def lacking(text: str) -> str:
+def missing_part(text: str) -> str:
     """What an answer lacks of all that it names; "" where it is whole, and where it says that there is nothing."""
     cards, count = parse_status(text), _FOUND.search(text)
     if count is None:
@@ -98,7 +98,7 @@ def _each_once(modules: list[Module]) -> tuple[Module, ...]:
     return tuple(matches.values())
 
 
-def _others(module: Module, name: str) -> tuple[IoVolume, ...]:
+def _volumes_besides(module: Module, name: str) -> tuple[IoVolume, ...]:
     return tuple(volume for volume in module.volumes if volume.name != name)
 
 
@@ -194,7 +194,7 @@ def parse_document(text: str) -> Cards:
     return Cards(adapters=tuple(adapters), modules=tuple(modules.values()))
 
 
-def together(text: Cards, document: Cards) -> Cards:
+def merge_cards(text: Cards, document: Cards) -> Cards:
     """Both answers in one; where both tell of the same thing the text counts."""
     left = {module.name: module for module in document.modules}
     modules = [_module_of_both(module, left.pop(module.name, None)) for module in text.modules]

@@ -12,7 +12,7 @@ from backends.topology import Topology, read_tree
 from backends.vendors.hba.functions import Function, functions
 from backends.vendors.hba.inventory import controller, enriched, placed
 from backends.vendors.hba.names import Named, names
-from backends.vendors.hba.tools import narrow, silent, tool_of, unmanaged
+from backends.vendors.hba.tools import narrow_link_problems, tool_of, unanswered_problems, unmanaged_problems
 
 NAME = "hba"
 """The prefix of this backend's targets."""
@@ -50,7 +50,7 @@ class HbaBackend:
         asking = await self._asking()
         for function in self._functions:
             if asking is not None and self._unmanaged(inventory, function):
-                inventory = await self._asked(inventory, function, asking)
+                inventory = await self._with_firmware_answers(inventory, function, asking)
         return placed(inventory, self._functions, await self._paths(inventory))
 
     async def _paths(self, inventory: Inventory) -> Mapping[str, str]:
@@ -64,11 +64,11 @@ class HbaBackend:
         all_functions = await functions(self._host)
         names_by_address, _ = await names(self._host, ())
         named = [(function, names_by_address.get(function.address, Named())) for function in all_functions]
-        problems = [*unmanaged(self._host, named), *narrow(named)]
+        problems = [*unmanaged_problems(self._host, named), *narrow_link_problems(named)]
         asking = self._host.firmware
         cards = [pair for pair in named if pair[0].driver == ASKED and self._tool(pair[0]) is None]
         if cards and asking is not None:
-            problems += silent(cards, await asking.firmware_reachable())
+            problems += unanswered_problems(cards, await asking.firmware_reachable())
         return tuple(problems)
 
     async def _asking(self) -> FirmwareQueryHost | None:
@@ -79,8 +79,10 @@ class HbaBackend:
             return None
         return asking if await asking.firmware_reachable() is None else None
 
-    async def _asked(self, inventory: Inventory, function: Function, asking: FirmwareQueryHost) -> Inventory:
-        from backends.vendors.hba.firmware.query import look as ask
+    async def _with_firmware_answers(
+        self, inventory: Inventory, function: Function, asking: FirmwareQueryHost
+    ) -> Inventory:
+        from backends.vendors.hba.firmware.query import query_card as ask
 
         try:
             contents = await ask(asking, function.hosts[0].number, function.address)
@@ -100,4 +102,4 @@ class HbaBackend:
 
     def _tool(self, function: Function) -> str | None:
         tool = tool_of(function)
-        return tool.found(self._host) if tool is not None else None
+        return tool.find_program(self._host) if tool is not None else None

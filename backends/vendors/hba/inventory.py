@@ -79,7 +79,7 @@ def _span(numbers: list[int]) -> str | None:
 
 def placed(inventory: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
     """The drives without a controller, hung from the one that their path in sysfs, by node, leads through."""
-    by_path = {f"{function.path}/": _known(inventory, function.address) for function in functions}
+    by_path = {f"{function.path}/": _target_at(inventory, function.address) for function in functions}
 
     def at(device: str | None) -> Target | None:
         path = paths.get(device or "", "")
@@ -92,7 +92,7 @@ def placed(inventory: Inventory, functions: Iterable[Function], paths: Mapping[s
     return replace(inventory, drives=tuple(hung(drive) for drive in inventory.drives))
 
 
-def _known(inventory: Inventory, address: str) -> Target | None:
+def _target_at(inventory: Inventory, address: str) -> Target | None:
     """The controller at a PCI address, whichever backend has it."""
     return next((controller.target for controller in inventory.controllers if controller.pci == address), None)
 

@@ -47,7 +47,7 @@ from backends.vendors.lvm.inventory import (
     plain_arrays,
     tasks_of,
 )
-from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, words_of
+from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, error_sentence
 from backends.vendors.lvm.plans import change_of, require_own_step
 from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import (
@@ -74,7 +74,7 @@ class Lvm:
 
     async def inventory(self) -> Inventory:
         """Every volume that somebody made; where LVM cannot be asked those of device-mapper, by name."""
-        picture, lvs_answer = await asyncio.gather(look(self._host), self._told())  # both may wait for the same disk
+        picture, lvs_answer = await asyncio.gather(look(self._host), self._ask())  # both may wait for the same disk
         if isinstance(lvs_answer, RaidbenchError):
             problem = Problem(where=NAME, message=lvs_answer.message, hint=lvs_answer.hint)
             return Inventory(arrays=plain_arrays(picture, lvs_answer.message), problems=(problem,))
@@ -87,7 +87,7 @@ class Lvm:
         if lvs_answer.silent is None:
             return Inventory(arrays=arrays, problems=problems)
         plain = plain_arrays(picture, lvs_answer.silent.message, without=groups)
-        return Inventory(arrays=(*arrays, *plain), problems=(*problems, _silence(lvs_answer.silent, plain)))
+        return Inventory(arrays=(*arrays, *plain), problems=(*problems, _timeout_problem(lvs_answer.silent, plain)))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of the volume's kind."""
@@ -109,7 +109,7 @@ class Lvm:
             setting = setting_of(settings_of(view.outline), target, key)
             request = wanted(target, setting, readings(view)[key], values[key], wanted_value(view))
             changes.append(_planned(view, request))
-            view = _with(view, key, request.value)
+            view = _with_value(view, key, request.value)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
@@ -175,7 +175,7 @@ class Lvm:
                 problems.append(Problem(where=str(array.target), message=f"{array.target}: {array.why}."))
         return tuple(problems)
 
-    async def _told(self) -> LvsAnswer | RaidbenchError:
+    async def _ask(self) -> LvsAnswer | RaidbenchError:
         try:
             return await ask_lvs(self._host)
         except RaidbenchError as error:
@@ -242,10 +242,10 @@ class Lvm:
         command = Command(argv=step.argv, timeout=SECONDS, mutates=True, env=env)
         done = await self._host.run(command)
         if done.returncode != 0 or "No settings changed" in done.stdout + done.stderr:
-            raise ToolFailedError(words_of(done, "LVM"), evidence=evidence_of(command, done))
+            raise ToolFailedError(error_sentence(done, "LVM"), evidence=evidence_of(command, done))
 
 
-def _silence(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
+def _timeout_problem(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
     """What kept LVM waiting, and what is not known for that."""
     names = [array.name or "" for array in unknown]
     addition = f" Of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} only names and sizes are known."
@@ -283,7 +283,7 @@ def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
     return in_order(values, now, ("low_watermark", "high_watermark"), ("min_recovery_rate", "max_recovery_rate"))
 
 
-def _with(view: LvView, key: str, value: str) -> LvView:
+def _with_value(view: LvView, key: str, value: str) -> LvView:
     """The view with a tunable of its cache, or a rate, as it will be."""
     volume = view.volume
     if key in RATES:

@@ -40,11 +40,11 @@ from backends.vendors.lvm.groups import (
     PvFacts,
     candidates_in,
     disks_twice,
+    no_volume_reason,
     parse_pvs,
-    why_no_volume,
 )
 from backends.vendors.lvm.inventory import NAME, nodes_of, target_of
-from backends.vendors.lvm.lvs import SECONDS, LvsAnswer, ask_lvs, words_of
+from backends.vendors.lvm.lvs import SECONDS, LvsAnswer, ask_lvs, error_sentence
 
 STRIP = 64 << 10
 """Bytes (lvmraid(7), --stripesize)."""
@@ -390,7 +390,7 @@ async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
     if not pv_facts and done.returncode != 0:
         if not host.is_root:
             raise ToolFailedError("LVM tells root alone of its groups.", hint="Start raidbench with sudo.")
-        raise ToolFailedError(words_of(done, "pvs"), evidence=evidence_of(command, done))
+        raise ToolFailedError(error_sentence(done, "pvs"), evidence=evidence_of(command, done))
     if why := WHOLE_PVS.lost(done):
         half = truncation_problem(NAME, command, why)
         raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
@@ -418,7 +418,7 @@ async def plan_in_group(host: Host, request: ArrayRequest, group: Target | None,
     named = [pv for pv in volumes if pv.group == first_volume.group]
     if len({pv.group_uuid for pv in named}) > 1:
         raise BlockedError(f"Several volume groups are called {first_volume.group}.", hint="Rename one (vgrename).")
-    if why := why_no_volume(first_volume):
+    if why := no_volume_reason(first_volume):
         raise BlockedError(f"{why[0][:1].upper()}{why[0][1:]}.")
     inside = [lv_facts for lv_facts in answer.volumes if lv_facts.group_uuid == first_volume.group_uuid]
     room = GroupRoom(

@@ -79,7 +79,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
     return believed, strange + len(pv_facts) - len(believed)
 
 
-def why_no_volume(pv: PvFacts) -> tuple[str, ...]:
+def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
     """What stands against any new volume in the group of a physical volume: parts of sentences."""
     fields, matches = pv.told, list[str]()
     missing = whole(fields.get("vg_missing_pv_count")) or 0
@@ -105,7 +105,7 @@ def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candid
 def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
     kernel = kernel_name_of(pv.name, picture)
     disk = picture.tree.nodes.get(picture.tree.disk_of(kernel)) if kernel is not None else None
-    reasons = [*why_no_volume(pv)]
+    reasons = [*no_volume_reason(pv)]
     if pv.told.get("pv_missing") or disk is None:
         reasons.append("it is not there")
     elif disk.attributes.get("ro") == "1":

@@ -155,7 +155,7 @@ def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> 
 
 def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     """State, and why it is not in order."""
-    if (away := _away(volume, group)) is not None:
+    if (away := _unusable_state(volume, group)) is not None:
         return away
     fields, word = volume.told, _health_word(volume)
     missing = _lacks_disk(volume, group)
@@ -194,7 +194,7 @@ def _health_word(volume: LvFacts) -> str:
     return volume.told.get("lv_health_status") or _HEALTH_LETTERS.get(letter, "")
 
 
-def _away(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
+def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
     """Return why nothing can be done with a volume at all; None where it serves."""
     if not is_in_use(volume, group):
         where = "active on another host" if volume.elsewhere else "not active"
@@ -262,12 +262,12 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
     cache = group.get(volume.pool or "")
     slow = origin_of(volume, group)
     if volume.kind in (CACHE, WRITECACHE):
-        yield "Slow part", f"{slow.level} on {_on(slow, group)}"
+        yield "Slow part", f"{slow.level} on {_places_text(slow, group)}"
     if cache is not None:
         size = cache.number("lv_size")
         share = cache.share("data_percent") if volume.kind == VDO else None
         full = f"{share:.1%} full" if share is not None else ""
-        parts_of_cache = (cache.name, size_words(size) if size else "", full, f"on {_on(cache, group)}")
+        parts_of_cache = (cache.name, size_words(size) if size else "", full, f"on {_places_text(cache, group)}")
         yield _UNDER.get(volume.kind, "Cache"), ", ".join(filter(None, parts_of_cache))
     if volume.kind == CACHE:
         mode = fields.get("cache_mode", "")
@@ -282,7 +282,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
         if total and free_blocks is not None:
             yield "Writecache", f"{total - free_blocks} of {total} blocks used"
     if volume.kind not in _LAYERS or volume.kind == VDO_POOL:
-        yield "On", _on(volume, group)
+        yield "On", _places_text(volume, group)
     if volume.kind == VDO_POOL:
         yield from _vdo_lines(volume)
     if volume.origin is not None:
@@ -314,7 +314,7 @@ def _vdo_lines(volume: LvFacts) -> Iterable[tuple[str, str | None]]:
     yield "Index", clean(fields.get("vdo_index_state", ""), 40)
 
 
-def _on(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
+def _places_text(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
     parts = (
         location
         for lv_facts in beneath(volume, group)

@@ -68,29 +68,29 @@ async def ask_lvs(host: Host) -> LvsAnswer:
     if tool is None:
         raise ToolFailedError("lvs is not installed, so nothing is known of volumes.", hint="Install lvm2.")
     try:
-        volumes, strange = await _said(host, Command(argv=(tool, *LVS), timeout=SECONDS, stall=STALL))
+        volumes, strange = await _run_lvs(host, Command(argv=(tool, *LVS), timeout=SECONDS, stall=STALL))
     except ToolTimeoutError as error:
-        partial = await _without(host, tool, error) if error.devices else None
+        partial = await _ask_without_silent_disks(host, tool, error) if error.devices else None
         if partial is None:
             raise
         return partial
     return LvsAnswer(volumes=volumes, strange=strange)
 
 
-async def _said(host: Host, command: Command) -> tuple[tuple[LvFacts, ...], int]:
+async def _run_lvs(host: Host, command: Command) -> tuple[tuple[LvFacts, ...], int]:
     done = await host.run(command)
     lv_facts, strange = parse_lvs(done.stdout)
     if not lv_facts and done.returncode != 0:
         if not host.is_root:
             raise ToolFailedError("LVM tells root alone of its volumes.", hint="Start raidbench with sudo.")
-        raise ToolFailedError(words_of(done, "lvs"), evidence=evidence_of(command, done))
+        raise ToolFailedError(error_sentence(done, "lvs"), evidence=evidence_of(command, done))
     if why := WHOLE.lost(done):
         half = truncation_problem(NAME, command, why)
         raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
     return lv_facts, strange
 
 
-async def _without(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer | None:
+async def _ask_without_silent_disks(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer | None:
     """What lvs tells when it leaves the silent disks alone; None where it cannot be asked like that.
 
     A group with a physical volume there is not told of: that it is missing is our own doing.
@@ -108,7 +108,7 @@ async def _without(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer 
         )
         patterns = ",".join(filter(None, (*rejected(await read_tree(host), error.devices), own_filters)))
         command = Command(argv=(tool, *LVS, "--config", f"{FILTER}=[{patterns}]"), timeout=SECONDS, stall=SOON)
-        volumes, strange = await _said(host, command)
+        volumes, strange = await _run_lvs(host, command)
     except RaidbenchError:
         return None
     whole = {
@@ -140,7 +140,7 @@ def rejected(tree: Tree, devices: Iterable[str]) -> tuple[str, ...]:
     return tuple('"r|^' + re.sub(r"[^A-Za-z0-9_/-]", ".", path) + '$|"' for path in paths)
 
 
-def words_of(done: Completed, tool: str) -> str:
+def error_sentence(done: Completed, tool: str) -> str:
     """The tool's own words in a sentence, without `changed`, which is said before anything happens."""
     lines = f"{done.stderr}\n{done.stdout}".splitlines()
     relevant = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]

@@ -47,7 +47,7 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
     volume cannot be repaired, and whether to reshape.
     """
     volume, word = view.volume, str(value)
-    pair = _told(key, word)
+    pair = _option_for(key, word)
     if key == "stripe_size":
         return (ChangeStep(argv=(view.lvconvert or "lvconvert", "--yes", *pair, volume.address)),)
     if (key, word) == ("lv_read_ahead", "auto") and before not in ("none", "auto"):
@@ -60,7 +60,7 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
     return (_lvchange(view, "--yes", _TUNABLES, ""), *again)
 
 
-def _told(key: str, value: str) -> tuple[str, str]:
+def _option_for(key: str, value: str) -> tuple[str, str]:
     """The option and its word for a value."""
     if key == "stripe_size":
         return OPTIONS[key], f"{int(value) // 1024}k"

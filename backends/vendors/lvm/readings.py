@@ -125,7 +125,7 @@ STRIPES = tuple(1 << power for power in range(14, 21))
 
 def readings(view: LvView) -> dict[str, Reading]:
     """Every setting that the volume has, in the order they are shown."""
-    against = _against(view)
+    against = _blocked_reason(view)
     matches = {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
     return {
         key: replace(reading, availability=Availability(why_not=against)) if against is not None else reading
@@ -136,10 +136,12 @@ def readings(view: LvView) -> dict[str, Reading]:
 def reading_for_undo(view: LvView, key: str) -> Reading:
     """One of them for a way back, against which it does not stand that no other policy is offered."""
     reading = readings(view)[key]
-    return replace(reading, availability=Availability(why_not=_against(view))) if key == "cache_policy" else reading
+    return (
+        replace(reading, availability=Availability(why_not=_blocked_reason(view))) if key == "cache_policy" else reading
+    )
 
 
-def _against(view: LvView) -> str | None:
+def _blocked_reason(view: LvView) -> str | None:
     """What stands against any change of the volume."""
     if view.why_not is not None:
         return view.why_not

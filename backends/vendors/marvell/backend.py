@@ -11,7 +11,7 @@ from backends.model import Array, Controller, Drive, Health, Inventory, Level, M
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.tool_output import deduplicated_problems
-from backends.vendors._read_only import facts, heard, program_of
+from backends.vendors._read_only import facts, program_of, read_output
 from backends.vendors.marvell.nvme import nvme_inventory
 from backends.vendors.marvell.presence import CARDS, DISKS, LINES, NAME, PLACES, READS, SMART, VOLUMES, on_bus, records
 
@@ -82,7 +82,7 @@ class Marvell:
         if not isinstance(program, str):
             return program
         asked = zip(READS, (CARDS, VOLUMES, DISKS), strict=True)
-        tool_outputs = [await heard(self._host, whole, NAME, program, *arguments) for arguments, whole in asked]
+        tool_outputs = [await read_output(self._host, whole, NAME, program, *arguments) for arguments, whole in asked]
         cards, volumes, disks = tool_outputs
         matches = records(cards.text, *ADAPTER)
         if not matches:  # where there is none, no recording tells what it says
@@ -91,7 +91,9 @@ class Marvell:
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
         rows = [row for row in records(disks.text, *DISK) if row.get("pd id")]
         numbers = [row["pd id"] for row in rows if _NUMBER.fullmatch(row["pd id"])]
-        smart = {number: await heard(self._host, SMART, NAME, program, "smart", "-p", number) for number in numbers}
+        smart = {
+            number: await read_output(self._host, SMART, NAME, program, "smart", "-p", number) for number in numbers
+        }
         health = {
             number: drive_health(tool_output.text) for number, tool_output in smart.items() if not tool_output.cut
         }

@@ -11,7 +11,7 @@ from backends.pci import function_of
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.tool_output import deduplicated_problems
-from backends.vendors._read_only import facts, heard, program_of
+from backends.vendors._read_only import facts, program_of, read_output
 from backends.vendors.marvell.presence import NAME, NVME_CARDS, NVME_DISKS, NVME_PLACES, NVME_VOLUMES, READS, records
 
 _CARD, _VOLUME, _DISK = "bus device fun", "vd id", "pd id"
@@ -49,7 +49,7 @@ async def nvme_inventory(host: Host) -> Inventory:
     if not isinstance(program, str):
         return program
     asked = zip(READS, (NVME_CARDS, NVME_VOLUMES, NVME_DISKS), strict=True)
-    tool_outputs = [await heard(host, whole, NAME, program, *arguments) for arguments, whole in asked]
+    tool_outputs = [await read_output(host, whole, NAME, program, *arguments) for arguments, whole in asked]
     cards, volumes, disks = tool_outputs
     rows = records(cards.text, _CARD)
     owners = [_target(row, at) for at, row in enumerate(rows)]

@@ -127,7 +127,7 @@ def plan_array(
     )
 
 
-def spelled(digits: str) -> str:
+def uuid_text(digits: str) -> str:
     """32 hex digits as mdadm spells a UUID."""
     return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
 
@@ -215,19 +215,19 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
         text = f"None of its {len(array.members)} drives bears a mark of it."
         return ArrayMatch(standing=ArrayMatchState.ABSENT, words=text, locks=locks)
     tops = parts.outer or parts.inner
-    stands = _stands(array, parts)
-    if not stands and (changed := _changed(array, parts)) is not None:
+    stands = _is_complete(array, parts)
+    if not stands and (changed := _foreign_array(array, parts)) is not None:
         text = f"{node_path(changed)} runs, and has another level or other members than it was made with."
         return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=text)
     # An inner array that bears its outer one's mark is full of that alone, and the guard would take it for another's.
-    running = [top.name for top in tops if _runs(top) and top.name not in parts.marked_inner]
+    running = [top.name for top in tops if _is_running(top) and top.name not in parts.marked_inner]
     top = tops[0].name if stands else None
     return ArrayMatch(
         standing=ArrayMatchState.WHOLE if stands else ArrayMatchState.PARTLY,
         words=(
             f"{node_path(top)} is it: UUID {array.uuids[0]}, {array.level.name} of these {len(array.members)} drives."
             if top is not None
-            else _in_parts(parts)
+            else _partial_text(parts)
         ),
         target=None if top is None else Target(backend=NAME, address=top),
         device=None if top is None else node_path(top),
@@ -237,25 +237,27 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
     )
 
 
-def _stands(array: CreatedArray, parts: _Parts) -> bool:
+def _is_complete(array: CreatedArray, parts: _Parts) -> bool:
     """Whether all of it is there as it was made: levels, number and drives, running."""
     if len(parts.marked) != len(parts.nodes):
         return False
     if array.level not in NESTED:
-        return len(parts.inner) == 1 and _is(parts.inner[0], array.level, parts.nodes)
+        return len(parts.inner) == 1 and _is_array_over(parts.inner[0], array.level, parts.nodes)
     inner = {facts.name: facts for facts in parts.inner}
-    if len(parts.outer) != 1 or not _is(parts.outer[0], Level.RAID0, tuple(inner)):
+    if len(parts.outer) != 1 or not _is_array_over(parts.outer[0], Level.RAID0, tuple(inner)):
         return False
     level = NESTED[array.level]
-    return all(any(_is(facts, level, group) for facts in inner.values()) for group in _groups(array, parts))
+    return all(any(_is_array_over(facts, level, group) for facts in inner.values()) for group in _groups(array, parts))
 
 
-def _changed(array: CreatedArray, parts: _Parts) -> str | None:
+def _foreign_array(array: CreatedArray, parts: _Parts) -> str | None:
     """Of parts: an array that runs and is no inner one as it was made, so that somebody may have done it since."""
     inner = [] if array.level not in NESTED else list(_groups(array, parts))
     level = NESTED.get(array.level, array.level)
-    fit = {facts.name for facts in parts.inner if any(_is(facts, level, group) for group in inner)}
-    return next((facts.name for facts in (*parts.outer, *parts.inner) if _runs(facts) and facts.name not in fit), None)
+    fit = {facts.name for facts in parts.inner if any(_is_array_over(facts, level, group) for group in inner)}
+    return next(
+        (facts.name for facts in (*parts.outer, *parts.inner) if _is_running(facts) and facts.name not in fit), None
+    )
 
 
 def _groups(array: CreatedArray, parts: _Parts) -> Iterator[tuple[str, ...]]:
@@ -264,17 +266,17 @@ def _groups(array: CreatedArray, parts: _Parts) -> Iterator[tuple[str, ...]]:
     return (parts.nodes[at : at + members_each] for at in range(0, len(parts.nodes), members_each))
 
 
-def _runs(facts: ArrayFacts) -> bool:
+def _is_running(facts: ArrayFacts) -> bool:
     return facts.array_state not in ("", "clear", "inactive")
 
 
-def _is(facts: ArrayFacts, level: Level, members: Sequence[str]) -> bool:
+def _is_array_over(facts: ArrayFacts, level: Level, members: Sequence[str]) -> bool:
     names = {member.name for member in facts.members}
-    return _runs(facts) and facts.level is level and facts.disks == len(members) and names == set(members)
+    return _is_running(facts) and facts.level is level and facts.disks == len(members) and names == set(members)
 
 
-def _in_parts(parts: _Parts) -> str:
-    stopped = [facts.name for facts in (*parts.outer, *parts.inner) if not _runs(facts)]
+def _partial_text(parts: _Parts) -> str:
+    stopped = [facts.name for facts in (*parts.outer, *parts.inner) if not _is_running(facts)]
     have = f"{len(parts.marked)} of its {len(parts.nodes)} drives bear its UUID"
     if stopped:
         return f"{have}, and {', '.join(map(node_path, stopped))} does not run."
@@ -305,11 +307,11 @@ async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
     for name in marked:
         if uuids[name] not in inner_uuids:
             raise ForeignArrayError(f"{node_path(name)} belongs to the md array {uuids[name]}, which is not this one.")
-    inner = _over(arrays, nodes, marked)
-    outer = _over(arrays, [facts.name for facts in inner], [facts.name for facts in inner])
+    inner = _arrays_over(arrays, nodes, marked)
+    outer = _arrays_over(arrays, [facts.name for facts in inner], [facts.name for facts in inner])
     if outer and array.level not in NESTED:
         raise ForeignArrayError(f"{node_path(outer[0].name)} was built on it since.")
-    running = [tree.nodes[facts.name] for facts in inner if array.level in NESTED and _runs(facts)]
+    running = [tree.nodes[facts.name] for facts in inner if array.level in NESTED and _is_running(facts)]
     marks = {node.name: await _uuid(host, tool, node) for node in running}
     for name, uuid in marks.items():
         if uuid not in (None, array.uuids[0]):
@@ -320,7 +322,7 @@ async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
     return _Parts(nodes=nodes, marked=marked, inner=inner, outer=outer, marked_inner=marked_inner)
 
 
-def _over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[str]) -> tuple[ArrayFacts, ...]:
+def _arrays_over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[str]) -> tuple[ArrayFacts, ...]:
     """Arrays over some of these. Raises NotItsOwnError for one with a member that is none, or bears no mark of it."""
     over = [facts for facts in arrays if any(member.name in names for member in facts.members)]
     for facts in over:
@@ -335,7 +337,7 @@ def _over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[s
 
 def _node(tree: Tree, member: MemberDrive) -> Node:
     """The disk that a member is by now. Raises NotItsOwnError where it is not there, or not alone."""
-    candidates = [node for node in tree.nodes.values() if node.parent is None and _same(node, member)]
+    candidates = [node for node in tree.nodes.values() if node.parent is None and _is_same_drive(node, member)]
     named = [node for node in candidates if node.device == member.place] or candidates
     called = clean(member.serial or member.wwn or member.place, 80)
     if not named:
@@ -345,7 +347,7 @@ def _node(tree: Tree, member: MemberDrive) -> Node:
     return named[0]
 
 
-def _same(node: Node, member: MemberDrive) -> bool:
+def _is_same_drive(node: Node, member: MemberDrive) -> bool:
     node_identity = identity(node)
     if member.size_bytes is not None and node_identity.size_bytes != member.size_bytes:
         return False

@@ -155,8 +155,8 @@ def _platform(lines: list[tuple[str, str]]) -> ImsmPlatform:
     return ImsmPlatform(
         name=clean(fields["Platform"], 80),
         version=clean(fields.get("Version", ""), 40),
-        levels=_words(fields.get("RAID Levels", "")),
-        chunks=_words(fields.get("Chunk Sizes", "")),
+        levels=_cleaned_tokens(fields.get("RAID Levels", "")),
+        chunks=_cleaned_tokens(fields.get("Chunk Sizes", "")),
         max_disks=number(fields.get("Max Disks")),
         max_volumes=clean(fields.get("Max Volumes", ""), 80),
         other_makers=clean(fields.get("3rd party NVMe", ""), 40),
@@ -164,7 +164,7 @@ def _platform(lines: list[tuple[str, str]]) -> ImsmPlatform:
     )
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _cleaned_tokens(text: str) -> tuple[str, ...]:
     return tuple(clean(word, 16) for word in text.split()[:32])
 
 

@@ -11,7 +11,7 @@ from backends.host import STALL, Command, Host
 from backends.vendors.mdraid.details import WHOLE_EXAMINE, misnamed_examine
 from backends.vendors.mdraid.facts import parse_uuid
 from backends.vendors.mdraid.plans import GEOMETRY
-from backends.vendors.mdraid.recreate import said
+from backends.vendors.mdraid.recreate import option_value
 
 _LINE = re.compile(
     r"^ *(Array UUID|Raid Level|Raid Devices|Layout|Chunk Size|Data Offset) : ([^\n]{1,80}?) *$", re.MULTILINE
@@ -44,9 +44,9 @@ async def assembling(host: Host, mdadm: str, device: str, change: Change) -> str
         return None
     examined = [await _examined(host, mdadm, member) for member in change.members]
     fields = {"uuid": uuid, "devices": str(len(change.members))}
-    shape = {key: said(key, text) for key, text in change.companions.items() if key in _TOLD}
+    shape = {key: option_value(key, text) for key, text in change.companions.items() if key in _TOLD}
     for value, state_text in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
-        wanted = {**fields, **shape, option: said(option, value or "")}
+        wanted = {**fields, **shape, option: option_value(option, value or "")}
         alike = len({record.get("level") for record in examined}) == 1
         if alike and all(wanted.items() <= record.items() for record in examined):
             nodes = " ".join(change.members)

@@ -19,8 +19,8 @@ from backends.values import dataclass
 from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.layouts import ROTATING, SIX
 from backends.vendors.mdraid.readings import LOCKLESS, SPEED_LIMIT, ArrayView, bitmap_word, resync_parts
-from backends.vendors.mdraid.recreate import nodes_of, recreation, said, shape_of
-from backends.vendors.mdraid.reshape import ReshapeMethod, hours_text, way_of
+from backends.vendors.mdraid.recreate import nodes_of, option_value, recreation, shape_of
+from backends.vendors.mdraid.reshape import ReshapeMethod, hours_text, method_of
 from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
 
 GEOMETRY = {"chunk_size": "chunk", "layout": "layout"}
@@ -106,7 +106,7 @@ def change_of(
     setting, value, before = request.setting, request.value, request.now.now or ""
     risk, text, effect = _risk(request), setting.risk_text, setting.effect
     kind = setting.key.partition(".")[0]
-    anew = kind in GEOMETRY and way_of(view.array, kind) is ReshapeMethod.RECREATE
+    anew = kind in GEOMETRY and method_of(view.array, kind) is ReshapeMethod.RECREATE
     readable = request.now.now not in (None, "unknown")
     present = companions_now(view, setting.key, beside) if readable else {}
     nothing_to_do = companions is not None and value == request.now.now and kind in GEOMETRY
@@ -139,8 +139,8 @@ def _steps(
 ) -> tuple[ChangeStep, ...]:
     """The steps that bring a value, with what came along with it; all else is as it is now."""
     kind = key.partition(".")[0]
-    if kind in GEOMETRY and way_of(view.array, kind) is ReshapeMethod.RECREATE:
-        return _anew(view, kind, value, beside, companions or {})
+    if kind in GEOMETRY and method_of(view.array, kind) is ReshapeMethod.RECREATE:
+        return _recreation_steps(view, kind, value, beside, companions or {})
     if kind in GEOMETRY:
         return (_grow(view, kind, value, beside),)
     if kind in ("bitmap", "consistency_policy"):
@@ -159,7 +159,7 @@ def companions_now(view: ArrayView, key: str, beside: ReshapeContext) -> dict[st
     if key == "bitmap" and bitmap_word(attributes) == "internal":
         size = number(attributes.get("bitmap/chunksize")) or 0
         return {"chunk": str(size)} if size >= 1024 else {}
-    if key in GEOMETRY and way_of(view.array, key) is ReshapeMethod.RECREATE:
+    if key in GEOMETRY and method_of(view.array, key) is ReshapeMethod.RECREATE:
         shape = shape_of(view.array, beside.properties.get("MD_NAME"))
         return {} if isinstance(shape, str) else {name: text for name, text in shape.items() if name != GEOMETRY[key]}
     return {}
@@ -169,7 +169,7 @@ def legal_companions(view: ArrayView, key: str, value: str, beside: ReshapeConte
     """What may come back with a value of a setting: by key, what it may be."""
     if key == "bitmap":
         return {"chunk": _SIZE} if value == "internal" else {}
-    if key not in GEOMETRY or way_of(view.array, key) is not ReshapeMethod.RECREATE:
+    if key not in GEOMETRY or method_of(view.array, key) is not ReshapeMethod.RECREATE:
         return {}
     name = beside.properties.get("MD_NAME")
     layout = view.array.layout_word
@@ -184,7 +184,7 @@ def legal_companions(view: ArrayView, key: str, value: str, beside: ReshapeConte
     return {name: pattern for name, pattern in legal.items() if name != GEOMETRY[key]}
 
 
-def turn(key: str) -> int:
+def order_rank(key: str) -> int:
     """When a setting is set among others: the bitmap before the array is re-created with it, the kernel's own after."""
     return 0 if key in ("bitmap", "consistency_policy") else 1 if key in GEOMETRY else 2
 
@@ -221,7 +221,7 @@ def _policy(view: ArrayView, kind: str, value: str, companions: Mapping[str, str
     """A bitmap that comes back has the chunks it had."""
     option = "bitmap" if kind == "bitmap" else "consistency-policy"
     parts = [f"--{option}={value}"]
-    parts += [f"--bitmap-chunk={said('chunk', companions['chunk'])}"] if "chunk" in companions else []
+    parts += [f"--bitmap-chunk={option_value('chunk', companions['chunk'])}"] if "chunk" in companions else []
     return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *parts, view.device))
 
 
@@ -231,7 +231,7 @@ def _grow(view: ArrayView, kind: str, value: str, beside: ReshapeContext) -> Cha
     return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *parts, view.device))
 
 
-def _anew(
+def _recreation_steps(
     view: ArrayView, kind: str, value: str, beside: ReshapeContext, companions: Mapping[str, str]
 ) -> tuple[ChangeStep, ...]:
     now = shape_of(view.array, beside.properties.get("MD_NAME"))

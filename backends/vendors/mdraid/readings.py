@@ -14,7 +14,7 @@ from backends.values import dataclass
 from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.facts import IMSM, ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
-from backends.vendors.mdraid.reshape import ReshapeChoice, ReshapeMethod, chunk_offers, layout_offers, why_fixed
+from backends.vendors.mdraid.reshape import ReshapeChoice, ReshapeMethod, chunk_offers, fixed_reason, layout_offers
 from backends.vendors.mdraid.settings import PARITY, SPEEDS, ArrayTraits, member_of, settings_of
 
 
@@ -234,7 +234,7 @@ def bitmap_word(attributes: Mapping[str, str]) -> str | None:
 def _bitmap(view: ArrayView) -> Reading:
     attributes = view.array.attributes
     now = bitmap_word(attributes)
-    why_not = _why_not_grow(view)
+    why_not = _grow_blocked_reason(view)
     policy = attributes.get("consistency_policy")
     if why_not is None and now in ("file", "clustered"):
         why_not = f"its bitmap is {'in a file' if now == 'file' else 'that of a cluster'}"
@@ -258,7 +258,7 @@ _LOCKLESS = offer(LOCKLESS, "Kept beside the metadata, and written without a loc
 
 def _consistency(view: ArrayView) -> Reading:
     raw = view.array.attributes.get("consistency_policy")
-    why_not = _why_not_grow(view, imsm=True)
+    why_not = _grow_blocked_reason(view, imsm=True)
     if why_not is None and view.array.level_word != "raid5":
         why_not = "a partial parity log is for RAID 5 only"
     elif why_not is None and raw == "bitmap":
@@ -312,9 +312,9 @@ def _chunk(view: ArrayView) -> Reading:
         now=None if chunk is None else str(chunk.now),
         raw=_raw(view.array.attributes.get("chunk_size")),
         effective=None if chunk is None or chunk.old is None else str(chunk.old),
-        why_effective=None if chunk is None or chunk.old is None else _half_way(view),
+        why_effective=None if chunk is None or chunk.old is None else _interrupted_reason(view),
         choices=choices,
-        availability=Availability(why_not=_why_not_shape(view)),
+        availability=Availability(why_not=_shape_blocked_reason(view)),
     )
 
 
@@ -327,13 +327,13 @@ def _layout(view: ArrayView) -> Reading:
         now=view.array.layout_word,
         raw=_raw(view.array.attributes.get("layout")),
         effective=None if layout is None or layout.old is None else layout_word(view.array.level_word, layout.old),
-        why_effective=None if layout is None or layout.old is None else _half_way(view),
+        why_effective=None if layout is None or layout.old is None else _interrupted_reason(view),
         choices=choices,
-        availability=Availability(why_not=_why_not_shape(view)),
+        availability=Availability(why_not=_shape_blocked_reason(view)),
     )
 
 
-def _half_way(view: ArrayView) -> str:
+def _interrupted_reason(view: ArrayView) -> str:
     sync = view.array.sync
     done = "" if sync is None or sync.progress is None else f", {sync.progress:.1%} of it is done"
     return f"the reshape is under way{done}"
@@ -346,11 +346,11 @@ def _offered(legal: ReshapeChoice, label: str, text: str) -> Choice:
     return offer(legal.value, f"{text} {how}".strip(), label=label, risk=Risk.DESTROYS_DATA if again else Risk.OUTAGE)
 
 
-def _why_not_shape(view: ArrayView) -> str | None:
-    return why_fixed(view.array) or view.mdadm_why_not
+def _shape_blocked_reason(view: ArrayView) -> str | None:
+    return fixed_reason(view.array) or view.mdadm_why_not
 
 
-def _why_not_grow(view: ArrayView, *, imsm: bool = False) -> str | None:
+def _grow_blocked_reason(view: ArrayView, *, imsm: bool = False) -> str | None:
     """What stands against `mdadm --grow` of what is no geometry. `imsm`: whether Intel's metadata keep it, too."""
     array = view.array
     if array.foreign is not None and not (imsm and view.container_metadata == IMSM):

@@ -52,7 +52,7 @@ def recreation(
     `--run` answers the question whether members that bear an array's metadata are to be used. Nothing is assumed to be
     clean: a resync follows, which makes the copies equal.
     """
-    reason = _why_not(array)
+    reason = _blocked_reason(array)
     if reason is not None:
         return reason
     parts = [
@@ -71,10 +71,10 @@ def recreation(
 
 
 def _options(shape: Mapping[str, str], *keys: str) -> list[str]:
-    return [f"{SHAPE[key]}={said(key, shape[key])}" for key in keys if key in shape]
+    return [f"{SHAPE[key]}={option_value(key, shape[key])}" for key in keys if key in shape]
 
 
-def said(key: str, value: str) -> str:
+def option_value(key: str, value: str) -> str:
     """The word of an option of `SHAPE`."""
     size = number(value) if key in IN_BYTES else None
     return value if size is None else f"{size // 1024}K"
@@ -95,7 +95,7 @@ def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(reversed(matches))
 
 
-def _why_not(array: ArrayFacts) -> str | None:
+def _blocked_reason(array: ArrayFacts) -> str | None:
     members = array.active
     if array.metadata not in _METADATA:
         return f"its metadata are {array.metadata or 'not known'}"

@@ -148,10 +148,10 @@ class MdRaidRunner:
         command = Command(argv=write.argv, timeout=SECONDS, mutates=True, env=env)
         done = await self._host.run(command)
         if done.returncode != 0:
-            raise ToolFailedError(_words(done), evidence=evidence_of(command, done))
+            raise ToolFailedError(_error_sentence(done), evidence=evidence_of(command, done))
 
 
-def _words(done: Completed) -> str:
+def _error_sentence(done: Completed) -> str:
     """mdadm's own words in a sentence."""
     output = clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=6).replace("\n", " ")
     text = clean(re.sub(r"\bmdadm: ", "", output), 300).rstrip(".")

@@ -69,7 +69,7 @@ from backends.vendors.megaraid.presence import volume_node
 from backends.vendors.megaraid.readings import card_readings, volume_readings
 from backends.vendors.megaraid.running import Runner, places_of, remake
 from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.megaraid.tools import for_doctor, nothing_seen, troubles
+from backends.vendors.megaraid.tools import for_doctor, tool_problems, unseen_card_problems
 
 
 class MegaRaid:
@@ -88,35 +88,38 @@ class MegaRaid:
 
     async def inventory_in_parts(self, report: Told) -> Inventory:
         """As `inventory`; every card is told at once, and again as it answers: some take their time."""
-        units = await self._units.look()
+        units = await self._units.search_cards()
         search = self._units.search
         if not units:
-            return Inventory(problems=await nothing_seen(self._host, search))
+            return Inventory(problems=await unseen_card_problems(self._host, search))
         for unit in units:
             waiting = card_target(unit.prefix)
             report(str(waiting), awaited(waiting))
         picture = self._picture = await look(self._host)
 
-        async def one(unit: OpenCard) -> Inventory:
-            card_inventory = await self._one(unit, picture)
+        async def read_card(unit: OpenCard) -> Inventory:
+            card_inventory = await self._card_inventory(unit, picture)
             report(str(card_target(unit.prefix)), card_inventory)
             return card_inventory
 
-        merged = Inventory(problems=troubles(search))
-        cards = await asyncio.gather(*(one(unit) for unit in units))
+        merged = Inventory(problems=tool_problems(search))
+        cards = await asyncio.gather(*(read_card(unit) for unit in units))
         for unit, card in zip(units, cards, strict=True):
-            mixed = unit.contents is not None and self._units.told_apart(unit, unit.contents) is not unit.contents
-            merged = merged.merge(await self._one(unit, picture, cached=True) if mixed else card)
+            mixed = (
+                unit.contents is not None
+                and self._units.without_claimed_volumes(unit, unit.contents) is not unit.contents
+            )
+            merged = merged.merge(await self._card_inventory(unit, picture, cached=True) if mixed else card)
         return merged
 
     async def cached_inventory(self) -> Inventory:
         """As `inventory`, of what was read last of each card, also by a change; one that told nothing is asked."""
-        if not self._units.known:
+        if not self._units.cards:
             return await self.inventory()
         picture = self._picture = await look(self._host)
-        merged = Inventory(problems=troubles(self._units.search))
-        for unit in self._units.known:
-            merged = merged.merge(await self._one(unit, picture, cached=True))
+        merged = Inventory(problems=tool_problems(self._units.search))
+        for unit in self._units.cards:
+            merged = merged.merge(await self._card_inventory(unit, picture, cached=True))
         return merged
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -242,9 +245,9 @@ class MegaRaid:
                         "The tool accepted the activation key, but no option is active that was not before.",
                         hint="Look at the features of the card again after a reboot.",
                     )
-                self._memory.accepted(change, "" if more else pending)
+                self._memory.note_accepted(change, "" if more else pending)
             case _:
-                self._memory.accepted(change, await self._runner.run(change, unit, change.writes))
+                self._memory.note_accepted(change, await self._runner.run(change, unit, change.writes))
 
     async def plan_remake(self, change: Change) -> Change:
         """What makes a virtual drive that was deleted to be made with another strip size, of the drives that it had."""
@@ -264,7 +267,7 @@ class MegaRaid:
         """Every drive that only a card has, with what the card says against it. Cards that cannot be read have none."""
         picture = await look(self._host)
         matches: list[Candidate] = []
-        for unit in self._units.known or await self._units.look():
+        for unit in self._units.cards or await self._units.search_cards():
             try:
                 contents = unit.contents if unit.contents is not None else await unit.read()
             except RaidbenchError:
@@ -310,23 +313,23 @@ class MegaRaid:
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool tried that is of no use and, where the kernel has cards that none sees, what was tried."""
-        await self._units.look()
+        await self._units.search_cards()
         return await for_doctor(self._host, self._units.search)
 
-    async def _one(self, unit: OpenCard, picture: Topology, *, cached: bool = False) -> Inventory:
+    async def _card_inventory(self, unit: OpenCard, picture: Topology, *, cached: bool = False) -> Inventory:
         try:
             contents = unit.contents if cached and unit.contents is not None else await unit.read()
         except RaidbenchError as error:
             text = clean(error.message, 400)
             return Inventory(problems=(Problem(where=f"{NAME}:{unit.prefix}", message=text, hint=error.hint),))
-        contents = self._units.told_apart(unit, contents)
+        contents = self._units.without_claimed_volumes(unit, contents)
         return inventory(unit.prefix, contents, unit.dialect.tool, unit.dialect.version, picture)
 
     async def _unit(self, target: Target) -> tuple[MegaRaidAddress, OpenCard]:
         address = parse(target)
         if address is None:
             raise not_found(target)
-        return address, await self._units.at(address.card, str(target))
+        return address, await self._units.card_at(address.card, str(target))
 
     async def _view(
         self,
@@ -362,7 +365,7 @@ class MegaRaid:
         picture: Topology,
         refusal: str | None = None,
     ) -> CardView:
-        contents = self._units.told_apart(unit, contents)
+        contents = self._units.without_claimed_volumes(unit, contents)
         why_not = refusal or contents.cut.rstrip(".") or await denial_of(self._host, unit.dialect.tool)
         if address.volume is None:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)

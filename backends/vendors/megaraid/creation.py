@@ -58,14 +58,14 @@ def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[
             interface=drive.interface,
             size_bytes=drive.size_bytes,
             sector_bytes=drive.sector_bytes,
-            why_not=(*against(contents, drive), *card),
+            why_not=(*drive_exclusion_reasons(contents, drive), *card),
         )
         for drive in contents.drives
         if drive_node(drive, nodes) is None and contents.card.makes_arrays is not False
     )
 
 
-def against(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
+def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
     """Every reason of the card's own against making an array of a drive."""
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives] or list(drive.volumes)
     matches: list[str] = []
@@ -111,15 +111,15 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
             f"{len(request.drives)} drives in {spans} spans are more than a card takes: {_MOST_IN_VOLUME} in "
             f"{_MOST_SPANS} spans."
         )
-    if (against := card_exclusion_reasons(contents)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
+    if (drive_exclusion_reasons := card_exclusion_reasons(contents)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {drive_exclusion_reasons[0]}.")
     strip = request.strip_bytes or _STRIP
     legal = [int(choice.value) for choice in strips(contents.card)]
     if legal and strip not in legal:
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, legal))}."
         )
-    policies = creation_policies(request.policies, born(contents, dialect), FASTPATH_PARTS)
+    policies = creation_policies(request.policies, creation_choices(contents, dialect), FASTPATH_PARTS)
     new = NewVolume(
         level=request.level.value,
         drives=tuple(drive.place for drive in request.drives),
@@ -157,7 +157,7 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
     )
 
 
-def born(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
+def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
     """What can be said of a virtual drive when it is made: values by the keys of its settings.
 
     As far as the tool has a word for them, and the card that choice.

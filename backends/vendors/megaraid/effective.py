@@ -99,7 +99,7 @@ def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
     return EffectiveValue()
 
 
-def told_apart(wanted: MegaRaidValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
+def reported_difference(wanted: MegaRaidValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
     """For a policy that only the tool can tell: what it says is in force, where that differs."""
     policies: Policies | None = volume.in_force
     mega_raid_value: MegaRaidValue | None = getattr(policies, name) if policies is not None else None

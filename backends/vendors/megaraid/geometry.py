@@ -48,7 +48,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
         or _kind(volume)
         or _state(contents, volume)
         or _spans(volume)
-        or _room(contents, volume)
+        or _size_reason(contents, volume)
         or _spares(contents, volume)
         or _policies(volume)
     )
@@ -62,9 +62,9 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
             drives=volume.drives,
             drives_per_span=volume.drives_per_span if volume.level in SPANNED else None,
             strip_bytes=volume.strip_bytes,
-            write_cache=_said(policies.write_cache),
-            read_ahead=_said(policies.read_ahead),
-            io_policy=_said(policies.io_policy),
+            write_cache=_value_text(policies.write_cache),
+            read_ahead=_value_text(policies.read_ahead),
+            io_policy=_value_text(policies.io_policy),
             drive_cache=volume.drive_cache.value if volume.drive_cache is not None else None,
             name=volume.name,
             size_bytes=None,
@@ -96,7 +96,7 @@ def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]
     return tuple(serial_numbers) if unambiguous else ()
 
 
-def _said(word: MegaRaidValue | None) -> str:
+def _value_text(word: MegaRaidValue | None) -> str:
     return word.value if word is not None else ""
 
 
@@ -145,7 +145,7 @@ def _spans(volume: VirtualDrive) -> str | None:
     return None
 
 
-def _room(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
+def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     """Whether it takes all of its drives: a part of them cannot be given the very same place and size again."""
     beside = [
         drive.number for drive in contents.volumes if drive.group == volume.group and drive.number != volume.number

@@ -172,7 +172,7 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
         "Write cache": _both(value(volume.configured.write_cache), effective.write_cache(card, volume)),
         "Read-ahead": _both(
             value(volume.configured.read_ahead),
-            effective.told_apart(volume.configured.read_ahead, volume, "read_ahead"),
+            effective.reported_difference(volume.configured.read_ahead, volume, "read_ahead"),
         ),
         "I/O policy": value(volume.configured.io_policy),
         "Drive cache": value(volume.drive_cache),

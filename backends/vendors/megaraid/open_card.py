@@ -51,7 +51,7 @@ class CardCache:
             why_effective=f"{value} was accepted and takes effect after a {until}",
         )
 
-    def accepted(self, change: Change, pending: str) -> None:
+    def note_accepted(self, change: Change, pending: str) -> None:
         """Note that the tool accepted a change, for after a reboot when `pending` says so."""
         changed = (change.target.address, change.key)
         if pending:
@@ -66,7 +66,7 @@ class CardCache:
 
         Raises InvalidValueError for what cannot be a key.
         """
-        if self._known(value) is not None:
+        if self._key_of(value) is not None:
             return value
         if not _KEY.fullmatch(value):
             raise InvalidValueError(
@@ -79,9 +79,9 @@ class CardCache:
 
     def key(self, token: str) -> str | None:
         """The activation key that a token stands for; None if it was given to another process."""
-        return self._known(token)
+        return self._key_of(token)
 
-    def _known(self, token: str) -> str | None:
+    def _key_of(self, token: str) -> str | None:
         match = _TOKEN.fullmatch(token)
         number = int(match[1]) if match is not None else 0
         return self._keys[number - 1] if 0 < number <= len(self._keys) else None
@@ -146,11 +146,11 @@ class OpenCards:
         """What the last search tried."""
 
     @property
-    def known(self) -> tuple[OpenCard, ...]:
+    def cards(self) -> tuple[OpenCard, ...]:
         """The cards of the last look."""
         return tuple(self._units.values())
 
-    async def look(self) -> tuple[OpenCard, ...]:
+    async def search_cards(self) -> tuple[OpenCard, ...]:
         """Search for tools and cards anew; what is known of a card that is still there is kept.
 
         `show` asks every card, so all of them are waited for.
@@ -174,7 +174,7 @@ class OpenCards:
             self._looked = True
             return tuple(units.values())
 
-    def told_apart(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
+    def without_claimed_volumes(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
         """Return what was read of a card, without belief in virtual drives whose world wide name another card claims.
 
         One of the two answers has the lines of the other card's virtual drive.
@@ -203,10 +203,10 @@ class OpenCards:
         messages = tuple(f"{text}: {REFUSED}. {NEXT_STEP}" for text in why.values())
         return replace(contents, volumes=volumes, problems=tuple(dict.fromkeys((*contents.problems, *messages))))
 
-    async def at(self, prefix: str, shown: str) -> OpenCard:
+    async def card_at(self, prefix: str, shown: str) -> OpenCard:
         """The card of an address. Raises NotFoundError."""
         if not self._looked:
-            await self.look()
+            await self.search_cards()
         unit = self._units.get(prefix)
         if unit is None:
             raise NotFoundError(f"There is no {clean(shown)}.", hint="`raidbench devices` lists what is there.")

@@ -143,11 +143,11 @@ def _steps_to(
     if key == "fastpath":
         return _preset(view, request.value)
     if key == "strip_size":
-        return _made_again(
+        return _recreation_steps(
             view if companions is None else previous_definition(view, companions), request, request.value
         )
     if request.value == request.now.now:  # it is there already, whether the tool has a word for it or not
-        return _spoken(view, view.volume.number, key, request.value)
+        return _steps_or_none(view, view.volume.number, key, request.value)
     return _set(view, view.volume.number, key, request.value)
 
 
@@ -157,13 +157,15 @@ def _steps_back(view: VolumeView, request: RequestedValue, now: str) -> tuple[Ch
     if key == "fastpath":
         return _policies(previous_definition(view, policies_in(request.value)), policies_in(now))
     if key == "strip_size":
-        return _made_again(view, request, now) if shape(view.contents, view.volume).new is not None else ()
+        return _recreation_steps(view, request, now) if shape(view.contents, view.volume).new is not None else ()
     return (
-        _spoken(view, view.volume.number, key, now) if is_final(key, now) else _set(view, view.volume.number, key, now)
+        _steps_or_none(view, view.volume.number, key, now)
+        if is_final(key, now)
+        else _set(view, view.volume.number, key, now)
     )
 
 
-def _made_again(view: VolumeView, request: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:
+def _recreation_steps(view: VolumeView, request: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:
     remade = shape(view.contents, view.volume)
     if remade.new is None or not strip.isdecimal():
         raise InvalidValueError(f"{request.target} cannot be made again: {remade.why_not}.")
@@ -266,7 +268,9 @@ def require_own_step(change: Change, view: CardView, volume: VirtualDrive | None
             require_own(change, _set(view, volume.number, key, change.after))
         else:
             policies = policies_in(change.after)
-            own_steps = [step for name, value in policies.items() for step in _spoken(view, volume.number, name, value)]
+            own_steps = [
+                step for name, value in policies.items() for step in _steps_or_none(view, volume.number, name, value)
+            ]
             require_own(change, tuple(step for step in change.writes if step in own_steps))
     except InvalidValueError as error:
         raise RefusedError(error.message) from error
@@ -292,7 +296,7 @@ def _named(pattern: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[s
     return [match[1] for line in lines for word in line if (match := pattern.fullmatch(word)) is not None]
 
 
-def _spoken(view: CardView, number: int, key: str, value: str) -> tuple[ChangeStep, ...]:
+def _steps_or_none(view: CardView, number: int, key: str, value: str) -> tuple[ChangeStep, ...]:
     """The steps that set a policy; none where the tool has no word, as for what the card has no choice of."""
     try:
         return _set(view, number, key, value)
@@ -321,10 +325,10 @@ _POLICIES = {field.name for field in fields(Policies)}
 
 def in_order(values: Mapping[str, str]) -> tuple[str, ...]:
     """The keys in the order they have to be set; those that do not depend on each other stay as they are given."""
-    return tuple(sorted(values, key=lambda key: _turn(key, values[key])))
+    return tuple(sorted(values, key=lambda key: _order_rank(key, values[key])))
 
 
-def _turn(key: str, value: str) -> int:
+def _order_rank(key: str, value: str) -> int:
     if key not in _AFTER_MAKING or (key, value) == ("access_policy", "read-write"):
         return 0  # a drive that is not read-write is not created again
     return 1 + _AFTER_MAKING.index(key)

@@ -38,14 +38,14 @@ def volume_readings(view: VolumeView) -> dict[str, Reading]:
             "read_ahead",
             configured.read_ahead,
             choices.READ_AHEAD,
-            effective.told_apart(configured.read_ahead, view.volume, "read_ahead"),
+            effective.reported_difference(configured.read_ahead, view.volume, "read_ahead"),
         ),
         "io_policy": _policy(
             view,
             "io_policy",
             configured.io_policy,
             choices.io_policy(view.card),
-            effective.told_apart(configured.io_policy, view.volume, "io_policy"),
+            effective.reported_difference(configured.io_policy, view.volume, "io_policy"),
         ),
         "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, EffectiveValue()),
         "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, EffectiveValue()),
@@ -66,8 +66,10 @@ def _on_off(value: bool | None) -> MegaRaidValue | None:
 def _policy(
     view: VolumeView, key: str, word: MegaRaidValue | None, legal: tuple[Choice, ...], force: EffectiveValue
 ) -> Reading:
-    spoken = _spoken(legal, lambda value: view.dialect.set_volume(view.card.number, view.volume.number, key, value))
-    against = _stands_against(view, key) or _no_word(spoken, view)
+    spoken = _offered_choices(
+        legal, lambda value: view.dialect.set_volume(view.card.number, view.volume.number, key, value)
+    )
+    against = _blocked_reason(view, key) or _no_word_reason(spoken, view)
     return Reading(
         now=None if word is None else word.value,
         raw=None if word is None else word.raw,
@@ -78,7 +80,7 @@ def _policy(
     )
 
 
-def _spoken(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
+def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
     """Those values that the tool has a word for."""
     offered = []
     for choice in legal:
@@ -90,7 +92,7 @@ def _spoken(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tupl
     return tuple(offered)
 
 
-def _no_word(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
+def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
     """Return why the tool can set no value at all; None where it can."""
     if legal is None or legal:
         return None
@@ -121,7 +123,7 @@ def is_final(key: str, value: str) -> bool:
     return (key, value) == ("drive_cache", "default")
 
 
-def _stands_against(view: VolumeView, key: str) -> str | None:
+def _blocked_reason(view: VolumeView, key: str) -> str | None:
     """What rules a change of this setting out, whatever its value."""
     volume = view.volume
     if volume.refused:
@@ -153,13 +155,13 @@ def strip(view: VolumeView) -> Reading:
     )
     if why_not is None and remade.new is not None:
         new = remade.new
-        legal = _spoken(
+        legal = _offered_choices(
             legal,
             lambda value: view.dialect.recreate(
                 view.card.number, view.volume.number, replace(new, strip_bytes=int(value))
             ),
         )
-        why_not = None if legal else _not_told(view)
+        why_not = None if legal else _recreation_refusal(view)
         if why_not is None and all(choice.value != str(size) for choice in legal):
             why_not = f"{size} bytes is not among what the card can make, so it could not be put back"
     why_not = why_not or in_use(view) or view.why_not
@@ -171,7 +173,7 @@ def strip(view: VolumeView) -> Reading:
     )
 
 
-def _not_told(view: VolumeView) -> str:
+def _recreation_refusal(view: VolumeView) -> str:
     """Why the tool cannot be told to make this drive again."""
     definition = shape(view.contents, view.volume).new
     assert definition is not None
@@ -269,8 +271,8 @@ def _card_value(view: CardView, key: str) -> Reading:
     legal: tuple[Choice, ...] | None = None
     span: Span | None = None
     if key in _CARD_CHOICES:
-        legal = _spoken(_CARD_CHOICES[key], lambda value: view.dialect.set_card(number, key, value))
-    elif _spoken((offer("1"),), lambda value: view.dialect.set_card(number, key, value)):
+        legal = _offered_choices(_CARD_CHOICES[key], lambda value: view.dialect.set_card(number, key, value))
+    elif _offered_choices((offer("1"),), lambda value: view.dialect.set_card(number, key, value)):
         present = int(word.value) if word is not None and word.value.isdigit() else None
         span = _span(key, present)
     else:
@@ -282,7 +284,9 @@ def _card_value(view: CardView, key: str) -> Reading:
         raw=None if word is None else word.raw,
         choices=legal or (),
         span=span,
-        availability=available_unless(against or _no_word(legal, view), _unsettled(key, word, legal), view.why_not),
+        availability=available_unless(
+            against or _no_word_reason(legal, view), _unsettled(key, word, legal), view.why_not
+        ),
     )
 
 

@@ -46,7 +46,7 @@ class Runner:
         async def take(step: ChangeStep) -> None:
             nonlocal pending
             command = commands[step]
-            answer, done = await self._one(unit, command)
+            answer, done = await self._run_command(unit, command)
             if not answer.ok:
                 text = command.masked(answer.message) or "it failed and the tool did not say why"
                 raise ToolFailedError(text, evidence=evidence_of(command, done))
@@ -68,7 +68,7 @@ class Runner:
             unit.changed = True
             try:
                 for command in commands:
-                    answer, done = await self._one(unit, command)
+                    answer, done = await self._run_command(unit, command)
                     if not answer.ok:
                         text = answer.message or "it failed and the tool did not say why"
                         raise ToolFailedError(text, evidence=evidence_of(command, done))
@@ -85,7 +85,7 @@ class Runner:
         messages: list[str] = []
         async with unit.lock:
             for command in commands:
-                answer, done = await self._one(unit, command)
+                answer, done = await self._run_command(unit, command)
                 if not answer.ok:
                     raise ToolFailedError(
                         f"The tool refuses the activation key: {answer.message.rstrip('.')}.",
@@ -124,7 +124,7 @@ class Runner:
         hidden = tuple(word for word, shown in zip(argv, write.argv, strict=True) if word != shown)
         return Command(argv=argv, timeout=SET_SECONDS, mutates=True, secret=(*hidden, secret))
 
-    async def _one(self, unit: OpenCard, command: Command) -> tuple[Answer, Completed]:
+    async def _run_command(self, unit: OpenCard, command: Command) -> tuple[Answer, Completed]:
         done = await self._host.run(command)
         if isinstance(unit.dialect, CanTryAgain):
             alternative = unit.dialect.again(command, done)

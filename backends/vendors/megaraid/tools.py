@@ -124,7 +124,7 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
     chosen: list[MegaRaidToolProbe] = []
     asked: set[str] = set()
     for kind in KINDS:
-        if kind.name == "MegaCli" and not await _missed(host, chosen):
+        if kind.name == "MegaCli" and not await _may_miss_cards(host, chosen):
             continue
         mine: list[MegaRaidToolProbe] = []
         for path in await _programs(host, kind, tries):
@@ -176,7 +176,7 @@ async def _ask(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
         return MegaRaidToolProbe(kind.name, path, dialect, trouble=error.message.rstrip("."), hint=error.hint)
 
 
-async def _missed(host: Host, chosen: Sequence[MegaRaidToolProbe]) -> bool:
+async def _may_miss_cards(host: Host, chosen: Sequence[MegaRaidToolProbe]) -> bool:
     """Whether there may be a card that only MegaCli sees."""
     seen_cards = sum(len(probe.cards) for probe in chosen if probe.kind == "storcli 7")
     return not seen_cards or await kernel_cards(host, DRIVERS[:1]) > seen_cards
@@ -199,7 +199,7 @@ async def _slot(host: Host, probe: MegaRaidToolProbe, card: int, slots: Slots) -
     slot = slots.get((probe.path, card))
     if slot is None:
         try:
-            slot = pci_slot(await _place(host, probe, card))
+            slot = pci_slot(await _pci_address(host, probe, card))
         except RaidbenchError:
             return None
         if slot is not None:
@@ -207,7 +207,7 @@ async def _slot(host: Host, probe: MegaRaidToolProbe, card: int, slots: Slots) -
     return slot
 
 
-async def _place(host: Host, probe: MegaRaidToolProbe, card: int) -> str | None:
+async def _pci_address(host: Host, probe: MegaRaidToolProbe, card: int) -> str | None:
     dialect: object = probe.dialect
     if isinstance(dialect, CanLocate):
         return await dialect.locate(card)
@@ -220,7 +220,7 @@ async def _place(host: Host, probe: MegaRaidToolProbe, card: int) -> str | None:
 _INSTALL = "Install storcli64 (Dell: perccli64; 96xx and PERC 12: storcli2, perccli2) in /opt/MegaRAID or on PATH."
 
 
-def troubles(search: Search) -> tuple[Problem, ...]:
+def tool_problems(search: Search) -> tuple[Problem, ...]:
     """Tools that gave no answer or may not be run."""
     return tuple(
         Problem(where=NAME, message=clean(f"{probe.sentence()}.", 400), hint=probe.hint)
@@ -229,11 +229,11 @@ def troubles(search: Search) -> tuple[Problem, ...]:
     )
 
 
-async def nothing_seen(host: Host, search: Search) -> tuple[Problem, ...]:
+async def unseen_card_problems(host: Host, search: Search) -> tuple[Problem, ...]:
     """What to say where no tool sees a card: nothing of it, unless the kernel has one."""
     cards = await kernel_cards(host)
     if not cards:
-        return troubles(search)
+        return tool_problems(search)
     tried = "; ".join(probe.sentence() for probe in search.tries) or "none is installed"
     text = "a MegaRAID card" if cards == 1 else f"{cards} MegaRAID cards"
     return (
@@ -248,10 +248,10 @@ async def nothing_seen(host: Host, search: Search) -> tuple[Problem, ...]:
 async def for_doctor(host: Host, search: Search) -> tuple[Problem, ...]:
     """Everything that was tried and is of no use."""
     if not search.kept:
-        return await nothing_seen(host, search)
+        return await unseen_card_problems(host, search)
     idle = tuple(
         Problem(where=NAME, message=clean(f"{probe.sentence()}; another tool is used.", 400))
         for probe in search.tries
         if probe not in search.kept and not probe.trouble
     )
-    return (*troubles(search), *idle)
+    return (*tool_problems(search), *idle)

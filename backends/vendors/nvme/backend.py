@@ -71,7 +71,9 @@ class Nvme(Settable[ControllerView]):
             alone = len(space.controllers) == 1 and space.controller.heads == (space.name,)
             drives.append(drive(space, ident, asked[space.controller.name] if alone else None))
         return Inventory(
-            controllers=tuple(controller(device, asked[device.name], _of(device, spaces)) for device in controllers),
+            controllers=tuple(
+                controller(device, asked[device.name], _namespaces_of(device, spaces)) for device in controllers
+            ),
             drives=tuple(drives),
             problems=deduplicated(cut),
         )
@@ -172,7 +174,7 @@ class Nvme(Settable[ControllerView]):
                 problems.append(Problem(where=f"{NAME}:{node.name}", message=message, hint="Look at the kernel's log."))
         return tuple(problems)
 
-    def _blind(self, program: str | None, device: KernelController) -> str | None:
+    def _blind_reason(self, program: str | None, device: KernelController) -> str | None:
         """Why a drive cannot be asked, in words."""
         if program is None:
             return "nvme-cli is not installed"
@@ -184,7 +186,7 @@ class Nvme(Settable[ControllerView]):
 
     async def _ask(self, device: KernelController, celsius: int | None, cut: list[Problem]) -> ControllerAnswers:
         program = self._host.which(NAMES)
-        if program is None or self._blind(program, device) is not None:
+        if program is None or self._blind_reason(program, device) is not None:
             return ControllerAnswers(celsius=celsius)
         tool = NvmeCli(self._host, program, cut)
         about, health = await asyncio.gather(tool.id_ctrl(device.device, device.serial), tool.smart_log(device.device))
@@ -194,7 +196,7 @@ class Nvme(Settable[ControllerView]):
 
     async def _ident(self, space: KernelNamespace, cut: list[Problem]) -> NamespaceId | None:
         program = self._host.which(NAMES)
-        if program is None or self._blind(program, space.controller) is not None:
+        if program is None or self._blind_reason(program, space.controller) is not None:
             return None
         return await NvmeCli(self._host, program, cut).id_ns(space.device)
 
@@ -218,13 +220,13 @@ class Nvme(Settable[ControllerView]):
             controller=owner,
             namespaces=_in_subsystem(owner, spaces),
             program=program,
-            blind=self._blind(program, owner),
+            blind=self._blind_reason(program, owner),
             frozen=await denial_of(self._host, program),
         )
-        view = await self._asked(bare)
+        view = await self._with_answers(bare)
         return view if space is None else await self._with_namespace(view, space)
 
-    async def _asked(self, bare: ControllerView) -> ControllerView:
+    async def _with_answers(self, bare: ControllerView) -> ControllerView:
         if bare.blind is not None or bare.program is None:
             return bare
         tool, device = NvmeCli(self._host, bare.program), bare.controller.device
@@ -258,7 +260,7 @@ class Nvme(Settable[ControllerView]):
         )
 
 
-def _of(device: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:
+def _namespaces_of(device: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:
     """The namespaces that a controller leads to."""
     return tuple(space for space in spaces if space.name in device.heads)
 

@@ -49,7 +49,7 @@ def format_reading(view: NamespaceView) -> Reading:
         effective=effective,
         why_effective=why,
         choices=tuple(_choice(entry, formats) for entry in formats),
-        availability=available_unless(_why_not(view), _UNTOLD if current is None else None),
+        availability=available_unless(_blocked_reason(view), _UNTOLD if current is None else None),
     )
 
 
@@ -62,7 +62,7 @@ def _choice(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
     return offer(name, size, label=label, risk=Risk.DESTROYS_DATA)
 
 
-def _why_not(view: NamespaceView) -> str | None:
+def _blocked_reason(view: NamespaceView) -> str | None:
     """The first reason against a format, those that a person cannot change before those that one can."""
     if view.blind is not None:
         return view.blind
@@ -81,7 +81,7 @@ def _why_not(view: NamespaceView) -> str | None:
         return "the kernel does not say which namespace of the drive it is"
     if serial(view.namespace.node) is None and wwn(view.namespace.node) is None:
         return "it has neither serial number nor WWN, so it cannot be distinguished from another"
-    return _neighbours(view) or _use(view) or view.frozen
+    return _neighbours(view) or _use_reason(view) or view.frozen
 
 
 def _neighbours(view: NamespaceView) -> str | None:
@@ -99,7 +99,7 @@ def _neighbours(view: NamespaceView) -> str | None:
     return None
 
 
-def _use(view: NamespaceView) -> str | None:
+def _use_reason(view: NamespaceView) -> str | None:
     if view.namespace.node.read_only:
         return "it is read-only"
     return f"it is in use: {view.uses[0]}" if view.uses else None
@@ -114,7 +114,7 @@ def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str])
     wanted = next((entry for entry in view.ident.formats if name_of(entry, view.ident.formats) == value), None)
     if wanted is None:
         raise InvalidValueError(f"{view.namespace.device} has no format {clean(value, 40)}.")
-    return (ChangeStep(argv=(*_front(view), f"--lbaf={wanted.index}", *_settings(companions))),)
+    return (ChangeStep(argv=(*_format_command(view), f"--lbaf={wanted.index}", *_settings(companions))),)
 
 
 def companions_now(view: NamespaceView) -> dict[str, str]:
@@ -160,7 +160,7 @@ _WORDS = {
 }
 
 
-def _front(view: NamespaceView) -> tuple[str, ...]:
+def _format_command(view: NamespaceView) -> tuple[str, ...]:
     """The node of the namespace and its number: old versions took a node without one for all namespaces."""
     return (view.program or NAMES[0], "format", view.namespace.device, f"--namespace-id={view.namespace.nsid}")
 

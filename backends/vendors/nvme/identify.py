@@ -327,7 +327,7 @@ def parse_changeable(text: str, number: int) -> bool | None:
         value = _text_value(text, number, "supported")
     if value is not None:
         return bool(value & 4)
-    args = next(filter(None, (_words(inner) for _, inner in _members(lenient_json(text)))), None)
+    args = next(filter(None, (_abilities(inner) for _, inner in _members(lenient_json(text)))), None)
     return None if args is None else "changeable" in args
 
 
@@ -363,7 +363,7 @@ def _members(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
             yield from _members(inner, depth + 1)
 
 
-def _words(inner: object) -> list[str]:
+def _abilities(inner: object) -> list[str]:
     """The list of abilities as words; empty if this is none."""
     abilities = ("saveable", "per-namespace", "changeable")
     return list(inner) if isinstance(inner, list) and all(item in abilities for item in inner) else []

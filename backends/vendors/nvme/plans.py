@@ -106,11 +106,11 @@ def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) ->
 
 def contents(device: str, signatures: Iterable[Signature]) -> str:
     """What would be lost, in a sentence."""
-    parts = [_words(signature) for signature in signatures]
+    parts = [_signature_text(signature) for signature in signatures]
     return f"On {device} there is: {', '.join(parts)}." if parts else f"No filesystem was recognised on {device}."
 
 
-def _words(signature: Signature) -> str:
+def _signature_text(signature: Signature) -> str:
     kind = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
     label = f" {clean(signature.label)!r}" if signature.label else ""
     return f"{kind}{label} on {signature.part}" if signature.part else f"{kind}{label}"

@@ -193,21 +193,21 @@ async def _namespace(host: Host, name: str, controllers: tuple[KernelController,
 
 
 def _controller(name: str, texts: Mapping[str, str], heads: list[str]) -> KernelController:
-    def said(attribute: str) -> str | None:
+    def attribute_text(attribute: str) -> str | None:
         return clean(texts.get(f"{_CLASS}/{name}/{attribute}", ""), 256) or None
 
-    transport, address = said("transport"), said("address")
+    transport, address = attribute_text("transport"), attribute_text("address")
     on_bus = transport == "pcie" and address is not None and _PCI.fullmatch(address) is not None
     return KernelController(
         name=name,
-        model=said("model"),
-        serial=said("serial"),
-        firmware=said("firmware_rev"),
+        model=attribute_text("model"),
+        serial=attribute_text("serial"),
+        firmware=attribute_text("firmware_rev"),
         transport=transport,
-        state=said("state"),
+        state=attribute_text("state"),
         pci=address if on_bus else None,
         place=address,
-        subsystem=said("subsysnqn"),
-        devno=said("dev"),
+        subsystem=attribute_text("subsysnqn"),
+        devno=attribute_text("dev"),
         heads=tuple(sorted(set(heads), key=natural)),
     )

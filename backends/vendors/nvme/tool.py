@@ -79,7 +79,7 @@ class NvmeCli:
         `serial`: the serial number that the kernel has of the controller; None where it has none.
         """
         for options in (("-o", "json"), ()):
-            controller_id = parse_id_ctrl(await self._said("id-ctrl", device, *options))
+            controller_id = parse_id_ctrl(await self._read_output("id-ctrl", device, *options))
             if serial and controller_id.serial and controller_id.serial != serial:
                 command = Command(argv=(self.program, "id-ctrl", device, *options))
                 why = misnamed_reason(f"serial number {serial}", (f"serial number {controller_id.serial}",))
@@ -98,7 +98,7 @@ class NvmeCli:
     async def id_ns(self, device: str) -> NamespaceId | None:
         """Identify Namespace; None if it gave no answer that is understood."""
         for options in (("-o", "json"), ()):
-            namespace_id = parse_id_ns(await self._said("id-ns", device, *options))
+            namespace_id = parse_id_ns(await self._read_output("id-ns", device, *options))
             if namespace_id.formats:
                 return namespace_id
         return None
@@ -106,14 +106,14 @@ class NvmeCli:
     async def smart_log(self, device: str) -> NvmeHealth | None:
         """The health log; None if it gave no answer that is understood."""
         for options in (("-o", "json"), ()):
-            health = parse_smart_log(await self._said("smart-log", device, *options))
+            health = parse_smart_log(await self._read_output("smart-log", device, *options))
             if health != NvmeHealth():
                 return health
         return None
 
     async def list_ns(self, device: str) -> tuple[int, ...] | None:
         """Numbers of all namespaces allocated in the subsystem, attached or not; None if unknown."""
-        return parse_list_ns(await self._said("list-ns", device, "--all"))
+        return parse_list_ns(await self._read_output("list-ns", device, "--all"))
 
     async def feature(self, device: str, number: int, about: ControllerId) -> FeatureState:
         """A feature's value now and, where the drive can say it, what may be done with it."""
@@ -131,10 +131,10 @@ class NvmeCli:
             return FeatureState(why_not="the answer of nvme-cli is not understood")
         if not (about.oncs or 0) & _SAVE_AND_SELECT:
             return FeatureState(value=value)
-        answer = await self._said(*arguments, f"--sel={SUPPORTED}")
+        answer = await self._read_output(*arguments, f"--sel={SUPPORTED}")
         return FeatureState(value=value, changeable=parse_changeable(answer, number))
 
-    async def _said(self, *arguments: str) -> str:
+    async def _read_output(self, *arguments: str) -> str:
         """Standard output of a question; "" if it failed: what is missing shows as unknown."""
         try:
             done = await self._run(*arguments)

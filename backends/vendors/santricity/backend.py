@@ -27,7 +27,7 @@ from backends.vendors.santricity.inventory import (
     problems,
     system_address,
 )
-from backends.vendors.santricity.readings import BY_KEY, SETTINGS, asks_why, readings, sent
+from backends.vendors.santricity.readings import BY_KEY, SETTINGS, needs_hardware, readings, request_value
 
 DOORS = f"/{NAME}:/*"
 """What a host lists that has any. See `backends.system.https`."""
@@ -58,29 +58,29 @@ class Santricity(Settable[WebView]):
             return Inventory()
         picture = await look(self._host)
         merged = Inventory()
-        for part in await asyncio.gather(*(self._behind(door, picture) for door in doors)):
+        for part in await asyncio.gather(*(self._inventory_of_door(door, picture) for door in doors)):
             merged = merged.merge(part)
         return merged
 
-    async def _behind(self, door: str, picture: Topology) -> Inventory:
+    async def _inventory_of_door(self, door: str, picture: Topology) -> Inventory:
         merged = Inventory()
         where = f"{NAME}:{door_name(door)}"
         try:
             for system in await self._systems(door):
                 where = f"{NAME}:{system_address(system)}"
-                merged = merged.merge(await self._whole(system, picture))
+                merged = merged.merge(await self._inventory_of_system(system, picture))
         except RaidbenchError as error:
             problem = Problem(where=where, message=error.message, hint=error.hint)
             merged = merged.merge(Inventory(problems=(problem,)))
         return merged
 
-    async def _whole(self, system: WebSystem, picture: Topology) -> Inventory:
+    async def _inventory_of_system(self, system: WebSystem, picture: Topology) -> Inventory:
         """A disk system; where a part of it is not told, the rest stands and the reason is a problem."""
         missing: list[Problem] = []
 
         async def part(path: str, begin: str = "[") -> str:
             try:
-                return await self._asked(system.door, f"{ROOT}/{system.id}/{path}", begin)
+                return await self._read_answer(system.door, f"{ROOT}/{system.id}/{path}", begin)
             except RaidbenchError as error:
                 missing.append(
                     Problem(where=f"{NAME}:{system_address(system)}", message=error.message, hint=error.hint)
@@ -167,8 +167,8 @@ class Santricity(Settable[WebView]):
         if volume is None:
             raise gone(target)
         view = WebView(system=system, volume=volume, frozen=await self._frozen(door))
-        if asks_why(view):
-            view = view.knowing(await self._hardware(system))
+        if needs_hardware(view):
+            view = view.with_hardware(await self._hardware(system))
         self._kept[target] = view
         return view
 
@@ -176,19 +176,21 @@ class Santricity(Settable[WebView]):
         return await denial_of(self._host, door) or (_THROUGH_ROOT if self._host.root_side is not None else None)
 
     async def _systems(self, door: str) -> tuple[WebSystem, ...]:
-        return responses.systems(await self._asked(door, ROOT), door)
+        return responses.systems(await self._read_answer(door, ROOT), door)
 
     async def _volumes(self, system: WebSystem) -> tuple[WebVolume, ...]:
-        return responses.volumes(await self._asked(system.door, f"{ROOT}/{system.id}/volumes"))
+        return responses.volumes(await self._read_answer(system.door, f"{ROOT}/{system.id}/volumes"))
 
     async def _hardware(self, system: WebSystem) -> WebHardware:
         """What it is made of; nothing where this user is not told that."""
         try:
-            return responses.hardware(await self._asked(system.door, f"{ROOT}/{system.id}/hardware-inventory", "{"))
+            return responses.hardware(
+                await self._read_answer(system.door, f"{ROOT}/{system.id}/hardware-inventory", "{")
+            )
         except ToolFailedError:
             return WebHardware()
 
-    async def _asked(self, door: str, path: str, begin: str = "[") -> str:
+    async def _read_answer(self, door: str, path: str, begin: str = "[") -> str:
         """A good answer, the whole of it. Raises NotFoundError, RefusedError, ToolFailedError, ToolTimeoutError."""
         done = await self._run(Command(argv=(door, "GET", path), timeout=READ_SECONDS))
         if done.returncode != 0:
@@ -204,7 +206,7 @@ class Santricity(Settable[WebView]):
 
 def step(view: WebView, key: str, value: str) -> ChangeStep:
     """The one request that sets a value: of one volume, and of one of its fields."""
-    body = json.dumps({"cacheSettings": {BY_KEY[key].sent: sent(key, value)}})
+    body = json.dumps({"cacheSettings": {BY_KEY[key].request_field: request_value(key, value)}})
     return ChangeStep(argv=(view.system.door, "POST", f"{ROOT}/{view.system.id}/volumes/{view.volume.id}", body))
 
 

@@ -149,7 +149,7 @@ def _array(
         members=tuple(drive_target(system, drive.place) for drive in drives),
         identity=_identity(system, volume, node),
         tasks=_tasks(volume),
-        facts=facts(_told(volume, group, hardware)),
+        facts=facts(_volume_rows(volume, group, hardware)),
     )
 
 
@@ -163,7 +163,7 @@ def _tasks(volume: WebVolume) -> tuple[Task, ...]:
     return () if volume.action in (None, "none") else (Task(kind=_TASKS.get(volume.action, volume.action)),)
 
 
-def _told(volume: WebVolume, group: WebGroup | None, hardware: WebHardware) -> list[tuple[str, str | None]]:
+def _volume_rows(volume: WebVolume, group: WebGroup | None, hardware: WebHardware) -> list[tuple[str, str | None]]:
     names = {controller.id: controller.place for controller in hardware.controllers}
     owned, preferred = names.get(volume.owner or ""), names.get(volume.preferred or "")
     return [

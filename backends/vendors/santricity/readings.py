@@ -9,7 +9,7 @@ from backends.settings import Availability, Choice, Reading, Setting, available_
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors import _disk_systems
-from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
+from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switch_choices, write_cache_choices
 from backends.vendors.santricity.facts import WebView
 
 
@@ -23,7 +23,7 @@ class CacheField:
     """Its field in what is told: what is set."""
     force: str | None = None
     """The field that says whether it is in force."""
-    sent: str
+    request_field: str
     """Its field in a request."""
 
 
@@ -44,17 +44,22 @@ WRITE_CACHE = CacheField(
     setting=_disk_systems.WRITE_CACHE,
     told="writeCacheEnable",
     force="writeCacheActive",
-    sent="writeCacheEnable",
+    request_field="writeCacheEnable",
 )
 CACHE_FIELDS = (
     CacheField(
-        setting=_disk_systems.READ_CACHE, told="readCacheEnable", force="readCacheActive", sent="readCacheEnable"
+        setting=_disk_systems.READ_CACHE,
+        told="readCacheEnable",
+        force="readCacheActive",
+        request_field="readCacheEnable",
     ),
     WRITE_CACHE,
-    CacheField(setting=_disk_systems.WITHOUT_BATTERY, told="cwob", sent="cacheWithoutBatteries"),
-    CacheField(setting=_disk_systems.MIRRORING, told="mirrorEnable", force="mirrorActive", sent="mirrorEnable"),
-    CacheField(setting=_disk_systems.PREFETCH, told="readAheadMultiplier", sent="readAheadEnable"),
-    CacheField(setting=_disk_systems.FLUSH_MODIFIER, told="cacheFlushModifier", sent="cacheFlushModifier"),
+    CacheField(setting=_disk_systems.WITHOUT_BATTERY, told="cwob", request_field="cacheWithoutBatteries"),
+    CacheField(
+        setting=_disk_systems.MIRRORING, told="mirrorEnable", force="mirrorActive", request_field="mirrorEnable"
+    ),
+    CacheField(setting=_disk_systems.PREFETCH, told="readAheadMultiplier", request_field="readAheadEnable"),
+    CacheField(setting=_disk_systems.FLUSH_MODIFIER, told="cacheFlushModifier", request_field="cacheFlushModifier"),
 )
 """In the order they are shown."""
 
@@ -83,7 +88,7 @@ def value_of(key: str, reported: object) -> str | None:
             return "unknown"
 
 
-def sent(key: str, value: str) -> bool | str:
+def request_value(key: str, value: str) -> bool | str:
     """What a request says for a value."""
     if key == _disk_systems.FLUSH_MODIFIER.key:
         return _DELAY_WORDS[value]
@@ -100,7 +105,7 @@ def readings(view: WebView) -> Mapping[str, Reading]:
     }
 
 
-def asks_why(view: WebView) -> bool:
+def needs_hardware(view: WebView) -> bool:
     """Whether what its disk system is made of has a part in what is in force."""
     cache = view.volume.cache
     return cache.get("cwob") is True or any(
@@ -119,15 +124,15 @@ def _reading(view: WebView, field: CacheField) -> Reading:
         effective=effective,
         why_effective=why,
         choices=_choices(view, field),
-        availability=available_unless(None, _unsettled(now), _why_not(view)),
+        availability=available_unless(None, _unsettled(now), _blocked_reason(view)),
     )
 
 
 def _choices(view: WebView, field: CacheField) -> tuple[Choice, ...]:
     if field is WRITE_CACHE:
         safe = bool(view.hardware.batteries) and view.hardware.bad_battery is None
-        return written(unsafe=view.volume.cache.get("cwob") is True and not safe)
-    return DELAYS if field.setting is _disk_systems.FLUSH_MODIFIER else switched(field.setting)
+        return write_cache_choices(unsafe=view.volume.cache.get("cwob") is True and not safe)
+    return DELAYS if field.setting is _disk_systems.FLUSH_MODIFIER else switch_choices(field.setting)
 
 
 def _in_force(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
@@ -160,7 +165,7 @@ def _unsettled(now: str | None) -> str | None:
     return None if is_understood(now) else "what the web services say of it is not understood"
 
 
-def _why_not(view: WebView) -> str | None:
+def _blocked_reason(view: WebView) -> str | None:
     """Return the first reason against any change."""
     if view.system.out_of_reach:
         return f"the proxy does not reach its disk system ({view.system.status})"

@@ -119,12 +119,12 @@ def hardware(text: str) -> WebHardware:
         drives=tuple(drives.values()),
         batteries=tuple(word(row.get("status")) or "unknown" for row in batteries),
         serials=tuple(
-            _telling({name: part for name, part in matches.items() if name not in ("drives", "controllers")})
+            _identifying_texts({name: part for name, part in matches.items() if name not in ("drives", "controllers")})
         ),
     )
 
 
-def _telling(value: object) -> dict[str, None]:
+def _identifying_texts(value: object) -> dict[str, None]:
     """What tells the parts of it from all others, so that a recording can hide it: serial numbers and addresses."""
     fields: dict[str, None] = {}
     waiting = [value]

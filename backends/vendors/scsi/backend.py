@@ -164,7 +164,7 @@ class ScsiBackend(Settable[View]):
     async def _view(self, disk: Disk) -> View:
         """Everything that the readings of one disk are made of."""
         tool = self._asker.tool(disk.kind)
-        paths = [path for path in (disk.below("queue_depth"), disk.cache_path) if path is not None]
+        paths = [path for path in (disk.device_file("queue_depth"), disk.cache_path) if path is not None]
         switches, health = await asyncio.gather(self._switches(disk), self._known_health(disk))
         reasons = [await self._host.writable(path) for path in paths]
         return View(

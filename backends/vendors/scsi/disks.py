@@ -119,7 +119,7 @@ class Disk:
         """Kernel name."""
         return self.node.name
 
-    def below(self, attribute: str) -> str:
+    def device_file(self, attribute: str) -> str:
         """Path of a file of the SCSI device."""
         return f"/sys/block/{self.name}/device/{attribute}"
 
@@ -129,7 +129,7 @@ class Disk:
         return None if self.hctl is None else f"/sys/class/scsi_disk/{self.hctl}/cache_type"
 
     @property
-    def believed(self) -> bool | None:
+    def caches_by_kernel(self) -> bool | None:
         """Whether the sd driver believes that the drive caches writes; None if unknown."""
         return {"write back": True, "write back, no read (daft)": True, "write through": False, "none": False}.get(
             self.cache_type or ""

@@ -110,14 +110,14 @@ class SwitchReader:
         if not self._host.is_root:
             return Switches(silent=WriteDenied.NEEDS_ROOT)
         if disk.kind is Kind.ATA:
-            answer = await self._said((tool, *hdparm.READ, disk.node.device))
+            answer = await self._run((tool, *hdparm.READ, disk.node.device))
             if cut := answer.misnamed(disk.node.device) or answer.lost(hdparm.WHOLE):
                 return Switches(silent=cut)
             flags = hdparm.parse_hdparm(answer.text)
             return Switches(flags=flags, silent=None if flags else answer.trouble(hdparm.refusal(answer.text)))
-        answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
+        answer = await self._run((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
         if sdparm.attention(answer.code, answer.text) and not sdparm.parse_sdparm(answer.text):
-            answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
+            answer = await self._run((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
         if cut := answer.misnamed(disk.node.device) or answer.lost(sdparm.WHOLE):
             return Switches(silent=cut)
         fields = sdparm.parse_sdparm(answer.text)
@@ -130,12 +130,12 @@ class SwitchReader:
         tool = self._host.which(("smartctl",))
         if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
             return None
-        answer = await self._said((tool, *smartctl.ASK, disk.node.device))
+        answer = await self._run((tool, *smartctl.ASK, disk.node.device))
         parsed = smartctl.parse_smartctl(answer.out, disk.node.device)
         why = f"is missing: {answer.failure}" if answer.failure else smartctl.unread_reason(answer.text)
         return parsed if parsed is not None else SmartAnswer(unread=why)
 
-    async def _said(self, argv: tuple[str, ...]) -> _Answer:
+    async def _run(self, argv: tuple[str, ...]) -> _Answer:
         async with self._few:
             try:
                 done = await self._host.run(Command(argv=argv, timeout=READ_SECONDS, stall=STALL))

@@ -68,9 +68,9 @@ def steps(view: View, key: str, value: str) -> tuple[ChangeStep, ...]:
     """What sets it, and lets the kernel know."""
     disk = view.disk
     if key == "queue_depth":
-        return (ChangeStep(path=disk.below("queue_depth"), text=value),)
+        return (ChangeStep(path=disk.device_file("queue_depth"), text=value),)
     if view.tool is None:
-        return (_believe(disk, value),)
+        return (_set_kernel_cache_type(disk, value),)
     if disk.kind is Kind.ATA:
         word = {"on": "1", "off": "0"}.get(value, value)
         step = ChangeStep(argv=(view.tool, f"{OPTIONS[key]}{word}", disk.node.device))
@@ -100,14 +100,14 @@ def _look_again(disk: Disk, key: str) -> tuple[ChangeStep, ...]:
     """The sd driver learns of a switched cache when it looks again; libata does so by itself."""
     if key != "drive_cache" or disk.libata:
         return ()
-    return (ChangeStep(path=disk.below("rescan"), text="1"),)
+    return (ChangeStep(path=disk.device_file("rescan"), text="1"),)
 
 
-def _believe(disk: Disk, value: str) -> ChangeStep:
+def _set_kernel_cache_type(disk: Disk, value: str) -> ChangeStep:
     """Through sd: it sends the page to the drive and then believes it."""
     now = disk.cache_type or ""
     plain = {"on": "write back", "off": "write through"}
-    same = now if disk.believed is (value == "on") else plain[value]
+    same = now if disk.caches_by_kernel is (value == "on") else plain[value]
     return ChangeStep(path=disk.cache_path, text=_CACHE_TYPES.get((now, value), same))
 
 

@@ -106,7 +106,7 @@ def _text(done: Completed) -> str:
 def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | None) -> None:
     """What is in a journal is not trusted to write any file or run any program but those of this very setting."""
     if step.path is not None:
-        ours = step.path in {disk.below("queue_depth"), disk.below("rescan"), disk.cache_path}
+        ours = step.path in {disk.device_file("queue_depth"), disk.device_file("rescan"), disk.cache_path}
     else:
         ends = len(step.argv) > 2 and step.argv[0] == tool and step.argv[-1] == disk.node.device
         ours = ends and _SWITCH[disk.kind](change.key, " ".join(step.argv[1:-1]))

@@ -52,7 +52,7 @@ from backends.vendors.smartarray.open_card import OpenController, OpenController
 from backends.vendors.smartarray.plans import legal_companions, planned, require_own_step, value_before
 from backends.vendors.smartarray.readings import readings
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.smartarray.tools import troubles, unseen
+from backends.vendors.smartarray.tools import tool_problems, unseen_card_problems
 
 READ_BACK = 3
 """How often a card is read after a change: an old arcconf shows the old value once more."""
@@ -78,7 +78,7 @@ class SmartArray:
         picture: Topology | None = None
         read: dict[str, Inventory] = {}
 
-        async def heard(address: str, card: OpenController | Problem | None) -> None:
+        async def report_card(address: str, card: OpenController | Problem | None) -> None:
             nonlocal picture
             part = card_target(address)
             if isinstance(card, OpenController):
@@ -92,16 +92,19 @@ class SmartArray:
                 part_inventory = Inventory(problems=(card,))
             report(str(part), part_inventory)
 
-        units = await self._units.look(heard)
-        merged = Inventory(problems=(*await self._unsaid(), *self._units.problems))
+        units = await self._units.search_cards(report_card)
+        merged = Inventory(problems=(*await self._tool_problems(), *self._units.problems))
         for unit in units:
             merged = merged.merge(read[unit.prefix])
         return merged
 
     async def cached_inventory(self) -> Inventory:
         """As `inventory`, of what was read last of each card, also by a change."""
-        picture, merged = await look(self._host), Inventory(problems=(*await self._unsaid(), *self._units.problems))
-        for controller in await self._units.known():
+        picture, merged = (
+            await look(self._host),
+            Inventory(problems=(*await self._tool_problems(), *self._units.problems)),
+        )
+        for controller in await self._units.cards():
             merged = merged.merge(
                 inventory(controller.prefix, controller.text, controller.pci, controller.tool.tool, picture)
             )
@@ -109,13 +112,13 @@ class SmartArray:
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool that gave no answer and, where the kernel has cards that none sees, what was tried."""
-        units = await self._units.look()
+        units = await self._units.search_cards()
         half = (cut_of(unit.prefix, unit.text) for unit in units)
-        return (*await self._unsaid(), *(problem for problem in half if problem is not None))
+        return (*await self._tool_problems(), *(problem for problem in half if problem is not None))
 
-    async def _unsaid(self) -> tuple[Problem, ...]:
+    async def _tool_problems(self) -> tuple[Problem, ...]:
         tried = self._units.tried
-        return (*troubles(tried), *await unseen(self._host, tried, self._units.seen))
+        return (*tool_problems(tried), *await unseen_card_problems(self._host, tried, self._units.card_count))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a card, of a logical drive, of a drive."""
@@ -211,7 +214,7 @@ class SmartArray:
     async def candidates(self) -> tuple[Candidate, ...]:
         """Every drive that only a card has, with what the card says against it."""
         picture = await look(self._host)
-        units = await self._units.known()
+        units = await self._units.cards()
         return tuple(
             candidate for unit in units for candidate in candidates(unit.prefix, unit.text, unit.tool, picture)
         )
@@ -285,7 +288,7 @@ class SmartArray:
         spot = parse(target)
         if spot is None:
             raise not_found(target)
-        return spot, await self._units.at(spot.card, target)
+        return spot, await self._units.card_at(spot.card, target)
 
     async def _view(
         self, target: Target, spot: SmartArrayAddress, unit: OpenController, text: CardText, *, ask: bool = True

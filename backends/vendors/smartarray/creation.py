@@ -60,14 +60,14 @@ def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) 
             interface=drive.interface,
             size_bytes=drive.size_bytes,
             sector_bytes=drive.sector_bytes,
-            why_not=(*against(text, drive, tool), *card),
+            why_not=(*drive_exclusion_reasons(text, drive, tool), *card),
         )
         for drive in text.drives
         if drive_node(drive, nodes) is None
     )
 
 
-def against(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]:
+def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]:
     """Every reason of the card's own against making a logical drive of a drive."""
     used = [volume.number for volume in text.volumes if drive.place in volume.drives]
     reasons: list[str] = []
@@ -108,14 +108,14 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
         raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
     if request.level is Level.RAID10 and spans != len(request.drives) // 2:
         raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
-    if (against := card_exclusion_reasons(text)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
+    if (drive_exclusion_reasons := card_exclusion_reasons(text)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {drive_exclusion_reasons[0]}.")
     strip = request.strip_bytes or _STRIP
     if strip not in _STRIPS:
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
         )
-    policies = creation_policies(request.policies, tool.born(text, usage), _USUAL)
+    policies = creation_policies(request.policies, tool.creation_choices(text, usage), _USUAL)
     grouped = spans if request.level in PARITY_IN_SPANS else None
     new = NewLogical(
         level=request.level,
@@ -169,7 +169,7 @@ def find_made(
     """
     nodes = tuple(picture.tree.nodes.values())
 
-    def made(volume: LogicalDrive) -> CardArray:
+    def card_array(volume: LogicalDrive) -> CardArray:
         beside = [drive for drive in text.drives if volume.array is not None and drive.array == volume.array]
         added = next((drive for drive in beside if drive.place not in volume.drives), None)
         whole = volume.width in (None, len(volume.drives))
@@ -190,7 +190,7 @@ def find_made(
 
     card = CardArrays(
         drives=tuple(_drive(drive) for drive in text.drives),
-        arrays=tuple(made(volume) for volume in text.volumes),
+        arrays=tuple(card_array(volume) for volume in text.volumes),
         cut=f"{text.cut}." if text.cut else "",
         kind="logical drive",
         lock=tool.lock_name,

@@ -152,7 +152,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
     rows = {
         "Reported as": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
         "Array": volume.array,
-        "Acceleration": _said(volume.acceleration),
+        "Acceleration": _value_text(volume.acceleration),
         "Write cache": _both(value(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
         "Read cache": _both(value(volume.read_cache), effective.read_cache(volume)),
         "Unprotected": effective.unprotected(card, volume),
@@ -165,7 +165,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
     return Fact.from_rows(rows.items())
 
 
-def _said(phrase: SmartArrayValue | None) -> str | None:
+def _value_text(phrase: SmartArrayValue | None) -> str | None:
     """Return the common word; the tool's own where that is not understood."""
     return None if phrase is None else f"unknown: {phrase.raw}" if phrase.value == UNKNOWN else phrase.value
 

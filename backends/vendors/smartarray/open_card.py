@@ -15,7 +15,14 @@ from backends.vendors.smartarray.addresses import NAME
 from backends.vendors.smartarray.dialect import ArrayTool
 from backends.vendors.smartarray.facts import CardText, Family
 from backends.vendors.smartarray.matching import pci_address
-from backends.vendors.smartarray.tools import PROGRAMS, Program, SmartArrayToolProbe, attempts, places_of, troubles
+from backends.vendors.smartarray.tools import (
+    PROGRAMS,
+    Program,
+    SmartArrayToolProbe,
+    places_of,
+    probe_program,
+    tool_problems,
+)
 
 
 @dataclass(slots=True)
@@ -43,7 +50,7 @@ Heard = Callable[[str, OpenController | Problem | None], Awaitable[None]]
 """Hears of a card by its address: None when it is known to be there, then what was read of it, or why not."""
 
 
-async def _nobody(address: str, card: OpenController | Problem | None) -> None:
+async def _report_nothing(address: str, card: OpenController | Problem | None) -> None:
     pass
 
 
@@ -61,15 +68,15 @@ class OpenControllers:
         """Cards that could not be read."""
 
     @property
-    def seen(self) -> int:
+    def card_count(self) -> int:
         """How many cards the tools told of at the last look."""
         return len(self._units or {}) + len(self.problems)
 
-    async def known(self) -> tuple[OpenController, ...]:
+    async def cards(self) -> tuple[OpenController, ...]:
         """The cards of the last look."""
-        return tuple(self._units.values()) if self._units is not None else await self.look()
+        return tuple(self._units.values()) if self._units is not None else await self.search_cards()
 
-    async def look(self, report: Heard = _nobody) -> tuple[OpenController, ...]:
+    async def search_cards(self, report: Heard = _report_nothing) -> tuple[OpenController, ...]:
         """Search for tools and cards, and read each card anew; the tools are asked at the same time."""
         async with self._searching:
             pairs = await asyncio.gather(*(self._look(program, report) for program in PROGRAMS))
@@ -87,7 +94,7 @@ class OpenControllers:
         self, program: Program, report: Heard
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
         """What one program sees, one card after the other."""
-        tried = await attempts(self._host, program, self._made)
+        tried = await probe_program(self._host, program, self._made)
         asked = [(probe.tool, number) for probe in tried for number in probe.numbers]
         for tool, number in asked:
             await report(tool.address(number, Family.SMART), None)
@@ -106,10 +113,10 @@ class OpenControllers:
         at = pci_address(text.card.pci, await places_of(self._host, program, text.card.family))
         return OpenController(tool.address(number, text.card.family), number, tool, at, text)
 
-    async def at(self, prefix: str, target: Target) -> OpenController:
+    async def card_at(self, prefix: str, target: Target) -> OpenController:
         """The card of an address. Raises NotFoundError."""
         if self._units is None:
-            await self.look()
+            await self.search_cards()
         unit = (self._units or {}).get(prefix)
         if unit is None:
             raise self._unknown(prefix) or not_found(target)
@@ -119,5 +126,5 @@ class OpenControllers:
         """Why it is not known whether there is such a card; None where it is known."""
         problem_found = next(
             (problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None
-        ) or next(iter(troubles(self.tried)), None)
+        ) or next(iter(tool_problems(self.tried)), None)
         return None if problem_found is None else ToolFailedError(problem_found.message, hint=problem_found.hint)

@@ -126,14 +126,14 @@ def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) 
         return tool.set_card(text, key, value)
     lines = tool.set_volume(text, volume, key, value)
     cached = companions[CACHED].split(",") if CACHED in companions else []
-    bare = _accelerated(text, volume, "none")
+    bare = _with_acceleration(text, volume, "none")
     mates = [mate for mate in _mates(bare, volume) if str(mate.number) in cached]
     return (*lines, *(line for mate in mates for line in tool.set_volume(bare, mate, key, "controller-cache")))
 
 
 def require_own_step(change: Change, view: PartView) -> None:
     """Raises RefusedError for a step that does anything else to the card than this change of this very thing."""
-    if change.key == "acceleration" and all(_accelerates_ours(view, step) for step in change.writes):
+    if change.key == "acceleration" and all(_is_own_acceleration(view, step) for step in change.writes):
         return
     try:
         require_own(change, _steps(_lines(view, change.key, change.after, {})))
@@ -141,7 +141,7 @@ def require_own_step(change: Change, view: PartView) -> None:
         raise RefusedError(error.message) from error
 
 
-def _accelerates_ours(view: PartView, step: ChangeStep) -> bool:
+def _is_own_acceleration(view: PartView, step: ChangeStep) -> bool:
     """Whether a step switches the cache of a logical drive of this very array, or its Smart Path."""
     target, volume = accelerates(step), view.volume
     if target is None or volume is None or (step.argv[0], target.card) != (view.tool.tool, view.card.number):
@@ -151,11 +151,11 @@ def _accelerates_ours(view: PartView, step: ChangeStep) -> bool:
 
 
 def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartView:
-    after = _accelerated(view.text, volume, value)
+    after = _with_acceleration(view.text, volume, value)
     return replace(view, text=after, volume=after.volume(volume.number))
 
 
-def _accelerated(text: CardText, volume: LogicalDrive, value: str) -> CardText:
+def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> CardText:
     """The card as it will be: Smart Path is the whole array's, the cache each logical drive's own."""
     whole = "smart-path" in (value, _served(volume))
     mates_value = "smart-path" if value == "smart-path" else "none"

@@ -69,7 +69,7 @@ def _unsettled(phrase: SmartArrayValue | None, legal: tuple[Choice, ...], span: 
     return None
 
 
-def _sayable(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | None:
+def _unsettable_reason(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | None:
     """Why the tool cannot be told any of these; None where it can."""
     for choice in legal or (offer("1"),):
         try:
@@ -79,7 +79,7 @@ def _sayable(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | N
     return None
 
 
-def _stands_against(view: PartView) -> str | None:
+def _blocked_reason(view: PartView) -> str | None:
     """What rules out every change of a card."""
     card = view.card
     if card.locked is not None:
@@ -95,10 +95,10 @@ def _card_value(view: PartView, key: str) -> Reading:
     force: InForce = (None, None)
     if pending is not None and phrase is not None and pending.value != phrase.value:
         force, phrase = (phrase.value, "the next reboot brings the new mode"), pending
-    against = _stands_against(view)
+    against = _blocked_reason(view)
     if against is None and phrase is not None:
         against = (
-            _sayable(legal, lambda value: view.tool.set_card(view.text, key, value))
+            _unsettable_reason(legal, lambda value: view.tool.set_card(view.text, key, value))
             or (None if view.text.volumes else "the card has no logical drive, and its firmware refuses it until then")
             or (_no_ratio(view) if key == "cache_ratio" else None)
             or (_all_bypass(view) if key == "no_battery_write_cache" else None)
@@ -140,10 +140,10 @@ def acceleration(view: PartView) -> Reading:
     def say(value: str) -> object:
         return view.tool.set_volume(view.text, volume, "acceleration", value)
 
-    legal = tuple(choice for choice in offered if _sayable((choice,), say) is None)
-    against = _stands_against(view)
+    legal = tuple(choice for choice in offered if _unsettable_reason((choice,), say) is None)
+    against = _blocked_reason(view)
     if against is None and volume.acceleration is not None:
-        against = (None if legal else _sayable(offered, say)) or _busy(view)
+        against = (None if legal else _unsettable_reason(offered, say)) or _busy(view)
     return _reading(view, volume.acceleration, legal, against)
 
 
@@ -153,14 +153,14 @@ def _write_cache(view: PartView) -> Reading:
     phrase, force = effective.write_policy(card, volume), effective.write_cache(card, volume)
     if card.family is Family.SMART:
         return _reading(view, phrase, (), FOLLOWS, force=force)
-    against = _stands_against(view) or (_offline(view) if phrase is not None else None)
+    against = _blocked_reason(view) or (_offline(view) if phrase is not None else None)
     return _reading(view, phrase, choices.write_cache(card), against, force=force)
 
 
 def _read_cache(view: PartView) -> Reading:
     volume = view.volume
     assert volume is not None
-    against = _stands_against(view) or (_offline(view) if volume.read_cache is not None else None)
+    against = _blocked_reason(view) or (_offline(view) if volume.read_cache is not None else None)
     return _reading(view, volume.read_cache, choices.READ_CACHE, against, force=effective.read_cache(volume))
 
 
@@ -178,9 +178,9 @@ def strip(view: PartView) -> Reading:
     size = volume.strip_bytes
     phrase = None if size is None else SmartArrayValue(value=str(size), raw=size_words(size))
     legal = choices.strips(view)
-    against = _stands_against(view)
+    against = _blocked_reason(view)
     if against is None and phrase is not None:
-        against = _sayable(legal, lambda value: view.tool.set_volume(view.text, volume, "strip_size", value))
+        against = _unsettable_reason(legal, lambda value: view.tool.set_volume(view.text, volume, "strip_size", value))
         if against is not None:
             against = (
                 "arcconf moves data only when all drives are named again, and drops those that are not: not offered"
@@ -207,5 +207,5 @@ def _drive_cache(view: PartView) -> Reading:
     drive = view.drive
     assert drive is not None
     out = drive.state in GONE
-    against = _stands_against(view) or (f"the drive is {drive.state_raw}" if out else None)
+    against = _blocked_reason(view) or (f"the drive is {drive.state_raw}" if out else None)
     return _reading(view, drive.write_cache, choices.DRIVE_CACHE, against)

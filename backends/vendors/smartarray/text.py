@@ -56,7 +56,7 @@ def field(text: str) -> tuple[str, str] | None:
     return None
 
 
-def told(value: str | None, limit: int = 128) -> str | None:
+def value_or_none(value: str | None, limit: int = 128) -> str | None:
     """A value, cleaned; None where the tool has words for nothing."""
     text = clean(value or "", limit)
     return None if text.lower() in ("", "none", "n/a", "not applicable", "not available", "unknown") else text
@@ -95,7 +95,7 @@ def naa(text: str | None) -> str | None:
     return word.lower() if _NAA.fullmatch(word) and set(word) != {"0"} else None
 
 
-def place(text: str | None) -> str | None:
+def parse_bay(text: str | None) -> str | None:
     """`2I:1:3`; None for what names no place."""
     bay = (text or "").strip()
     return bay if _PLACE.fullmatch(bay) else None

@@ -114,7 +114,7 @@ async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
     return tuple(matches)
 
 
-async def attempts(host: Host, program: Program, tools: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:
+async def probe_program(host: Host, program: Program, tools: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:
     """Every copy of a program that was asked, up to one that sees a card; what speaks to each is kept in `tools`.
 
     Where the kernel has cards, a tool that none of them may belong to is not asked.
@@ -148,7 +148,7 @@ async def _ask(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolPr
 # -- what to tell of tools and cards that do not find each other. Pure but for a look at sysfs ------------------------
 
 
-def troubles(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
+def tool_problems(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
     """Tools that gave no answer, or half of one."""
     silent = [
         Problem(where=NAME, message=clean(f"{probe.sentence().rstrip('.')}.", 400), hint=probe.hint)
@@ -159,7 +159,9 @@ def troubles(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
     return (*silent, *half)
 
 
-async def unseen(host: Host, tried: Sequence[SmartArrayToolProbe], seen_cards: int) -> tuple[Problem, ...]:
+async def unseen_card_problems(
+    host: Host, tried: Sequence[SmartArrayToolProbe], seen_cards: int
+) -> tuple[Problem, ...]:
     """What to say where the kernel has more cards than the `seen_cards` that the tools tell of."""
     cards = await kernel_cards(host)
     if len(cards) <= seen_cards:

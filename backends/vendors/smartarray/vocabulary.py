@@ -8,7 +8,7 @@ from backends.model import GONE, Health, State
 from backends.text import clean
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray.facts import UNKNOWN, SmartArrayValue
-from backends.vendors.smartarray.text import count, number, told
+from backends.vendors.smartarray.text import count, number, value_or_none
 
 _SWITCH = {
     "enable": "enable",
@@ -174,7 +174,7 @@ def values(
     matches = {}
     for key, labels, meaning in table:
         text = next((fields[label.lower()] for label in labels if label.lower() in fields), None)
-        if text is not None and told(text) is not None:
+        if text is not None and value_or_none(text) is not None:
             matches[key] = phrase(text, meaning(text))
     return matches
 
@@ -235,7 +235,7 @@ def read_health(fields: Mapping[str, str], announced: bool | None) -> Health:
         flags.append(max(predictive) > 0)
     media = [sum(counts) for keys in _MEDIA if (counts := _counts(fields, keys))]
     other_errors = _counts(fields, _OTHER)
-    left = texts.number(texts.told(fields.get("usage remaining")))
+    left = texts.number(texts.value_or_none(fields.get("usage remaining")))
     return Health(
         predicts_failure=any(flags) if flags else None,
         media_errors=max(media, default=None),

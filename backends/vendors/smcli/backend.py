@@ -70,7 +70,7 @@ class Smcli(Settable[SystemView]):
         program = self._host.which(PLACES)
         if program is None:
             return Inventory()
-        listed = await self._heard((program, "-d"))
+        listed = await self._run((program, "-d"))
         picture, merged = await look(self._host), Inventory(problems=deduplicated_problems((listed,)))
         for name in names_in(listed.text):
             try:
@@ -185,7 +185,7 @@ class Smcli(Settable[SystemView]):
         program = self._host.which(PLACES)
         if program is None:
             return ()
-        listed = await self._heard((program, "-d"))
+        listed = await self._run((program, "-d"))
         answer, names = listed.text, names_in(listed.text)
         if listed.problem is not None and not names:
             return (listed.problem,)
@@ -200,7 +200,7 @@ class Smcli(Settable[SystemView]):
                 problems.append(Problem(where=f"{NAME}:{name}", message=error.message, hint=error.hint))
                 continue
             if (offline := profile.offline) is not None:
-                message = f"The controller of {name} in {offline.name} is {offline.said('status')}."
+                message = f"The controller of {name} in {offline.name} is {offline.text_of('status')}."
                 problems.append(
                     Problem(where=f"{NAME}:{name}", message=message, hint="Look at it in the Storage Manager.")
                 )
@@ -228,7 +228,7 @@ class Smcli(Settable[SystemView]):
         """That of the disk system of a name, asked in the words of each dialect. Raises ToolFailedError."""
         answer = ""
         for terms in DIALECTS:
-            tool_output = await self._heard(asked(program, name, f"show {terms.system} profile;"))
+            tool_output = await self._run(asked(program, name, f"show {terms.system} profile;"))
             answer = tool_output.text
             profile = parse_profile(whole_sections(answer) if tool_output.cut else answer)
             if profile is not None and profile.name == name:
@@ -243,7 +243,7 @@ class Smcli(Settable[SystemView]):
                 raise ToolFailedError(tool_output.problem.message, hint=tool_output.problem.hint)
         raise ToolFailedError(f"SMcli does not tell of {clean(name)}: {refusal(answer)}")
 
-    async def _heard(self, argv: tuple[str, ...]) -> ToolOutput:
+    async def _run(self, argv: tuple[str, ...]) -> ToolOutput:
         """What SMcli prints, refusals on standard error too. Raises ToolFailedError, ToolTimeoutError."""
         command = Command(argv=argv, timeout=READ_SECONDS)
         async with self._one:

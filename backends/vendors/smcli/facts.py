@@ -27,7 +27,7 @@ class SystemPart:
     members: tuple[str, ...] = ()
     """Places of the drives of an array."""
 
-    def said(self, *labels: str) -> str | None:
+    def text_of(self, *labels: str) -> str | None:
         """The first row of one of these labels; its unit may follow in brackets."""
         rows = self.rows.items()
         return next(
@@ -36,11 +36,11 @@ class SystemPart:
 
     def size(self, *labels: str) -> int | None:
         """Bytes in such a row."""
-        return read_size(self.said(*labels))
+        return read_size(self.text_of(*labels))
 
     def wwn(self, *labels: str) -> str | None:
         """World wide name in such a row, in small letters without colons."""
-        match = _WWN.match((self.said(*labels) or "").lower())
+        match = _WWN.match((self.text_of(*labels) or "").lower())
         return None if match is None else match[0].replace(":", "")
 
 
@@ -87,8 +87,10 @@ class SystemProfile:
     @property
     def offline(self) -> SystemPart | None:
         """A controller that is not online."""
-        parts = (controller for controller in self.controllers if controller.said("status") is not None)
-        return next((part for part in parts if not (part.said("status") or "").startswith(("Online", "Optimal"))), None)
+        parts = (controller for controller in self.controllers if controller.text_of("status") is not None)
+        return next(
+            (part for part in parts if not (part.text_of("status") or "").startswith(("Online", "Optimal"))), None
+        )
 
     def volume(self, name: str) -> SystemPart | None:
         """The logical drive of a name; None if none or several have it."""
@@ -97,7 +99,7 @@ class SystemProfile:
 
     def array_of(self, volume: SystemPart) -> SystemPart | None:
         """The array that a logical drive lies on."""
-        name = volume.said("associated array", "associated volume group", "associated disk group")
+        name = volume.text_of("associated array", "associated volume group", "associated disk group")
         return next((array for array in self.arrays if name is not None and array.name == name), None)
 
 
@@ -187,7 +189,7 @@ def parse_profile(text: str) -> SystemProfile | None:
             if powered and colon and key.lower() in ("status", "battery status"):
                 batteries.append(clean(value))
         elif section in beings:
-            listing = _into(beings[section], section, line, listing)
+            listing = _read_part_line(beings[section], section, line, listing)
     twice = {name: repeated(being.name for being in same_kind) for name, same_kind in beings.items()}
     for name, same_kind in beings.items():
         beings[name] = [_Being(being.name) if being.name in twice[name] else being for being in same_kind]
@@ -227,7 +229,7 @@ def _nouns(heading: str, nouns: DialectTerms) -> DialectTerms:
     return DELL if heading.strip() == "STANDARD VIRTUAL DISKS" else nouns
 
 
-def _into(beings: list[_Being], section: str, line: str, listing: bool) -> bool:
+def _read_part_line(beings: list[_Being], section: str, line: str, listing: bool) -> bool:
     """One line of a section; whether the lines that follow list the drives of an array."""
     drive_match = _PLACE.fullmatch(line)
     if section == "drives":

@@ -9,7 +9,7 @@ from dataclasses import field
 from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, is_understood, offer
 from backends.values import dataclass
 from backends.vendors import _disk_systems
-from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
+from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switch_choices, write_cache_choices
 from backends.vendors.smcli.dialects import is_valid_name
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
 
@@ -150,12 +150,12 @@ def readings(view: SystemView) -> Mapping[str, Reading]:
 
 def value_of(record: SystemPart, knob: SmcliSetting) -> str | None:
     """A setting's value; None if it is not told, `unknown` if it is not understood."""
-    raw = record.said(*knob.labels)
+    raw = record.text_of(*knob.labels)
     return None if raw is None else _VALUES.get(knob.setting.key, _switched)(raw) or "unknown"
 
 
 def _reading(view: SystemView, knob: SmcliSetting) -> Reading:
-    key, raw = knob.setting.key, view.record.said(*knob.labels)
+    key, raw = knob.setting.key, view.record.text_of(*knob.labels)
     now = value_of(view.record, knob)
     choices, span = _choices(view, key, now), _span(key)
     if span is not None and now not in (None, "unknown") and not span.minimum <= int(now or 0) <= span.maximum:
@@ -168,7 +168,7 @@ def _reading(view: SystemView, knob: SmcliSetting) -> Reading:
         why_effective=why,
         choices=() if span is not None else choices,
         span=span,
-        availability=available_unless(_twice(view), _unsettled(now), _why_not(view, knob)),
+        availability=available_unless(_repeated_name_reason(view), _unsettled(now), _blocked_reason(view, knob)),
     )
 
 
@@ -223,9 +223,9 @@ def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
             return tuple(offer(name, "Share of the controllers for background work.") for name in _PRIORITIES)
         case WRITE_CACHE.setting.key:
             unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.protected is not True
-            return written(unsafe=unsafe)
+            return write_cache_choices(unsafe=unsafe)
         case _:
-            return switched(KNOBS[key].setting)
+            return switch_choices(KNOBS[key].setting)
 
 
 def _sorted(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
@@ -251,14 +251,14 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
         return "write-through", f"a battery is {bad}, and caching without batteries is off"
     offline = view.profile.offline
     if offline is not None and value_of(view.record, MIRRORING) == "on":
-        state = offline.said("status")
+        state = offline.text_of("status")
         return "write-through", f"the cache is mirrored, and the controller in {offline.name} is {state}"
     if bad is not None:
         return "write-back, not protected", f"a battery is {bad}, and caching without batteries is on"
     return None, None
 
 
-def _twice(view: SystemView) -> str | None:
+def _repeated_name_reason(view: SystemView) -> str | None:
     """Return why it is not known which logical drive a command would change."""
     if view.volume is not None and view.profile.volume(view.volume.name) is None:
         return f"several logical drives have its name: {view.profile.twice}".rstrip(": .")
@@ -272,14 +272,14 @@ def _unsettled(now: str | None) -> str | None:
     return None if is_understood(now) else "what the profile says of it is not understood"
 
 
-def _why_not(view: SystemView, knob: SmcliSetting) -> str | None:
+def _blocked_reason(view: SystemView, knob: SmcliSetting) -> str | None:
     """Return the first reason against any change."""
     if not is_valid_name(view.profile.name):
         return "the name of the disk system cannot be said in a command"
     if view.volume is not None:
         if not is_valid_name(view.volume.name):
             return "its name cannot be said in a command"
-        state = view.volume.said("logical drive status", "volume status", "virtual disk status") or "not told"
+        state = view.volume.text_of("logical drive status", "volume status", "virtual disk status") or "not told"
         if knob is SEGMENT and not state.startswith("Optimal"):
             return f"its status is {state}"
     return view.frozen

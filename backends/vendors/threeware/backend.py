@@ -23,7 +23,7 @@ from backends.tool_output import said as first_lines
 from backends.topology import look
 from backends.topology.device_identity import identity
 from backends.values import dataclass
-from backends.vendors._read_only import heard, only_card, program_of, said
+from backends.vendors._read_only import only_card, program_of, read_output, record_output
 from backends.vendors.threeware import CARDS
 from backends.vendors.threeware.creation import (
     candidates,
@@ -34,7 +34,16 @@ from backends.vendors.threeware.creation import (
     plan_array,
     reply_to,
 )
-from backends.vendors.threeware.inventory import CARD, NAME, UNIT, ThreewareCard, few, inventory, node_of, place_of
+from backends.vendors.threeware.inventory import (
+    CARD,
+    NAME,
+    UNIT,
+    ThreewareCard,
+    inventory,
+    missing_rows,
+    node_of,
+    place_of,
+)
 from backends.vendors.threeware.presence import PLACES, WHOLE
 from backends.vendors.threeware.settings import (
     CHOICES,
@@ -47,10 +56,10 @@ from backends.vendors.threeware.settings import (
     Row,
     UnitDetails,
     named_twice,
+    parse_unit_details,
     policy,
     port_serial,
     rows,
-    unit_told,
     values,
 )
 
@@ -212,9 +221,9 @@ class Threeware(Settable[_UnitView]):
     async def _unit(self, program: str, card: ThreewareCard, unit: str) -> tuple[UnitDetails, Problem | None]:
         """What a unit tells of itself, and what is told where that is not all."""
         command = _show(program, f"/{card.name}/{unit}", "all")
-        tool_output = await heard(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
+        tool_output = await read_output(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
         ports = [place_of(port) for port in card.ports if port["Unit"] == unit]
-        unit_details = unit_told(tool_output.text, f"/{card.name}/{unit}", ports)
+        unit_details = parse_unit_details(tool_output.text, f"/{card.name}/{unit}", ports)
         short = (
             truncation_problem(f"{NAME}:/{card.name}/{unit}", command, unit_details.lost) if unit_details.lost else None
         )
@@ -233,7 +242,7 @@ class Threeware(Settable[_UnitView]):
         """The serial number of a drive, and what is told where the answer is not all; a broken drive may tell none."""
         where = f"/{card.name}/{place_of(port)}"
         command = _show(program, where, "serial")
-        tool_output = await heard(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
+        tool_output = await read_output(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
         serial = port_serial(tool_output.text, where)
         missing = serial is None and port["Status"] == "OK"
         short = truncation_problem(f"{NAME}:{where}", command, "its serial number is missing") if missing else None
@@ -241,7 +250,7 @@ class Threeware(Settable[_UnitView]):
 
     async def _cards(self, program: str) -> tuple[tuple[ThreewareCard, ...], tuple[Problem, ...]]:
         """Every card that tw_cli tells of, and what is told where these may not be all."""
-        tool_output = await heard(self._host, WHOLE, NAME, program, "info")
+        tool_output = await read_output(self._host, WHOLE, NAME, program, "info")
         matches, present = rows(tool_output.text, "Ctl", "Model"), len(await self._host.list(CARDS))
         problem = tool_output.problem
         if problem is None and len(matches) < present:
@@ -254,7 +263,9 @@ class Threeware(Settable[_UnitView]):
     async def _card(self, program: str, row: Row, pci: str | None) -> ThreewareCard:
         name = row["Ctl"]
         questions = ("unitstatus", "drivestatus", *(("bbustatus",) if row.get("BBU", "-") != "-" else ()))
-        asked = [heard(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, question) for question in questions]
+        asked = [
+            read_output(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, question) for question in questions
+        ]
         fields = dict(zip(questions, await asyncio.gather(*asked), strict=True))
         text = {question: item.text for question, item in fields.items()}
         battery = rows(text.get("bbustatus", ""), *_BATTERIES)
@@ -267,7 +278,7 @@ class Threeware(Settable[_UnitView]):
         )
         short = {
             question: truncation_problem(f"{NAME}:/{name}", Command(argv=(program, "info", name, question)), why)
-            for question, why in few(card).items()
+            for question, why in missing_rows(card).items()
         }
         columns = {"unitstatus": _UNITS, "drivestatus": _PORTS, "bbustatus": _BATTERIES}
         for question in questions:
@@ -306,7 +317,7 @@ class Threeware(Settable[_UnitView]):
         if not whole_card:
             half = tuple(problem for word, problem in card.cut.items() if word == "unitstatus")
         frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
-        asked = [said(self._host, program, target.address, "show", word) for word in POLICIES.values()]
+        asked = [record_output(self._host, program, target.address, "show", word) for word in POLICIES.values()]
         policies = dict(zip(POLICIES, await asyncio.gather(*asked), strict=True))
         return _UnitView(
             program=program, card=card, row=row, identity=unit_identity, lock=lock, frozen=frozen, policies=policies

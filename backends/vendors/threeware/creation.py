@@ -97,13 +97,13 @@ def candidates(card: ThreewareCard) -> tuple[Candidate, ...]:
             interface=drive.interface,
             size_bytes=drive.size_bytes,
             sector_bytes=drive.logical_block,
-            why_not=(*_against(port, spares, serials), *against),
+            why_not=(*_drive_exclusion_reasons(port, spares, serials), *against),
         )
         for port, drive in inventory_drives(card)
     )
 
 
-def _against(port: Row, spares: set[str], serials: list[str | None]) -> tuple[str, ...]:
+def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | None]) -> tuple[str, ...]:
     """Every reason of the card's own against making a unit of a drive."""
     unit = port["Unit"]
     if unit in spares:
@@ -272,7 +272,7 @@ def find_made(
     """
     cut = next((problem.message for problem in card.cut.values()), "")
 
-    def made(row: Row) -> CardArray:
+    def card_array(row: Row) -> CardArray:
         unit, unit_details = row["Unit"], units[row["Unit"]]
         listed = tuple(port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == unit)
         return CardArray(
@@ -296,7 +296,7 @@ def find_made(
         array,
         CardArrays(
             drives=tuple(_drive(card, port, drive) for port, drive in inventory_drives(card)),
-            arrays=tuple(made(row) for row in card.units),
+            arrays=tuple(card_array(row) for row in card.units),
             cut=cut,
             kind="unit",
             lock=card_lock(card),

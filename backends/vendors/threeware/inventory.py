@@ -224,7 +224,7 @@ def _controller(card: ThreewareCard, owner: Target) -> Controller:
     )
 
 
-def few(card: ThreewareCard) -> Mapping[str, str]:
+def missing_rows(card: ThreewareCard) -> Mapping[str, str]:
     """By the word of a question what its answer lacks of what `info` counts, in words."""
     there = sum(port["Status"] != "NOT-PRESENT" for port in card.ports)
     counts = {

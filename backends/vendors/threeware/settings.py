@@ -202,7 +202,7 @@ def port_serial(text: str, port: str) -> str | None:
     return values.get("serial", values.get("serial number"))
 
 
-def unit_told(text: str, unit: str, ports: Collection[str]) -> UnitDetails:
+def parse_unit_details(text: str, unit: str, ports: Collection[str]) -> UnitDetails:
     """What is told of `/c0/u3`, of which the list of drives names `ports`."""
     values = _values(text, unit)
     number = unit.rpartition("/")[2]

@@ -128,14 +128,16 @@ class Zfs:
         head = Inventory(controllers=(controller(module),))
         if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
             return replace(head, problems=(_WITHOUT_TOOLS,))
-        picture, listing = await asyncio.gather(look(self._host), self._told(module))  # both may wait for the same disk
+        picture, listing = await asyncio.gather(
+            look(self._host), self._read_pools_or_error(module)
+        )  # both may wait for the same disk
         self._listed = None
         if isinstance(listing, RaidbenchError):
             states = await self._host.read_many(await self._host.list(IMPORTED))
             left = tuple(plain_arrays(states, picture, listing.message))
             return replace(head, arrays=left, problems=(_problem(listing),))
         try:
-            await self._keep(listing)
+            await self._cache_values(listing)
         except RaidbenchError as error:  # what was told without the values is there all the same
             self._kept = {}
             head = replace(head, problems=(_problem(error),))
@@ -213,7 +215,9 @@ class Zfs:
             _identity(view),
             await self._locks(view),
         )
-        also = await self._heirs(name, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
+        also = (
+            await self._inheriting_datasets(name, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
+        )
         return replace(change, also=inheriting_datasets_text(also))
 
     async def apply(self, change: Change) -> None:
@@ -269,13 +273,13 @@ class Zfs:
             version=clean(texts.get(_VERSION, ""), 40) or None,
         )
 
-    async def _told(self, module: ModuleView) -> PoolsFound | RaidbenchError:
+    async def _read_pools_or_error(self, module: ModuleView) -> PoolsFound | RaidbenchError:
         try:
-            return await self._found(module)
+            return await self._read_pools(module)
         except RaidbenchError as error:
             return error
 
-    async def _found(self, module: ModuleView) -> PoolsFound:
+    async def _read_pools(self, module: ModuleView) -> PoolsFound:
         """All in one look: four commands, however many datasets there are."""
         every = ("-t", "filesystem,volume")
         lists, status, names, own_values = await asyncio.gather(
@@ -293,7 +297,7 @@ class Zfs:
             ("zfs list", pools.keys() - {dataset.name for dataset in datasets}),
         ):
             if untold:
-                raise _half(line, f"the pool {clean(min(untold))} is not in it")
+                raise _truncation_error(line, f"the pool {clean(min(untold))} is not in it")
         return PoolsFound(
             pools=pools,
             statuses=statuses,
@@ -308,7 +312,7 @@ class Zfs:
         links = await asyncio.gather(*(self._host.link(link_of(name)) for name in volumes))
         return {name: node for name, link in zip(volumes, links, strict=True) if (node := node_of(link)) is not None}
 
-    async def _keep(self, listing: PoolsFound) -> None:
+    async def _cache_values(self, listing: PoolsFound) -> None:
         """The values of all that is listed, asked for at once."""
         names = [dataset.name for dataset in listed(listing)]
         if not names:
@@ -354,7 +358,7 @@ class Zfs:
     async def _pool(self, name: str) -> dict[str, ZfsValue]:
         matches = parse_properties(await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name))
         if untold := [key for key in ("guid", "ashift", "autotrim") if key not in matches]:
-            raise _half("zpool get", f"{untold[0]} of {clean(name)} is not in it")
+            raise _truncation_error("zpool get", f"{untold[0]} of {clean(name)} is not in it")
         return matches
 
     async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> dict[str, dict[str, ZfsValue]]:
@@ -362,10 +366,10 @@ class Zfs:
         columns = "name,property,value,received,source"
         matches = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
         if untold := [f"{key} of {name}" for name in names for key in keys if key not in matches.get(name, {})]:
-            raise _half("zfs get", f"{clean(untold[0], 200)} is not in it")
+            raise _truncation_error("zfs get", f"{clean(untold[0], 200)} is not in it")
         return matches
 
-    async def _heirs(self, name: str, key: str) -> tuple[str, ...]:
+    async def _inheriting_datasets(self, name: str, key: str) -> tuple[str, ...]:
         with cache_across_changes():  # whoever inherits the old value inherits the new one
             matches = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
         return inheriting_datasets(name, ((name, values[key]) for name, values in matches.items() if key in values))
@@ -391,13 +395,13 @@ class Zfs:
         command = Command(argv=(tool, *words), timeout=SECONDS, stall=STALL)
         done = await self._host.run(command)
         if done.returncode != 0 or done.truncated:
-            reason = "its answer is too long." if done.truncated else _words(done)
+            reason = "its answer is too long." if done.truncated else _error_sentence(done)
             raise ToolFailedError(
                 f"{program} {words[0]} failed: {reason}", evidence=f"{done.stdout[:4000]}{done.stderr}"
             )
         whole = WHOLE_STATUS if words[0] == "status" else WHOLE
         if why := whole.lost(done):
-            raise _half(command.shown(), why)
+            raise _truncation_error(command.shown(), why)
         return done.stdout
 
 
@@ -408,7 +412,7 @@ _WITHOUT_TOOLS = Problem(
 )
 
 
-def _half(line: str, why: str) -> ToolFailedError:
+def _truncation_error(line: str, why: str) -> ToolFailedError:
     return ToolFailedError(f"{line}: {CUT}: {why}.", hint=f"Run it by hand: {line}")
 
 
@@ -453,10 +457,10 @@ def _module_identity(view: ModuleView) -> Identity:
 
 
 def _refusal(done: Completed) -> str:
-    return _words(done) if done.returncode != 0 else ""
+    return _error_sentence(done) if done.returncode != 0 else ""
 
 
-def _words(done: Completed) -> str:
+def _error_sentence(done: Completed) -> str:
     """The program's own words in a sentence."""
     output = clean(clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=4).replace("\n", " "), 300).rstrip(".")
     return f"{output}." if output else f"it ended with status {done.returncode} and did not say why."

@@ -180,7 +180,7 @@ def _pool_facts(
     for vdev in status.vdevs:
         kind = f"{vdev.role} {'device' if vdev.is_leaf else 'group'}".strip()
         label = "distributed spare" if vdev.is_distributed_spare else kind
-        yield Fact(label=label.capitalize(), value=f"{clean(vdev.name, 100)} {vdev.words}")
+        yield Fact(label=label.capitalize(), value=f"{clean(vdev.name, 100)} {vdev.condition}")
 
 
 def _dataset(

@@ -99,7 +99,7 @@ class PoolDevice:
         return f"{match[2]} data drives in a stripe, {match[3]} disks, {spares}"
 
     @property
-    def words(self) -> str:
+    def condition(self) -> str:
         """How it is: `online`, `faulted, 3 read errors (too many errors)`."""
         kinds = ("read", "write", "checksum")
         counts = [f"{clean(count, 12)} {kind} errors" for count, kind in zip(self.errors, kinds, strict=False)]

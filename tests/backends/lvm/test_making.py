@@ -11,7 +11,7 @@ from backends.change import ChangeStep
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Level, Media, Target
 from backends.vendors.lvm.creation import GroupRoom, plan_volume, removing, require_steps
-from backends.vendors.lvm.groups import PvFacts, why_no_volume
+from backends.vendors.lvm.groups import PvFacts, no_volume_reason
 from tests.case_loop import loop_over
 
 GROUP = Target(backend="lvm", address="data")
@@ -135,8 +135,8 @@ def test_a_name_that_is_taken_is_refused() -> None:
 def test_what_stands_against_a_group_is_said(told: dict[str, str], why: str) -> None:
     usual = {"vg_permissions": "writeable", "vg_extent_size": "4194304", "vg_missing_pv_count": "0"}
     pv = PvFacts(name="/dev/sdb", uuid="P", group="data", group_uuid="G", told=usual)
-    assert why_no_volume(pv) == ()
-    (reason,) = why_no_volume(replace(pv, told={**usual, **told}))
+    assert no_volume_reason(pv) == ()
+    (reason,) = no_volume_reason(replace(pv, told={**usual, **told}))
     assert why.replace(".", "") in reason.replace("(", "").replace(")", "").replace(".", "")
 
 

@@ -7,7 +7,6 @@ import pytest
 from backends.model import Level, Media, State
 from backends.vendors.megaraid.facts import MegaRaidValue
 from backends.vendors.megaraid.megacli.adapter import (
-    battery_told,
     card_numbers,
     parse_adapter,
     parse_battery,
@@ -18,6 +17,7 @@ from backends.vendors.megaraid.megacli.adapter import (
     parse_pci,
     parse_promise,
     parse_version,
+    reports_battery,
 )
 from backends.vendors.megaraid.megacli.drives import identify, parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
@@ -314,9 +314,9 @@ def test_a_capacitor_is_a_cachevault() -> None:
 
 
 def test_no_battery_is_something_else_than_no_answer() -> None:
-    assert (parse_battery(texts.NO_BATTERY), battery_told(texts.NO_BATTERY)) == (None, True)
+    assert (parse_battery(texts.NO_BATTERY), reports_battery(texts.NO_BATTERY)) == (None, True)
     silent = "Adapter 0: Get BBU Status Failed.\n\nExit Code: 0x01\n"
-    assert (parse_battery(silent), battery_told(silent)) == (None, False)
+    assert (parse_battery(silent), reports_battery(silent)) == (None, False)
 
 
 def test_where_the_card_is_on_the_bus_is_told_in_hex() -> None:

@@ -20,7 +20,7 @@ DISK = 0
 """SCSI device type of what is a drive; enclosures are listed with them."""
 
 
-async def look(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSnapshot:
+async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSnapshot:
     """All that the card behind a SCSI host says. A part that it refuses becomes a problem of the rest.
 
     Raises RaidbenchError when it does not even say what it is, or stops answering.

@@ -21,7 +21,7 @@ from backends.vendors.megaraid.facts import (
     Option,
 )
 from backends.vendors.megaraid.megacli.settings import of_settings
-from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, yes
+from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, yes
 from backends.vendors.megaraid.sizes import strip
 
 _ADAPTER = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
@@ -105,10 +105,10 @@ def parse_adapter(text: str, number: int) -> Card:
     versions, hardware, limits = "version", "hw configuration", "limitations"
     return Card(
         number=number,
-        model=given(sections.value(versions, "product name") or sections.value("", "product name")),
-        serial=given(sections.value(versions, "serial no") or sections.value("", "serial no")),
-        firmware=given(sections.value("image versions", "fw version") or sections.value("", "fw version")),
-        package=given(sections.value("", "fw package build")),
+        model=value_or_none(sections.value(versions, "product name") or sections.value("", "product name")),
+        serial=value_or_none(sections.value(versions, "serial no") or sections.value("", "serial no")),
+        firmware=value_or_none(sections.value("image versions", "fw version") or sections.value("", "fw version")),
+        package=value_or_none(sections.value("", "fw package build")),
         cache_bytes=read_size(sections.value(hardware, "memory size")),
         temperature_c=degrees(sections.value(hardware, "roc temperature")),
         memory_errors=_first_whole(sections, "memory uncorrectable errors"),
@@ -226,10 +226,10 @@ def parse_features(text: str) -> tuple[tuple[Option, ...], str | None]:
     safe_id: str | None = None
     for line in lines(text):
         if line.key in ("safe id", "safeid", "controller safe id"):
-            safe_id = safe_id or given(line.value)
+            safe_id = safe_id or value_or_none(line.value)
         elif line.key in ("advanced software option", "advanced software options", "feature", "adv s/w opt"):
             options += [_option(waiting, "")] if waiting else []
-            waiting = given(line.value)
+            waiting = value_or_none(line.value)
         elif line.key in ("time remaining", "time left") and waiting:
             options.append(_option(waiting, line.value))
             waiting = None
@@ -326,7 +326,7 @@ _DETAILS = {
 
 
 def parse_battery(text: str) -> CacheProtection | None:
-    """What protects the cache; None if nothing is fitted or the answer says nothing: see `battery_told`."""
+    """What protects the cache; None if nothing is fitted or the answer says nothing: see `reports_battery`."""
     fields: dict[str, list[str]] = {}
     for line in lines(text):
         if line.key:
@@ -344,12 +344,12 @@ def parse_battery(text: str) -> CacheProtection | None:
         temperature_c=next((value for value in temperatures if value is not None), None),
         voltage=next((value for value in map(volts, fields.get("voltage", ())) if value is not None), None),
         learning=learning,
-        next_learn=given(_first(fields, "next learn time")),
-        details={label: value for key, label in _DETAILS.items() if (value := given(_first(fields, key)))},
+        next_learn=value_or_none(_first(fields, "next learn time")),
+        details={label: value for key, label in _DETAILS.items() if (value := value_or_none(_first(fields, key)))},
     )
 
 
-def battery_told(text: str) -> bool:
+def reports_battery(text: str) -> bool:
     """Whether the answer says if there is one: by its state, or by `required hardware component is not present`."""
     return parse_battery(text) is not None or "required hardware component is not present" in text
 
@@ -363,7 +363,7 @@ def _state(fields: Mapping[str, list[str]]) -> MegaRaidValue:
         return MegaRaidValue(value="failed", raw="isSOHGood")
     if output:
         return MegaRaidValue(value=_STATES.get(output.lower(), UNKNOWN), raw=output)
-    charging = given(_first(fields, "charging status"))  # `None` while it is not charged
+    charging = value_or_none(_first(fields, "charging status"))  # `None` while it is not charged
     if charging is None:
         return MegaRaidValue(value=UNKNOWN, raw="")
     return MegaRaidValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)

@@ -14,7 +14,6 @@ from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume
 from backends.vendors.megaraid.facts import BackgroundOperation, Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
-    battery_told,
     card_numbers,
     parse_adapter,
     parse_battery,
@@ -24,6 +23,7 @@ from backends.vendors.megaraid.megacli.adapter import (
     parse_patrol_read,
     parse_pci,
     parse_promise,
+    reports_battery,
 )
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
@@ -96,7 +96,7 @@ class MegaCli:
         self._ask.begin()
         await self._ask.for_version()
         problems = [self._ask.cut] if self._ask.cut else []
-        about = await self._ask.own(card, problems)
+        about = await self._ask.read_adapter(card, problems)
         promise = parse_promise(about, card)
         volumes = await self._volumes(card, promise.volumes, problems)
         drives = _with_volumes(await self._ask.listed(commands.drives(card), parse_drives, card, problems), volumes)
@@ -127,7 +127,9 @@ class MegaCli:
         problems: list[str] = []
         self._ask.begin()
         if volume is None:
-            card = await self._schedules(parse_adapter(await self._ask.own(number, problems), number), problems)
+            card = await self._schedules(
+                parse_adapter(await self._ask.read_adapter(number, problems), number), problems
+            )
             self._require_whole()
             card = replace(before.card, values=card.values, jobs=(*card.jobs, *_learning(before.card)))
             return replace(before, card=card, problems=_once(before.problems, problems))
@@ -283,7 +285,7 @@ class MegaCli:
         backup_known = card.backup_known
         if not backup_known:
             battery = await self._ask.text(commands.battery(number), "battery", problems)
-            backup, backup_known = parse_battery(battery), battery_told(battery)
+            backup, backup_known = parse_battery(battery), reports_battery(battery)
         options, safe_id = parse_features(await self._ask.text(commands.features(number), "features", problems))
         card = await self._schedules(card, problems)
         card = replace(card, pci=address, backup=backup, backup_known=backup_known, options=options, safe_id=safe_id)

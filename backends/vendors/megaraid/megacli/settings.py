@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
 from backends.vendors.megaraid.megacli import commands
-from backends.vendors.megaraid.megacli.text import given, lines, whole, word
+from backends.vendors.megaraid.megacli.text import lines, value_or_none, whole, word
 
 _ON_OFF = {"enabled": "on", "disabled": "off", "yes": "on", "no": "off"}
 _OFF_ON = {"yes": "off", "no": "on", "enabled": "off", "disabled": "on"}
@@ -100,7 +100,7 @@ def _pairs(text: str) -> dict[str, str]:
 
 
 def _amount(text: str, *units: str) -> MegaRaidValue | None:
-    if given(text) is None:
+    if value_or_none(text) is None:
         return None
     number = whole(text, *units)
     return MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)
@@ -169,10 +169,10 @@ def card_words(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
         case "cache_flush_interval":
             return (commands.set_property(card, "CacheFlushInterval", _number(key, value, 1, _LONGEST_FLUSH)),)
         case _ if key in WORDS:
-            return (commands.set_words(card, _meaning(WORDS[key], key, value)),)
+            return (commands.set_by_words(card, _meaning(WORDS[key], key, value)),)
         case _ if key in NUMBERS:
             verb, rest = NUMBERS[key]
-            return (commands.set_words(card, (verb, *rest.format(_number(key, value, 0, LARGEST)).split())),)
+            return (commands.set_by_words(card, (verb, *rest.format(_number(key, value, 0, LARGEST)).split())),)
         case _ if key in _PROPERTIES:
             return (commands.set_property(card, _PROPERTIES[key], _number(key, value, 0, 100)),)
         case _:
@@ -194,7 +194,7 @@ def recreate_words(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, .
 
 
 def _add(card: int, new: NewVolume) -> tuple[str, ...]:
-    args = _words(new)
+    args = _policy_options(new)
     drives = tuple(_place(slot) for slot in new.drives)
     if len(set(drives)) != len(drives):
         raise InvalidValueError("A drive is named twice among the members.")
@@ -216,7 +216,7 @@ def _add(card: int, new: NewVolume) -> tuple[str, ...]:
     return commands.add_spanned(card, level, spans, args)
 
 
-def _words(new: NewVolume) -> tuple[str, ...]:
+def _policy_options(new: NewVolume) -> tuple[str, ...]:
     strip = new.strip_bytes // 1024
     if new.strip_bytes % 1024 or strip not in _STRIPS:
         raise InvalidValueError(f"MegaCli makes no strip of {new.strip_bytes} bytes.", hint=f"KiB: {_STRIPS}.")

@@ -58,7 +58,7 @@ def tidy(text: str, limit: int = 256) -> str:
     return clean(text, limit)
 
 
-def given(value: str) -> str | None:
+def value_or_none(value: str) -> str | None:
     """The value, or None for an empty one and for the tool's ways to say that it has none."""
     return None if value.lower() in _NOTHING else value
 

@@ -228,14 +228,14 @@ def policies(line: str) -> Policies:
     with a bad battery is always-write-back.
     """
     args = [part.strip() for part in line.split(",") if part.strip()] if line else []
-    write, read, io = (_one(args, position, table) for position, table in enumerate((_WRITE, _READ, _IO)))
+    write, read, io = (_policy(args, position, table) for position, table in enumerate((_WRITE, _READ, _IO)))
     if write is not None and write.value == "write-back" and _bad_bbu(line):
         battery_word = next(part for part in args if _BAD_BBU.get(part.lower()))
         write = MegaRaidValue(value="always-write-back", raw=battery_word)
     return Policies(write_cache=write, read_ahead=read, io_policy=io)
 
 
-def _one(args: list[str], position: int, table: Mapping[str, str]) -> MegaRaidValue | None:
+def _policy(args: list[str], position: int, table: Mapping[str, str]) -> MegaRaidValue | None:
     for word_part in args:
         if word_part.lower() in table:
             return MegaRaidValue(value=table[word_part.lower()], raw=word_part)

@@ -136,7 +136,7 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
         raise InvalidValueError(f"A strip of {new.strip_bytes} bytes cannot be made.")
     if new.size_bytes is not None:
         raise InvalidValueError("A volume that takes a part of its drives cannot be made again exactly.")
-    if new.name is not None and not _speakable(new.name):
+    if new.name is not None and not _is_valid_name(new.name):
         raise InvalidValueError(f"The name {new.name!r} cannot be given to the tool.")
     parts = ["add", "vd", level]
     parts += [f"name={new.name}"] if new.name else []
@@ -162,7 +162,7 @@ def _known(key: str, value: str) -> str:
     return value
 
 
-def _speakable(name: str) -> bool:
+def _is_valid_name(name: str) -> bool:
     """Names the tool takes: up to 15 characters that need no quoting."""
     return 0 < len(name) <= 15 and all(char.isascii() and (char.isalnum() or char in "_-.") for char in name)
 

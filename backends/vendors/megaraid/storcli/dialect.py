@@ -371,7 +371,7 @@ def _masked(word: str) -> str:
 
 def _absent(reply: Reply) -> bool:
     """Whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
-    text = _words(reply)
+    text = _reply_text(reply)
     coded = any(row.whole("errcd") == 34 for row in reply.status.rows("detailed status"))
     return coded or "absent" in text or "not present" in text
 
@@ -384,10 +384,10 @@ def _none(text: str) -> bool:
 
 def _no_such_volume(reply: Reply) -> bool:
     """Whether the answer says that there is no such virtual drive; any other refusal says nothing of it."""
-    return any(phrase in _words(reply) for phrase in ("invalid vd", "not exist", "no vd"))
+    return any(phrase in _reply_text(reply) for phrase in ("invalid vd", "not exist", "no vd"))
 
 
-def _words(reply: Reply) -> str:
+def _reply_text(reply: Reply) -> str:
     rows = reply.status.rows("detailed status")
     return " ".join(filter(None, (reply.description, *(row.text("errmsg") for row in rows)))).lower()
 

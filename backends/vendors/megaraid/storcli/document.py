@@ -191,7 +191,7 @@ def sections(text: str) -> Iterator[Section]:
     starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
-        matches = _one(lines[start:end])
+        matches = _parse_section(lines[start:end])
         if "Status" in matches[0] or "Description" in matches[0]:
             yield matches
 
@@ -218,7 +218,7 @@ def _key(line: str) -> str:
     return match[1].strip().lower() if match is not None else ""
 
 
-def _one(lines: list[str]) -> Section:
+def _parse_section(lines: list[str]) -> Section:
     closed = True
     status: dict[str, object] = {}
     data: dict[str, object] = {}

@@ -49,7 +49,7 @@ _cleaned = lru_cache(maxsize=4096)(clean)
 """The same words come again in every row."""
 
 
-def spoken(value: object) -> str | None:
+def cleaned_text(value: object) -> str | None:
     """A value as text, cleaned; None if it is blank or no plain value."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
@@ -130,7 +130,7 @@ class Fields:
         """The first of these that says something."""
         for name in names:
             key = self._names.get(name)
-            text = spoken(self._data[key]) if key is not None else None
+            text = cleaned_text(self._data[key]) if key is not None else None
             if text is not None:
                 return text
         return None

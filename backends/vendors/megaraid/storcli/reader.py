@@ -69,7 +69,7 @@ class StorCliReader:
         """What comes now is one look."""
         self.cut = ""
 
-    def _half(self, *arguments: str) -> str:
+    def _note_truncation(self, *arguments: str) -> str:
         sentence = f"{self._tool} {' '.join(arguments)}: {CUT}."
         self.cut = self.cut or sentence
         return sentence
@@ -118,7 +118,7 @@ class StorCliReader:
         self._require_named(command, done, replies, arguments[0])
         reply = chosen(replies, card)
         if reply is None and WHOLE.lost(done):
-            self._half(*arguments)
+            self._note_truncation(*arguments)
             raise self.failure(command, done, None)
         return reply
 
@@ -160,7 +160,7 @@ class StorCliReader:
     def _complaints(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
         """What is wrong with an answer that is used all the same, as sentences."""
         complaints = () if reply.ok else (self.refusal(reply, *arguments),)  # one bad drive makes the whole a failure
-        return complaints if reply.data.ends is not False else (*complaints, self._half(*arguments))
+        return complaints if reply.data.ends is not False else (*complaints, self._note_truncation(*arguments))
 
     def refusal(self, reply: Reply, *arguments: str) -> str:
         """What the tool says stood against an answer, as a sentence."""
@@ -175,7 +175,7 @@ class StorCliReader:
             problems.append(f"{' '.join(arguments)}: {error.message}")
             return None
         if reply is not None and reply.data.ends is False:
-            problems.append(self._half(*arguments))
+            problems.append(self._note_truncation(*arguments))
         return reply
 
     def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:

@@ -16,7 +16,7 @@ from backends.values import dataclass
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, MegaRaidValue, Policies, VirtualDrive
 from backends.vendors.megaraid.storcli import vocabulary
-from backends.vendors.megaraid.storcli.fields import Data, Fields, flag, inside, spoken, tables
+from backends.vendors.megaraid.storcli.fields import Data, Fields, cleaned_text, flag, inside, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
 from backends.vendors.megaraid.storcli.properties import bypass
 from backends.vendors.megaraid.storcli.topology import Group, Place, groups, place, shown, volume, volume_path
@@ -257,7 +257,7 @@ def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
         value = row.text("autobgi", "auto bgi")
         if value is None and (row.text("property", "operation") or "").lower().replace(" ", "") == "autobgi":
             value = row.text("value", "status")
-        on = flag(spoken(value))
+        on = flag(cleaned_text(value))
         if number is not None and on is not None:
             by_volume.setdefault(number, set()).add(on)
     return {number: states.pop() for number, states in by_volume.items() if len(states) == 1}

@@ -121,7 +121,7 @@ class SetcacheOptions:
         return next((pair for pair in _PAIRS if set(pair) <= usage_tokens), None)
 
 
-def births(family: Family, setcache_options: SetcacheOptions) -> Mapping[str, tuple[str, Mapping[str, str]]]:
+def creation_options(family: Family, setcache_options: SetcacheOptions) -> Mapping[str, tuple[str, Mapping[str, str]]]:
     """What may be said of caches at birth, as the usage of `create` tells: its word and those of its values, by keys.
 
     A value whose word the usage does not have is left out.
@@ -153,7 +153,7 @@ def create(number: str, family: Family, new: NewLogical, setcache_options: Setca
         line += ["legs", str(new.parity_groups)]
     if setcache_options.knows("quick") and new.level in PARITY:
         line += ["method", "quick"]
-    for key, (word, table) in births(family, setcache_options).items():
+    for key, (word, table) in creation_options(family, setcache_options).items():
         if (value := new.policies.get(key)) is not None:
             line += [word, table[value]]
     pairs = [part for bay in new.places for part in bay.split(":")]

@@ -31,7 +31,7 @@ from backends.vendors.smartarray.facts import (
     SmartArrayValue,
 )
 from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of, ssd_cache_of
-from backends.vendors.smartarray.text import told
+from backends.vendors.smartarray.text import value_or_none
 from backends.vendors.smartarray.vocabulary import drive_state, read_health
 
 _RULE = re.compile(r"-{8,}", re.ASCII)
@@ -251,7 +251,7 @@ def _family(passages: Iterable[OutputSection]) -> Family:
 
 def _facts(card: OutputSection, number: int, family: Family) -> RaidCard:
     fields = card.fields
-    state = told(fields.get("controller status"))
+    state = value_or_none(fields.get("controller status"))
     gone = (state or "").lower().startswith("inaccessible")
     values = vocabulary.values(fields, vocabulary.SMART if family is Family.SMART else vocabulary.SERIES)
     shares = [texts.count(fields.get(f"{kind} cache percentage")) for kind in ("read", "write")]
@@ -259,21 +259,21 @@ def _facts(card: OutputSection, number: int, family: Family) -> RaidCard:
         values["cache_ratio"] = SmartArrayValue(
             value=f"{shares[0]}/{shares[1]}", raw=f"{shares[0]}% read, {shares[1]}% write"
         )
-    name = told(fields.get("driver name"))
+    name = value_or_none(fields.get("driver name"))
     version = card.parts.get("controller version information", {})
     trouble = "This arcconf is too old for the card, or does not know it: it calls it inaccessible."
     return RaidCard(
         number=str(number),
         family=family,
-        model=told(fields.get("controller model")),
-        serial=told(fields.get("controller serial number")),
-        firmware=told(version.get("firmware") or fields.get("firmware")),
-        driver=" ".join(filter(None, (name, told(version.get("driver"))))) if name else None,
-        pci=told(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
+        model=value_or_none(fields.get("controller model")),
+        serial=value_or_none(fields.get("controller serial number")),
+        firmware=value_or_none(version.get("firmware") or fields.get("firmware")),
+        driver=" ".join(filter(None, (name, value_or_none(version.get("driver"))))) if name else None,
+        pci=value_or_none(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
         state_raw=state,
-        mode=told(fields.get("controller mode")),
+        mode=value_or_none(fields.get("controller mode")),
         cache_bytes=read_size(fields.get("cache memory") or fields.get("installed memory")),
-        cache_state=told(fields.get("cache status")),
+        cache_state=value_or_none(fields.get("cache status")),
         cache_details=_cache_details(fields),
         power=_power(card, family),
         temperature_c=texts.count(fields.get("temperature")),
@@ -288,11 +288,11 @@ _REASON = re.compile(r"\(?\breason\s*:\s*([^()]*(?:\([^()]*\)[^()]*)*)", re.ASCI
 
 def _cache_details(fields: Mapping[str, str]) -> str | None:
     """Return why the cache is not in use, in the tool's words; None where it is, or where no reason is told."""
-    state = (told(fields.get("cache status")) or "").lower()
+    state = (value_or_none(fields.get("cache status")) or "").lower()
     if state in ("ok", "optimal"):
-        return told(fields.get("cache status details"), 300)
+        return value_or_none(fields.get("cache status details"), 300)
     for key in ("cache status details", "cache state details", "cache disable reason", "cache state"):
-        details = told(fields.get(key), 300)
+        details = value_or_none(fields.get(key), 300)
         if details is not None and details.lower() not in (state, "enabled", "disabled"):
             reason = _REASON.search(details)
             return (reason[1].strip() if reason is not None else "") or details
@@ -303,22 +303,22 @@ def _power(card: OutputSection, family: Family) -> PowerSource | None:
     for heading, fields in card.parts.items():
         mark = next((name for name in _POWER if name in heading), None)
         keys = ("overall backup unit status", "backup power status", "status")
-        state = next((value for key in keys if (value := told(fields.get(key)))), None)
+        state = next((value for key in keys if (value := value_or_none(fields.get(key)))), None)
         if mark is None or state is None:
             continue
         if any(part in state.lower() for part in NOT_FITTED):
             return PowerSource(kind="none", state=state, healthy=False)
         kind = "bbu" if mark == "battery" else "capacitor"
         return PowerSource(kind=kind, state=state, healthy=healthy(state.lower().removeprefix("zmm ")))
-    if family is Family.SMART and told(card.fields.get("cache memory")) is not None:
+    if family is Family.SMART and value_or_none(card.fields.get("cache memory")) is not None:
         return PowerSource(kind="none", state="not fitted", healthy=False)
     return None
 
 
 def _group(passage: OutputSection) -> DriveGroup:
     fields = passage.fields
-    path = told(fields.get("ssd i/o bypass"))
-    raw = told(fields.get("status")) or ""
+    path = value_or_none(fields.get("ssd i/o bypass"))
+    raw = value_or_none(fields.get("status")) or ""
     return DriveGroup(
         name=passage.name,
         state=texts.state(raw, _VOLUME_STATES),
@@ -340,11 +340,11 @@ def _volume(
         (
             status_text
             for key, value in fields.items()
-            if key.startswith("status of logical") and (status_text := told(value))
+            if key.startswith("status of logical") and (status_text := value_or_none(value))
         ),
         "",
     )
-    array = told(fields.get("array"))
+    array = value_or_none(fields.get("array"))
     group = next((group for group in groups if group.name == array), None)
     device = (fields.get("disk name") or "").strip()
     smart = any(key in fields for key in ("caching", "ld acceleration method"))
@@ -357,9 +357,11 @@ def _volume(
     return LogicalDrive(
         number=number,
         array=array,
-        name=told(next((v for k, v in fields.items() if re.fullmatch("logical (device|drive) name", k)), None)),
+        name=value_or_none(
+            next((v for k, v in fields.items() if re.fullmatch("logical (device|drive) name", k)), None)
+        ),
         level=texts.level(level) if level else Level.UNKNOWN,
-        level_raw=told(level) or "",
+        level_raw=value_or_none(level) or "",
         size_bytes=read_size(fields.get("size")),
         strip_bytes=read_size(fields.get("stripe-unit size")),
         stripe_bytes=read_size(fields.get("full stripe size")),
@@ -377,13 +379,13 @@ def _volume(
         drives=_members(passage, drives),
         width=_width(passage),
         parity_groups=_parity_groups(passage) if texts.level(level) in PARITY_IN_SPANS else None,
-        ssd_cache=_front(fields) or ssd_cache_of(fields.get("ld acceleration method")),
+        ssd_cache=_maxcache_text(fields) or ssd_cache_of(fields.get("ld acceleration method")),
         jobs=volume_jobs or ((state_job,) if state_job is not None else ()),
         lost="Failed stripes" if fields.get("failed stripes", "").lower() == "yes" else None,
     )
 
 
-def _front(fields: Mapping[str, str]) -> str | None:
+def _maxcache_text(fields: Mapping[str, str]) -> str | None:
     """Return what maxCache does in front of a logical device, in the tool's words; None where it does nothing.
 
     The status is what is in force; where only a setting is told, that counts.
@@ -391,22 +393,26 @@ def _front(fields: Mapping[str, str]) -> str | None:
     on = {}
     for kind in ("read", "write"):
         setting = next(
-            (value for last in ("status", "setting") if (value := told(fields.get(f"maxcache {kind} cache {last}")))),
+            (
+                value
+                for last in ("status", "setting")
+                if (value := value_or_none(fields.get(f"maxcache {kind} cache {last}")))
+            ),
             None,
         )
         if setting is not None and vocabulary.onoff(setting) != "off":
             on[kind] = setting
-    policy = told(fields.get("maxcache write cache policy"))
+    policy = value_or_none(fields.get("maxcache write cache policy"))
     if on:
         text = ", ".join(f"{kind} cache {setting}" for kind, setting in on.items())
         return f"{text} ({policy})" if policy is not None and "write" in on else text
-    assigned = told(fields.get("maxcache assigned")) or told(fields.get("maxcache"))
+    assigned = value_or_none(fields.get("maxcache assigned")) or value_or_none(fields.get("maxcache"))
     return None if assigned is None or vocabulary.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
 
 
 def _switched(text: str | None) -> SmartArrayValue | None:
     """`on` or `off`; None where nothing is said or it does not apply."""
-    if told(text) is None or (text or "").lower().startswith("not "):
+    if value_or_none(text) is None or (text or "").lower().startswith("not "):
         return None
     return vocabulary.phrase(text or "", vocabulary.onoff(text or ""))
 
@@ -414,7 +420,7 @@ def _switched(text: str | None) -> SmartArrayValue | None:
 def write_cache(text: str) -> SmartArrayValue | None:
     """The write policy as it is set. `Enabled` alone is on whatever becomes of the battery."""
     word = text.lower()
-    if told(text) is None or word.startswith("not "):
+    if value_or_none(text) is None or word.startswith("not "):
         return None
     if "when protected" in word:
         return vocabulary.phrase(text, "write-back")
@@ -482,20 +488,20 @@ def _drive(passage: OutputSection) -> BayDrive | None:
     fields = passage.fields
     at = next((value for key, value in fields.items() if key.startswith("reported channel,device")), "")
     pair = _PAIR.match(at.strip())
-    raw = told(fields.get("state")) or ""
+    raw = value_or_none(fields.get("state")) or ""
     speed = fields.get("transfer speed", "")
     flash = fields.get("ssd", "").lower()
     media = {"yes": Media.SSD, "no": Media.HDD}.get(flash, Media.UNKNOWN)
-    maker, product = told(fields.get("vendor")), told(fields.get("model"))
-    array = told(fields.get("array"))
+    maker, product = value_or_none(fields.get("vendor")), value_or_none(fields.get("model"))
+    array = value_or_none(fields.get("array"))
     state, predicted = drive_state(raw, _DRIVE_STATES)
     return BayDrive(
         place=f"{int(pair[1])}:{int(pair[2])}" if pair else passage.name,
         array=array if array is not None and array.isdigit() else None,
         model=_model(maker if maker not in ("ATA", "*MISSING*") else None, product),
-        serial=told(fields.get("serial number")),
+        serial=value_or_none(fields.get("serial number")),
         wwn=texts.naa(fields.get("world-wide name")),
-        firmware=told(fields.get("firmware")),
+        firmware=value_or_none(fields.get("firmware")),
         media=Media.NVME if "nvme" in speed.lower() or "pcie" in speed.lower() else media,
         interface="scsi" if speed.lower().startswith("ultra") else interface_of(speed),
         size_bytes=read_size(fields.get("total size") or fields.get("size")) or None,
@@ -506,8 +512,8 @@ def _drive(passage: OutputSection) -> BayDrive | None:
         health=read_health(fields, predicted),
         link=texts.link_speed(speed.removeprefix("SATA").removeprefix("SAS")),
         write_cache=_switched(fields.get("write cache")),
-        slot=told(fields.get("reported location")),
-        usage_left=told(fields.get("usage remaining")),
+        slot=value_or_none(fields.get("reported location")),
+        usage_left=value_or_none(fields.get("usage remaining")),
     )
 
 

@@ -151,9 +151,9 @@ class Arcconf:
         """The usage of `create`, whole lines of it."""
         return whole_lines((await self._run(commands.CREATE))[1].stdout)
 
-    def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
+    def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
         """What the usage has words for: caching of a SmartRAID, write and read cache of series 2 to 8."""
-        matches = commands.births(text.card.family, commands.SetcacheOptions(usage))
+        matches = commands.creation_options(text.card.family, commands.SetcacheOptions(usage))
         return {key: tuple(table) for key, (_, table) in matches.items()}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:

@@ -202,7 +202,7 @@ class Ssacli:
         """Nothing is asked: its words are known, or it is another program."""
         return ""
 
-    def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
+    def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
         """The card's cache, or none. Smart Path is the whole array's, which has no name before it is made."""
         return {"acceleration": tuple(commands.CACHING)}
 
