@@ -16,6 +16,17 @@ facts = Fact.from_rows
 """Returns a fact for each row of label and value that has a value."""
 
 
+class ListingBackend:
+    """The base of a backend that only lists, and whose diagnosis other backends give."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """Return nothing: what is missing the bus or the kernel tells."""
+        return ()
+
+
 async def record_output(host: Host, *argv: str) -> str:
     """What a program prints, for a recording alone; "" where it fails."""
     try:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backends.errors import RaidbenchError
-from backends.host import STALL, Command, Host
+from backends.host import STALL, Command
 from backends.json_text import document, rows, whole, word
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
 from backends.protocol import Vendor, where
@@ -21,6 +21,7 @@ from backends.topology import Node, Topology, look
 from backends.topology.device_identity import identity
 from backends.topology.replicas import MAJOR, Replica, is_replica, read_replicas
 from backends.values import dataclass
+from backends.vendors._read_only import ListingBackend
 
 NAME = "drbd"
 """The prefix of this backend's targets."""
@@ -192,11 +193,8 @@ def _peers(link: Mapping[str, object]) -> dict[int, Peer]:
     return peers
 
 
-class Drbd:
+class Drbd(ListingBackend):
     """Every device of DRBD of one host."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """Return the devices by their kernel names; one that is not configured has no size and is left out."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from backends.host import Host
-from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
+from backends.model import Array, Fact, Inventory, Level, Scope, State, Target
 from backends.protocol import Vendor
 from backends.text import clean
 from backends.topology import Node, Topology, look
@@ -17,6 +17,7 @@ from backends.topology.device_identity import identity
 from backends.topology.device_mapper import STATUS, Segment, answer, by_kernel
 from backends.topology.stacking import stratis_name, stratis_pool
 from backends.values import dataclass
+from backends.vendors._read_only import ListingBackend
 
 NAME = "stratis"
 """The prefix of this backend's targets."""
@@ -70,11 +71,8 @@ def _share(word: str) -> float | None:
     return int(match[1]) / int(match[2]) if match is not None and int(match[2]) else None
 
 
-class Stratis:
+class Stratis(ListingBackend):
     """Every pool of one host that is started."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """Return the pools, each with its filesystems behind it."""
@@ -91,10 +89,6 @@ class Stratis:
                 for node in nodes
             )
         )
-
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """Return nothing: the kernel tells all of it."""
-        return ()
 
 
 def _is_pool(node: Node) -> bool:

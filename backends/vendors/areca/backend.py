@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.host import Host
 from backends.model import Array, Controller, Drive, Health, Inventory, Problem, Protection, Scope, State, Target, Task
 from backends.sizes import read_size
 from backends.tool_output import ToolOutput, deduplicated_problems
-from backends.vendors._read_only import facts, only_card, program_of, read_output, record_output
+from backends.vendors._read_only import ListingBackend, facts, only_card, program_of, read_output, record_output
 from backends.vendors.areca import CARDS
 from backends.vendors.areca.output_parsing import (
     ArecaDrive,
@@ -54,11 +53,8 @@ _TASKS = {"checking": "consistency-check", "initializing": "initialisation", "re
 _USES = {"hotspare": State.SPARE, "failed": State.FAILED, "free": State.UNASSIGNED}
 
 
-class Areca:
+class Areca(ListingBackend):
     """The Areca card that cli64 of one host speaks of."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """The card, its raid sets and drives."""
@@ -107,13 +103,9 @@ class Areca:
         await record_output(self._host, program, *UNRECORDED)
         return 1
 
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """Nothing of its own: of a card without its tool the bus tells."""
-        return ()
-
 
 def _is_of(disk: ArecaDrive, raid_set: RaidSet) -> bool:
-    """By its name, which is cut to the width of its column: never by less than twelve letters of it."""
+    """Return whether the disk names the set, which is cut to the width of its column, never below twelve letters."""
     return disk.usage == raid_set.name or (len(disk.usage) >= 12 and raid_set.name.startswith(disk.usage))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from backends.host import Host
-from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
+from backends.model import Array, Fact, Inventory, Level, Scope, State, Target
 from backends.protocol import RootReads
 from backends.text import clean
 from backends.topology import Node, Topology, look
@@ -15,6 +14,7 @@ from backends.topology.device_mapper import STATUS, TABLE, Segment, answer, by_k
 from backends.topology.stacking import MARK, lvm_name
 from backends.topology.thin_layers import used_of
 from backends.topology.tree import number
+from backends.vendors._read_only import ListingBackend
 
 NAME = "dm"
 """The prefix of this backend's targets."""
@@ -44,11 +44,8 @@ _PATH = re.compile(r"(\d+:\d+) ([AF]) ", re.ASCII)
 """A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
 
 
-class Dm:
+class Dm(ListingBackend):
     """Every such device of one host."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """What device-mapper has, by name, with kind and options where root may ask for them."""
@@ -63,10 +60,6 @@ class Dm:
         return Inventory(
             arrays=tuple(_array(node, picture, tables.get(node.name, ()), states.get(node.name, ())) for node in nodes)
         )
-
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """Nothing is missing that another vendor does not name."""
-        return ()
 
 
 def _is_shown(node: Node) -> bool:

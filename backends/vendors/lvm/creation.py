@@ -315,7 +315,7 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
         lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden
     ]  # parts bear its tag too
     uuid = array.uuids[2] if len(array.uuids) > 2 else None
-    tagged = [lv_facts for lv_facts in there if tag in _tags(lv_facts)]
+    tagged = [lv_facts for lv_facts in there if tag in lv_facts.told.get("lv_tags", "").split(",")]
     if len(tagged) > 1:
         raise ForeignArrayError(f"Several volumes bear its tag: {', '.join(one.address for one in tagged[:4])}.")
     candidate = (
@@ -334,10 +334,6 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
     if candidate.name != array.name:
         raise ForeignArrayError(f"It is called {candidate.address} now, not {array.name}.")
     return candidate
-
-
-def _tags(volume: LvFacts) -> tuple[str, ...]:
-    return tuple(volume.told.get("lv_tags", "").split(","))
 
 
 def _require_as_made(

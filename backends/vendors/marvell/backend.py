@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from backends.host import Host
-from backends.model import Array, Controller, Drive, Health, Inventory, Level, Media, Problem, Scope, State, Target
+from backends.model import Array, Controller, Drive, Health, Inventory, Level, Media, Scope, State, Target
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.tool_output import deduplicated_problems
-from backends.vendors._read_only import facts, program_of, read_output
+from backends.vendors._read_only import ListingBackend, facts, program_of, read_output
 from backends.vendors.marvell.nvme import nvme_inventory
 from backends.vendors.marvell.presence import CARDS, DISKS, LINES, NAME, PLACES, READS, SMART, VOLUMES, on_bus, records
 
@@ -61,11 +60,8 @@ _STATES = {
 _LEVELS = {"RAID0": Level.RAID0, "RAID1": Level.RAID1, "RAID10": Level.RAID10, "JBOD": Level.JBOD}
 
 
-class Marvell:
+class Marvell(ListingBackend):
     """The Marvell card of one host. mvcli tells of one at a time, the first."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """Return the cards of both kinds, their virtual disks and drives."""
@@ -104,10 +100,6 @@ class Marvell:
             drives=_each_once(tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)),
             problems=deduplicated_problems((*tool_outputs, *smart.values())),
         )
-
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """Nothing of its own."""
-        return ()
 
 
 Thing = TypeVar("Thing", Array, Drive)

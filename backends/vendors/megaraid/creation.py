@@ -111,8 +111,8 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
             f"{len(request.drives)} drives in {spans} spans are more than a card takes: {_MOST_IN_VOLUME} in "
             f"{_MOST_SPANS} spans."
         )
-    if (drive_exclusion_reasons := card_exclusion_reasons(contents)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {drive_exclusion_reasons[0]}.")
+    if (reasons := card_exclusion_reasons(contents)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {reasons[0]}.")
     strip = request.strip_bytes or _STRIP
     legal = [int(choice.value) for choice in strips(contents.card)]
     if legal and strip not in legal:

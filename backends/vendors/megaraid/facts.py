@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TypeVar
 
-from backends.model import Fact, Health, Level, Media, State
+from backends.model import Fact, Health
 from backends.values import dataclass
+from backends.vendors._cards import ReportedArray, ReportedCard, ReportedDrive
 
 UNKNOWN = "unknown"
 """What a word means that is not understood."""
@@ -86,33 +87,17 @@ class Policies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VirtualDrive:
+class VirtualDrive(ReportedArray):
     """A virtual drive."""
 
     card: int
     """Number of its card."""
-    number: int
-    """Its number (target id)."""
     group: int | None = None
     """Drive group."""
-    name: str | None = None
-    """Given name; None if it has none."""
-    level: Level = Level.UNKNOWN
-    """Level, spans taken into account."""
-    level_raw: str = ""
-    """The tool's words for the level."""
     spans: int | None = None
     """Number of spans; 1 when not spanned."""
     drives_per_span: int | None = None
     """Drives in each span."""
-    size_bytes: int | None = None
-    """Usable size."""
-    strip_bytes: int | None = None
-    """Strip size."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """`Optl`, `Partially Degraded`, ..."""
     access: MegaRaidValue | None = None
     """`read-write`, `read-only`, `blocked`, `hidden`."""
     configured: Policies = field(default_factory=Policies)
@@ -127,10 +112,6 @@ class VirtualDrive:
     """Background initialisation starts by itself."""
     os_device: str | None = None
     """`/dev/sdb` as the tool says."""
-    wwn: str | None = None
-    """SCSI NAA id, lower case hex without prefix."""
-    drives: tuple[str, ...] = ()
-    """Members as `enclosure:slot`, `:slot` without enclosure, in span order; empty if not told."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background work on it."""
     secured: bool | None = None
@@ -160,7 +141,7 @@ GOOD = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PhysicalDrive:
+class PhysicalDrive(ReportedDrive):
     """A drive behind the card."""
 
     card: int
@@ -173,32 +154,8 @@ class PhysicalDrive:
     """DID / PID."""
     group: int | None = None
     """Drive group; None if it is in none."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """`Onln`, `UGood`, `GHS`, `Unconfigured(good), Spun Up`, ..."""
     foreign: bool | None = None
     """Whether it carries a foreign configuration."""
-    model: str | None = None
-    """Model, as far as it can be told from the vendor and serial in the same string."""
-    serial: str | None = None
-    """Serial number."""
-    firmware: str | None = None
-    """Firmware revision."""
-    media: Media = Media.UNKNOWN
-    """Media."""
-    interface: str | None = None
-    """`sata`, `sas`, `nvme`."""
-    size_bytes: int | None = None
-    """Size (coerced or raw, the first the tool gives)."""
-    sector_bytes: int | None = None
-    """Logical sector."""
-    wwn: str | None = None
-    """WWN, lower case hex without prefix."""
-    link: str | None = None
-    """Negotiated link speed as written, `6.0Gb/s`."""
-    link_limit: str | None = None
-    """Highest link speed of the drive as written; None if not reported."""
     temperature_c: int | None = None
     """Degrees Celsius."""
     errors: Mapping[str, int] = field(default_factory=dict)
@@ -245,29 +202,15 @@ Part = TypeVar("Part", VirtualDrive, PhysicalDrive)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(ReportedCard):
     """A RAID controller."""
 
     number: int
     """Its number in the tool; need not begin at 0."""
-    model: str | None = None
-    """Product name."""
-    serial: str | None = None
-    """Serial number."""
-    firmware: str | None = None
-    """Firmware version."""
     package: str | None = None
     """Firmware package."""
-    driver: str | None = None
-    """Driver name and version."""
-    pci: str | None = None
-    """PCI address as written by the tool."""
     host_number: int | None = None
     """SCSI host, where told."""
-    cache_bytes: int | None = None
-    """On-board memory."""
-    temperature_c: int | None = None
-    """RAID-on-chip temperature."""
     memory_errors: int | None = None
     """Number of ECC errors of the controller's memory that could not be corrected; None if not reported."""
     backup: CacheProtection | None = None
@@ -295,8 +238,6 @@ class Card:
     """What it is set to and raidbench never sets, by the labels of `NEVER_SET`."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background work of the whole card."""
-    problems: tuple[str, ...] = ()
-    """Sentences: what could not be read and why."""
 
 
 PERSONALITY, JBOD, IMPORT, PRESERVED_BOOT, SSD_CACHE = (

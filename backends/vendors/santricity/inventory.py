@@ -148,7 +148,7 @@ def _array(
         device=node.device if node is not None else None,
         members=tuple(drive_target(system, drive.place) for drive in drives),
         identity=_identity(system, volume, node),
-        tasks=_tasks(volume),
+        tasks=() if volume.action in (None, "none") else (Task(kind=_TASKS.get(volume.action, volume.action)),),
         facts=facts(_volume_rows(volume, group, hardware)),
     )
 
@@ -157,10 +157,6 @@ def _identity(system: WebSystem, volume: WebVolume, node: Node | None) -> Identi
     if node is not None:
         return identity(node)
     return named(system, volume) if volume.wwn is not None else None
-
-
-def _tasks(volume: WebVolume) -> tuple[Task, ...]:
-    return () if volume.action in (None, "none") else (Task(kind=_TASKS.get(volume.action, volume.action)),)
 
 
 def _volume_rows(volume: WebVolume, group: WebGroup | None, hardware: WebHardware) -> list[tuple[str, str | None]]:

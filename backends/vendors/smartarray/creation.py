@@ -108,8 +108,8 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
         raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
     if request.level is Level.RAID10 and spans != len(request.drives) // 2:
         raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
-    if (drive_exclusion_reasons := card_exclusion_reasons(text)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {drive_exclusion_reasons[0]}.")
+    if (reasons := card_exclusion_reasons(text)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {reasons[0]}.")
     strip = request.strip_bytes or _STRIP
     if strip not in _STRIPS:
         raise InvalidValueError(

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from backends.model import Health, Level, Media, State
+from backends.model import Health, Media, State
 from backends.values import dataclass
+from backends.vendors._cards import ReportedArray, ReportedCard, ReportedDrive
 
 UNKNOWN = "unknown"
 """What words mean that are not understood."""
@@ -59,29 +60,13 @@ class PowerSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogicalDrive:
+class LogicalDrive(ReportedArray):
     """A logical drive (arcconf: logical device)."""
 
-    number: int
-    """Its number."""
     array: str | None = None
     """Letter (ssacli) or number (arcconf) of its array."""
-    name: str | None = None
-    """Its label."""
-    level: Level = Level.UNKNOWN
-    """Level."""
-    level_raw: str = ""
-    """The tool's words for it."""
-    size_bytes: int | None = None
-    """Size, as rounded by the tool."""
-    strip_bytes: int | None = None
-    """Bytes on one drive before the next one follows."""
     stripe_bytes: int | None = None
     """Bytes of data in a whole stripe."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """The tool's words for it."""
     acceleration: SmartArrayValue | None = None
     """`none`, `controller-cache`, `smart-path`: which one serves it. Family SMART."""
     read_cache: SmartArrayValue | None = None
@@ -96,10 +81,6 @@ class LogicalDrive:
     """The tool calls its caching `Array Accelerator`, and knows it by that name."""
     device: str | None = None
     """`/dev/sda` as the tool says."""
-    wwn: str | None = None
-    """SCSI NAA id, lower case hex without prefix."""
-    drives: tuple[str, ...] = ()
-    """Places of its members, in the order told; empty if not told."""
     serials: tuple[str, ...] = ()
     """Serial numbers of its members, where those are told and not the places."""
     width: int | None = None
@@ -133,43 +114,19 @@ class DriveGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BayDrive:
+class BayDrive(ReportedDrive):
     """A physical drive."""
 
     place: str
     """`2I:1:3` (ssacli), `0:3` (arcconf: channel and device)."""
     array: str | None = None
     """Its array's name, None if it is in none."""
-    model: str | None = None
-    """Vendor and model."""
-    serial: str | None = None
-    """Serial number."""
-    wwn: str | None = None
-    """World wide name, lower case hex without prefix."""
-    firmware: str | None = None
-    """Firmware revision."""
-    media: Media = Media.UNKNOWN
-    """What stores the bits."""
-    interface: str | None = None
-    """`sas`, `sata`, `nvme`, `scsi`."""
-    size_bytes: int | None = None
-    """Capacity."""
-    sector_bytes: int | None = None
-    """Logical sector."""
     physical_bytes: int | None = None
     """Physical sector."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """The tool's words for it."""
     use_raw: str = ""
     """What it is used for, in the tool's words, where these are not those of its state."""
     health: Health = Health()
     """Its condition."""
-    link: str | None = None
-    """Negotiated link speed, `6.0Gbps`."""
-    link_limit: str | None = None
-    """Highest link speed of the drive; None if not reported."""
     write_cache: SmartArrayValue | None = None
     """`on`, `off`: its own cache, where the tool says so."""
     device: str | None = None
@@ -181,37 +138,23 @@ class BayDrive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RaidCard:
+class RaidCard(ReportedCard):
     """A card, and how its settings stand."""
 
     number: str
     """Slot (ssacli) or number of the controller (arcconf), as its tool is told; "" where it is not known."""
     family: Family = Family.SMART
     """Its firmware."""
-    model: str | None = None
-    """Model."""
-    serial: str | None = None
-    """Serial number."""
-    firmware: str | None = None
-    """Firmware version."""
-    driver: str | None = None
-    """Kernel driver and version."""
-    pci: str | None = None
-    """PCI address as the tool writes it."""
     state_raw: str | None = None
     """The tool's words for its state."""
     mode: str | None = None
     """`RAID`, `HBA`, `Mixed`, ..."""
-    cache_bytes: int | None = None
-    """Size of its cache."""
     cache_state: str | None = None
     """The tool's words: `OK`, `Temporarily Disabled`, `Not Configured`."""
     cache_details: str | None = None
     """Why, in the tool's words."""
     power: PowerSource | None = None
     """What keeps the cache; None if the tool says nothing of it."""
-    temperature_c: int | None = None
-    """Degrees Celsius."""
     capacitor_c: int | None = None
     """Temperature of the capacitor or battery in degrees Celsius."""
     cache_module_c: int | None = None
@@ -220,8 +163,6 @@ class RaidCard:
     """Settings of the card by their keys, as far as it reports them."""
     limits: Mapping[str, int] = field(default_factory=dict)
     """Largest values by the keys of settings, where the card says so."""
-    problems: tuple[str, ...] = ()
-    """What the tool warns of, each a sentence or two."""
     locked: str | None = None
     """The tool's words, where the card refuses every change of its configuration."""
 

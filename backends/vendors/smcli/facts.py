@@ -177,7 +177,7 @@ def parse_profile(text: str) -> SystemProfile | None:
     for line in lines:
         if heading := _SECTION.fullmatch(line):
             section, powered, listing = _SECTIONS.get(heading[1].strip(), ""), False, False
-            nouns = _nouns(heading[1], nouns)
+            nouns = DELL if heading[1].strip() == "STANDARD VIRTUAL DISKS" else nouns
         elif section == "summary":
             _row(summary, line)
         elif section == "enclosures":
@@ -223,10 +223,6 @@ def whole_sections(text: str) -> str:
     lines = text.splitlines(keepends=True)
     heads = [at for at, line in enumerate(lines) if _SECTION.fullmatch(line.strip())]
     return "".join(lines[: heads[-1] if heads else 0])
-
-
-def _nouns(heading: str, nouns: DialectTerms) -> DialectTerms:
-    return DELL if heading.strip() == "STANDARD VIRTUAL DISKS" else nouns
 
 
 def _read_part_line(beings: list[_Being], section: str, line: str, listing: bool) -> bool:

@@ -24,11 +24,11 @@ from backends.vendors._disk_systems import INFINITE
 from backends.vendors.smcli.dialects import DELL, IBM, DialectTerms
 from backends.vendors.smcli.facts import VOLUME_ID, SystemProfile
 from backends.vendors.smcli.readings import (
+    BY_KEY,
     CACHE_BLOCK,
     FLUSH_MODIFIER,
     FLUSH_START,
     FLUSH_STOP,
-    KNOBS,
     SEGMENT,
     SystemView,
     value_of,
@@ -42,10 +42,10 @@ def asked(program: str, name: str, statement: str) -> tuple[str, ...]:
 
 def step(view: SystemView, key: str, value: str) -> ChangeStep:
     """The one statement that sets a value: never more than one logical drive at a time."""
-    terms, setting = view.profile.nouns, KNOBS[key]
+    terms, setting = view.profile.nouns, BY_KEY[key]
     subject = terms.system if view.volume is None else f'{terms.volume} ["{view.volume.name}"]'
-    word = setting.said.get(value) or (_delay(value, terms.fractions) if setting is FLUSH_MODIFIER else value)
-    return ChangeStep(argv=asked(view.program, view.profile.name, f"set {subject} {setting.word}={word};"))
+    word = setting.value_words.get(value) or (_delay(value, terms.fractions) if setting is FLUSH_MODIFIER else value)
+    return ChangeStep(argv=asked(view.program, view.profile.name, f"set {subject} {setting.parameter}={word};"))
 
 
 def _delay(value: str, fractions: bool) -> str:
@@ -69,7 +69,7 @@ def identity(view: SystemView) -> Identity:
 def companions_now(view: SystemView, key: str) -> dict[str, str]:
     """With a threshold, what the other one is."""
     partner = _PARTNERS.get(key)
-    beside = None if partner is None else value_of(view.record, KNOBS[partner])
+    beside = None if partner is None else value_of(view.record, BY_KEY[partner])
     return {} if partner is None or beside is None else {partner: beside}
 
 
@@ -98,7 +98,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 
 def in_order_of_thresholds(view: SystemView, values: Mapping[str, str]) -> list[str]:
     """Keys of a set, the thresholds so that writing out never stops above where it starts, if it need not."""
-    now = {key: value_of(view.record, KNOBS[key]) for key in _PARTNERS}
+    now = {key: value_of(view.record, BY_KEY[key]) for key in _PARTNERS}
     return in_order(values, now, (FLUSH_STOP.setting.key, FLUSH_START.setting.key))
 
 
@@ -106,7 +106,7 @@ def with_value(view: SystemView, key: str, value: str) -> SystemView:
     """The view with a threshold as it will be."""
     if key not in _PARTNERS:
         return view
-    label = KNOBS[key].labels[0]
+    label = BY_KEY[key].labels[0]
     rows = {name: text for name, text in view.record.rows.items() if not name.startswith(label)} | {label: value}
     return replace(view, profile=replace(view.profile, summary=replace(view.record, rows=rows)))
 
@@ -114,7 +114,7 @@ def with_value(view: SystemView, key: str, value: str) -> SystemView:
 def threshold_warning(view: SystemView, key: str, value: str) -> str:
     """What to say of a threshold with which writing out would stop above where it starts; "" of any other value."""
     partner = _PARTNERS.get(key)
-    partner_value = None if partner is None else value_of(view.record, KNOBS[partner])
+    partner_value = None if partner is None else value_of(view.record, BY_KEY[partner])
     if partner_value is None or not partner_value.isdecimal():
         return ""
     start, stop = (value, partner_value) if key == FLUSH_START.setting.key else (partner_value, value)
@@ -128,12 +128,12 @@ def require_room(view: SystemView, request: RequestedValue, companions: Mapping[
     key, partner = request.setting.key, _PARTNERS.get(request.setting.key)
     if partner is None or request.value == request.now.now or not threshold_warning(view, key, request.value):
         return
-    now = value_of(view.record, KNOBS[partner])
+    now = value_of(view.record, BY_KEY[partner])
     if companions.get(partner) == now:
         return
     raise BlockedError(
         f"{request.setting.label} of {request.target} cannot go back to {request.value} % while "
-        f"{KNOBS[partner].setting.label.lower()} {now} %.",
+        f"{BY_KEY[partner].setting.label.lower()} {now} %.",
         hint=f"It was {companions[partner]} % then: take that back first." if partner in companions else "",
     )
 

@@ -151,8 +151,8 @@ def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> Arra
             f"{count} drives in {spans} spans are {count // spans} in each; a RAID50 of this card has 3 to 6.",
             hint="Choose other spans.",
         )
-    if (against := card_exclusion_reasons(card)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
+    if (reasons := card_exclusion_reasons(card)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {reasons[0]}.")
     strip = (request.strip_bytes or _STRIP) if request.level in _STRIPED and count > 1 else None
     if strip is not None and strip not in _STRIPS:
         raise InvalidValueError(

@@ -6,7 +6,7 @@ import pytest
 
 from backends.vendors.smcli.dialects import done, names_in, refusal
 from backends.vendors.smcli.facts import SystemProfile, parse_profile
-from backends.vendors.smcli.readings import FLUSH_MODIFIER, KNOBS, SystemView, readings, value_of
+from backends.vendors.smcli.readings import BY_KEY, FLUSH_MODIFIER, SystemView, readings, value_of
 from backends.vendors.smcli.statements import step
 
 NETAPP = """
@@ -115,7 +115,7 @@ def test_what_the_profile_does_not_tell_is_not_reported() -> None:
 
 def test_a_row_of_a_longer_label_is_not_taken_for_another() -> None:
     text = NETAPP.replace("      Write cache: Enabled (currently suspended)\n", "")
-    assert value_of(profile(text).volumes[0], KNOBS["write_cache"]) is None
+    assert value_of(profile(text).volumes[0], BY_KEY["write_cache"]) is None
 
 
 @pytest.mark.parametrize(

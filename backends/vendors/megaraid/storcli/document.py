@@ -47,7 +47,8 @@ def replies(text: str) -> tuple[Reply, ...]:
     plain = text.replace("\0", "").replace("\ufeff", "")
     matches = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
     if not matches and _OPENING.search(plain) is not None:
-        mended = _escaped(plain)
+        # JSON of a line for each key in which every text is escaped: the tool prints names as they are
+        mended = "\n".join(map(_escape, plain.splitlines()))
         matches = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
     if not matches:
         matches = [
@@ -59,11 +60,6 @@ def replies(text: str) -> tuple[Reply, ...]:
 
 _LINE = re.compile(r'([ \t]*"[^"\\]{1,120}"[ \t]*:[ \t]*)"(.{0,2000})"([ \t]*,?[ \t]*)')
 """A line with one key and its text, as the tool breaks its JSON."""
-
-
-def _escaped(text: str) -> str:
-    """Return JSON of a line for each key in which every text is escaped: the tool prints names as they are."""
-    return "\n".join(map(_escape, text.splitlines()))
 
 
 def _escape(line: str) -> str:

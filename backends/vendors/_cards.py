@@ -1,0 +1,84 @@
+"""What the tools of RAID cards report alike of a card, of an array and of a drive."""
+
+from __future__ import annotations
+
+from backends.model import Level, Media, State
+from backends.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedCard:
+    """What each tool reports of a card."""
+
+    model: str | None = None
+    """Product name."""
+    serial: str | None = None
+    """Serial number."""
+    firmware: str | None = None
+    """Firmware version."""
+    driver: str | None = None
+    """Name and version of the kernel's driver."""
+    pci: str | None = None
+    """PCI address as the tool writes it."""
+    cache_bytes: int | None = None
+    """Size of its cache."""
+    temperature_c: int | None = None
+    """Temperature of its chip in degrees Celsius."""
+    problems: tuple[str, ...] = ()
+    """What the tool warns of, or could not be read and why: sentences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedArray:
+    """What each tool reports of an array: a virtual drive, a logical drive."""
+
+    number: int
+    """Its number on the card."""
+    name: str | None = None
+    """Given name; None if it has none."""
+    level: Level = Level.UNKNOWN
+    """Level, spans taken into account."""
+    level_raw: str = ""
+    """The tool's words for the level."""
+    size_bytes: int | None = None
+    """Usable size, as rounded by the tool."""
+    strip_bytes: int | None = None
+    """Bytes on one drive before the next one follows."""
+    state: State = State.UNKNOWN
+    """State."""
+    state_raw: str = ""
+    """The tool's words for the state: `Optl`, `Partially Degraded`, ..."""
+    wwn: str | None = None
+    """SCSI NAA id, lower case hex without prefix."""
+    drives: tuple[str, ...] = ()
+    """Places of its members in the order reported (span order); empty if not reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedDrive:
+    """What each tool reports of a physical drive."""
+
+    model: str | None = None
+    """Model, with the vendor where the tool names it."""
+    serial: str | None = None
+    """Serial number."""
+    firmware: str | None = None
+    """Firmware revision."""
+    wwn: str | None = None
+    """World wide name, lower case hex without prefix."""
+    media: Media = Media.UNKNOWN
+    """What stores the bits."""
+    interface: str | None = None
+    """`sata`, `sas`, `nvme`, `scsi`."""
+    size_bytes: int | None = None
+    """Capacity (coerced or raw, the first that the tool reports)."""
+    sector_bytes: int | None = None
+    """Logical sector."""
+    state: State = State.UNKNOWN
+    """State."""
+    state_raw: str = ""
+    """The tool's words for the state: `Onln`, `UGood`, `Unconfigured(good), Spun Up`, ..."""
+    link: str | None = None
+    """Negotiated link speed as written: `6.0Gb/s`, `6.0Gbps`."""
+    link_limit: str | None = None
+    """Highest link speed of the drive as written; None if not reported."""
