@@ -50,10 +50,6 @@ class FusionIo(Settable[IoCardView]):
             return {}
         return await super().read(target)
 
-    async def seen(self, target: Target, *, back: bool = False) -> IoCardView:
-        """A block device as the kernel and fio-status tell it now."""
-        return await self._view(target)
-
     async def readings_of(self, view: IoCardView) -> Mapping[str, Reading]:
         """The sector size, and what stands against another one."""
         return {SECTOR_SIZE.key: reading(view)}
@@ -131,8 +127,8 @@ class FusionIo(Settable[IoCardView]):
         if now is None or now.serial != view.module.serial or now.state != "Detached":
             raise ToolFailedError(f"fio-status does not say that {view.module.name} is detached now")
 
-    async def _view(self, target: Target) -> IoCardView:
-        """A block device of ours now. Raises NotFoundError, DeviceGoneError."""
+    async def seen(self, target: Target, *, back: bool = False) -> IoCardView:
+        """Return a block device as the kernel and fio-status report it now. Raises NotFoundError, DeviceGoneError."""
         if not self.settings(target):
             raise not_found(target)
         node = await read_node(self._host, target.address)

@@ -62,8 +62,6 @@ class Module:
     """What is left of the spare flash."""
     reserve_warns: float | None = None
     """Percent below which it warns."""
-    active_percent: float | None = None
-    """Share of the flash that is in use or can be."""
     rated_petabytes: float | None = None
     """What it is made to take, 10^15 bytes."""
     life_percent: float | None = None

@@ -31,7 +31,6 @@ _SIZE = re.compile(rf"{_NUMBER} GBytes device size", re.ASCII)
 _FORMAT = re.compile(r"Format: (?:v\d{1,6}, )?(\d{1,18}) sectors of (\d{1,6}) bytes", re.ASCII)
 _HEAT = re.compile(rf"Internal temperature: {_NUMBER} degC, max {_NUMBER} degC", re.ASCII)
 _RESERVE = re.compile(rf"Reserve space status: ([^;]{{1,40}}); Reserves: {_NUMBER}%(?:, warn at {_NUMBER}%)?", re.ASCII)
-_ACTIVE = re.compile(rf"Active media: {_NUMBER}%", re.ASCII)
 _LIFE = re.compile(rf"Rated PBW: {_NUMBER} PB(?:, {_NUMBER}% remaining)?", re.ASCII)
 _MOVED = re.compile(r"Physical bytes (written|read)[ \t]{0,8}: (\d{1,3}(?:,\d{3}){0,6})", re.ASCII)
 _POWER = re.compile(r"PCIe Bus power: (.{1,60})")
@@ -164,7 +163,6 @@ _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] 
         "reserve_percent": float(match[2]),
         "reserve_warns": _number(match[3]),
     },
-    _ACTIVE: lambda match: {"active_percent": float(match[1])},
     _LIFE: lambda match: {"rated_petabytes": float(match[1]), "life_percent": _number(match[2])},
     _MOVED: _moved,
 }
@@ -245,12 +243,10 @@ def _module(row: Mapping[str, object]) -> Module | None:
     if name is None or MODULE.fullmatch(name) is None:
         return None
     address = _LABELLED_PCI.search(word(row.get("device_label"), 200) or "")
-    active = _decimal(row, "active_media_pct")
     return Module(
         name=name,
         product=word(row.get("board_name"), 200),
         pci=address[1].lower() if address else None,
-        active_percent=None if active is None else float(active),
         throttling=word(row.get("write_throttling_state"), 200),
         trouble=tuple(filter(None, (word(row.get("current_errors"), 200), word(row.get("current_warnings"), 200)))),
         volumes=tuple(

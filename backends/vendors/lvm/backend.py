@@ -35,21 +35,13 @@ from backends.settings import Reading, Setting
 from backends.tool_output import CUT, whole_lines
 from backends.topology import look
 from backends.topology.device_mapper import TABLE
+from backends.topology.stacking import MARK
 from backends.topology.tree import page_bytes
 from backends.vendors.lvm.creation import TOOLS, find_in_group, group_candidates, lock_of, plan_in_group, require_steps
 from backends.vendors.lvm.facts import POOLS, LoadedTable, LvFacts, parse_tables
-from backends.vendors.lvm.inventory import (
-    NAME,
-    array_of,
-    by_group,
-    is_shown,
-    nodes_of,
-    plain_arrays,
-    tasks_of,
-)
+from backends.vendors.lvm.inventory import NAME, array_of, by_group, is_shown, nodes_of, plain_arrays, tasks_of
 from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, error_sentence
 from backends.vendors.lvm.plans import change_of, require_own_step
-from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import (
     LOW_WATERMARK,
     RATES,
@@ -266,7 +258,7 @@ def _identity(view: LvView) -> Identity:
 
 def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
     """Whether a cache outlives a disk by itself: data and metadata are RAIDs, or lie on one that is a hidden volume."""
-    parts = [group.get(cache.told.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
+    parts = [group.get(cache.columns.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
     whole = [part for part in parts if part is not None] or [cache]
     lower = ([group[hidden_name] for hidden_name in part.places if hidden_name in group] for part in whole)
     return all(lv_facts.level in _REDUNDANT or (below and all(image.level in _REDUNDANT for image in below))
@@ -278,7 +270,7 @@ def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
     volume = view.volume
     now = {
         "low_watermark": volume.settings.get("low_watermark", str(LOW_WATERMARK)),
-        "min_recovery_rate": volume.told.get(RATES["min_recovery_rate"]),
+        "min_recovery_rate": volume.columns.get(RATES["min_recovery_rate"]),
     }
     return in_order(values, now, ("low_watermark", "high_watermark"), ("min_recovery_rate", "max_recovery_rate"))
 
@@ -295,4 +287,4 @@ def _with_value(view: LvView, key: str, value: str) -> LvView:
         fields = {"cache_settings": ",".join(f"{name}={setting_value}" for name, setting_value in tunables.items())}
     else:
         return view
-    return replace(view, volume=replace(volume, told={**volume.told, **fields}))
+    return replace(view, volume=replace(volume, columns={**volume.columns, **fields}))

@@ -35,14 +35,7 @@ from backends.topology import Topology, look
 from backends.topology.device_identity import identity
 from backends.values import dataclass
 from backends.vendors.lvm.facts import PVS, LvFacts
-from backends.vendors.lvm.groups import (
-    WHOLE_PVS,
-    PvFacts,
-    candidates_in,
-    disks_twice,
-    no_volume_reason,
-    parse_pvs,
-)
+from backends.vendors.lvm.groups import WHOLE_PVS, PvFacts, candidates_in, disks_twice, no_volume_reason, parse_pvs
 from backends.vendors.lvm.inventory import NAME, nodes_of, target_of
 from backends.vendors.lvm.lvs import SECONDS, LvsAnswer, ask_lvs, error_sentence
 
@@ -255,11 +248,7 @@ _PLAIN = ("-", "r", "R")
 
 
 def find_volume(
-    array: CreatedArray,
-    volumes: Sequence[LvFacts],
-    disks: Sequence[PvFacts],
-    picture: Topology,
-    lvremove: str,
+    array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts], picture: Topology, lvremove: str
 ) -> ArrayMatch:
     """What is there now of a volume; see `BuildsArrays.find_made`. `volumes`, `disks`: all that LVM tells, whole."""
     try:
@@ -315,9 +304,9 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
         lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden
     ]  # parts bear its tag too
     uuid = array.uuids[2] if len(array.uuids) > 2 else None
-    tagged = [lv_facts for lv_facts in there if tag in lv_facts.told.get("lv_tags", "").split(",")]
+    tagged = [lv_facts for lv_facts in there if tag in lv_facts.columns.get("lv_tags", "").split(",")]
     if len(tagged) > 1:
-        raise ForeignArrayError(f"Several volumes bear its tag: {', '.join(one.address for one in tagged[:4])}.")
+        raise ForeignArrayError(f"Several volumes bear its tag: {', '.join(volume.address for volume in tagged[:4])}.")
     candidate = (
         tagged[0]
         if tagged
@@ -343,8 +332,8 @@ def _require_as_made(
     where = lv_facts.address
     if TYPES.get(array.level) not in (lv_facts.kind, lv_facts.level):
         raise ForeignArrayError(f"{where} is {clean(lv_facts.kind, 40)} now, not {array.level.name} as it was made.")
-    if (lv_facts.told.get("lv_attr") or "?")[0] not in _PLAIN or lv_facts.told.get("lv_role") != "public":
-        role = clean(lv_facts.told.get("lv_role", "unknown"), 80)
+    if (lv_facts.columns.get("lv_attr") or "?")[0] not in _PLAIN or lv_facts.columns.get("lv_role") != "public":
+        role = clean(lv_facts.columns.get("lv_role", "unknown"), 80)
         raise ForeignArrayError(f"{where} is a part of something by now, or something is made of it ({role}).")
     size = lv_facts.number("lv_size")
     if size is None or size != array.size_bytes:

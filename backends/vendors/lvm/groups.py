@@ -37,19 +37,19 @@ class PvFacts:
     """Its volume group."""
     group_uuid: str
     """That of the group."""
-    told: Mapping[str, str]
+    columns: Mapping[str, str]
     """All columns that say something, of the group too."""
 
     @property
     def free_extents(self) -> int:
         """Extents that no volume has; 0 where that is not told."""
-        count, taken = whole(self.told.get("pv_pe_count")), whole(self.told.get("pv_pe_alloc_count"))
+        count, taken = whole(self.columns.get("pv_pe_count")), whole(self.columns.get("pv_pe_alloc_count"))
         return 0 if count is None or taken is None else max(0, count - taken)
 
     @property
     def extent_bytes(self) -> int:
         """Bytes of an extent; 0 where that is not told."""
-        return whole(self.told.get("vg_extent_size")) or 0
+        return whole(self.columns.get("vg_extent_size")) or 0
 
 
 def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
@@ -71,7 +71,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
                     uuid=fields["pv_uuid"],
                     group=group,
                     group_uuid=fields["vg_uuid"],
-                    told=fields,
+                    columns=fields,
                 )
             )
     twice = repeated(pv.uuid for pv in pv_facts)
@@ -81,7 +81,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
 
 def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
     """What stands against any new volume in the group of a physical volume: parts of sentences."""
-    fields, matches = pv.told, list[str]()
+    fields, matches = pv.columns, list[str]()
     missing = whole(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
         matches.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
@@ -106,13 +106,13 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
     kernel = kernel_name_of(pv.name, picture)
     disk = picture.tree.nodes.get(picture.tree.disk_of(kernel)) if kernel is not None else None
     reasons = [*no_volume_reason(pv)]
-    if pv.told.get("pv_missing") or disk is None:
+    if pv.columns.get("pv_missing") or disk is None:
         reasons.append("it is not there")
     elif disk.attributes.get("ro") == "1":
         reasons.append("it is read-only")
-    if pv.told.get("pv_duplicate"):
+    if pv.columns.get("pv_duplicate"):
         reasons.append("another device bears the same mark of LVM")
-    if pv.told.get("pv_allocatable") != "allocatable":
+    if pv.columns.get("pv_allocatable") != "allocatable":
         reasons.append("LVM may take no extents of it (pvchange --allocatable n)")
     if not pv.free_extents:
         reasons.append("none of its extents is free")
@@ -142,10 +142,10 @@ def disks_twice(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
     """Physical volumes that lie on the disk of one before them, by their nodes."""
     first_places: dict[str, str] = {}
     twice = []
-    for place in places:
-        kernel = kernel_name_of(place, picture)
-        disk = picture.tree.disk_of(kernel) if kernel is not None else place
+    for node_name in places:
+        kernel = kernel_name_of(node_name, picture)
+        disk = picture.tree.disk_of(kernel) if kernel is not None else node_name
         if disk in first_places:
-            twice.append(place)
-        first_places.setdefault(disk, place)
+            twice.append(node_name)
+        first_places.setdefault(disk, node_name)
     return tuple(twice)

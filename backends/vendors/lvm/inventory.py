@@ -10,6 +10,7 @@ from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import Topology
 from backends.topology.device_identity import identity
+from backends.topology.stacking import MARK
 from backends.topology.tree import node_path
 from backends.vendors.lvm.facts import (
     CACHE,
@@ -23,7 +24,6 @@ from backends.vendors.lvm.facts import (
     beneath,
     is_in_use,
 )
-from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import MODES
 
 NAME = "lvm"
@@ -157,7 +157,7 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     """State, and why it is not in order."""
     if (away := _unusable_state(volume, group)) is not None:
         return away
-    fields, word = volume.told, _health_word(volume)
+    fields, word = volume.columns, _health_word(volume)
     missing = _lacks_disk(volume, group)
     if volume.origin is not None:
         if fields.get("lv_snapshot_invalid", "") not in ("", "0"):
@@ -189,9 +189,9 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
 
 def _health_word(volume: LvFacts) -> str:
     """Return LVM's word for what is wrong; older versions have it only as a letter of their attributes."""
-    letters = volume.told.get("lv_attr", "")
+    letters = volume.columns.get("lv_attr", "")
     letter = letters[8] if len(letters) > 8 else ""
-    return volume.told.get("lv_health_status") or _HEALTH_LETTERS.get(letter, "")
+    return volume.columns.get("lv_health_status") or _HEALTH_LETTERS.get(letter, "")
 
 
 def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
@@ -201,7 +201,7 @@ def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Stat
         return State.OFFLINE, f"{where}, and a physical volume is missing" if _lacks_disk(volume, group) else where
     if volume.kind == "error":
         return State.FAILED, "it answers every request with an error"
-    if volume.told.get("lv_suspended") == "suspended":
+    if volume.columns.get("lv_suspended") == "suspended":
         return State.DEGRADED, "its device is suspended: all I/O waits"
     if why := _vdo_reason(volume, group):
         return State.FAILED, why
@@ -215,7 +215,7 @@ def _lacks_disk(volume: LvFacts, group: Mapping[str, LvFacts]) -> bool:
 def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
     """Return why a VDO volume or pool takes no more writes; "" where it does."""
     pool = volume if volume.kind == VDO_POOL else group.get(volume.pool or "") if volume.kind == VDO else None
-    if pool is None or pool.told.get("vdo_operating_mode") != "read-only":
+    if pool is None or pool.columns.get("vdo_operating_mode") != "read-only":
         return ""
     return "VDO is read-only: it ran full, or its metadata are damaged"
 
@@ -227,18 +227,18 @@ def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
     """
     tasks = [task for task in (_sync_of(volume), _flush_of(volume)) if task is not None]
     for lv_facts in beneath(volume, group):
-        if "pvmove" in lv_facts.told.get("lv_role", "").split(",") or lv_facts.name.startswith("pvmove"):
+        if "pvmove" in lv_facts.columns.get("lv_role", "").split(",") or lv_facts.name.startswith("pvmove"):
             tasks.append(Task(kind="migration", progress=lv_facts.share("copy_percent")))
-    if volume.told.get("lv_merging") == "merging":
+    if volume.columns.get("lv_merging") == "merging":
         tasks.append(Task(kind="merge"))
-    if volume.told.get("vdo_operating_mode") == "recovering":
+    if volume.columns.get("vdo_operating_mode") == "recovering":
         tasks.append(Task(kind="recovery"))
     return tuple(tasks)
 
 
 def _sync_of(volume: LvFacts) -> Task | None:
     """Return the work of dm-raid, or of an old mirror, which has no word for it."""
-    action = volume.told.get("raid_sync_action")
+    action = volume.columns.get("raid_sync_action")
     if action not in (None, "idle", "frozen"):
         return Task(kind=_TASKS.get(action, clean(action, 40)), progress=volume.share("sync_percent"))
     copied = volume.share("copy_percent") if volume.kind == "mirror" and volume.active else None
@@ -253,7 +253,7 @@ def _flush_of(volume: LvFacts) -> Task | None:
 
 
 def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str, str | None]]:
-    fields = volume.told
+    fields = volume.columns
     free = volume.number("vg_free")
     yield "Volume group", f"{volume.group}, {size_words(free)} free" if free is not None else volume.group
     if missing := volume.number("vg_missing_pv_count"):
@@ -306,7 +306,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
 
 
 def _vdo_lines(volume: LvFacts) -> Iterable[tuple[str, str | None]]:
-    fields = volume.told
+    fields = volume.columns
     saved = volume.share("vdo_saving_percent")
     yield "Saved", f"{saved:.0%} by deduplication and compression" if saved is not None else None
     yield "Operating mode", clean(fields.get("vdo_operating_mode", ""), 40)

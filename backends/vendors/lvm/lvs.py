@@ -13,11 +13,11 @@ from backends.protocol import RootReads
 from backends.text import clean, clean_lines
 from backends.tool_output import CompletenessCheck, line_end, truncation_problem
 from backends.topology import Tree, node_path, read_tree
+from backends.topology.stacking import MARK
 from backends.topology.thin_capacity_scan import THIN_COUNT
 from backends.values import dataclass
 from backends.vendors.lvm.facts import LVS, MISSING, PVS, LvFacts, parse_lvs
 from backends.vendors.lvm.inventory import NAME, by_group
-from backends.vendors.lvm.presence import MARK
 
 SECONDS = 60.0
 """A look; a change is waited for as long as it takes."""
@@ -40,9 +40,7 @@ WHOLE = CompletenessCheck(
 """It ends with status 5 where a group misses a disk, and tells the rest."""
 
 WHOLE_TABLE = CompletenessCheck(
-    tool="dmsetup table",
-    mark="a line end, and a line for every active volume",
-    missing=line_end,
+    tool="dmsetup table", mark="a line end, and a line for every active volume", missing=line_end
 )
 """What the kernel has of a volume."""
 

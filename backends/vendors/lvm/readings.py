@@ -152,10 +152,10 @@ def _blocked_reason(view: LvView) -> str | None:
         return "lvchange is not installed"
     if not volume.active:
         return f"it is not active: lvchange --activate y {volume.address}"
-    if any(MISSING in lv_facts.places for lv_facts in beneath(volume, view.group)) or volume.told.get(
+    if any(MISSING in lv_facts.places for lv_facts in beneath(volume, view.group)) or volume.columns.get(
         "lv_health_status"
     ):
-        return f"it is not whole ({volume.told.get('lv_health_status', 'a physical volume is missing')})"
+        return f"it is not whole ({volume.columns.get('lv_health_status', 'a physical volume is missing')})"
     if volume.flushing is not None:
         return f"{flush_text(view)}: wait for its end"
     return None
@@ -178,7 +178,7 @@ def _reading(key: str, view: LvView) -> Reading:
 def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
     volume = view.volume
     columns = {"write_behind": "raid_write_behind", **RATES}
-    raw = volume.told.get(columns[key]) if key in columns else volume.settings.get(key)
+    raw = volume.columns.get(columns[key]) if key in columns else volume.settings.get(key)
     present = number(raw)
     now = (
         DEFAULT if raw is None or (key in columns and present == 0) else "unknown" if present is None else str(present)
@@ -208,7 +208,7 @@ def _in_force(key: str, view: LvView, present: int | None) -> tuple[str | None, 
     """What the kernel has of a number where that is something else, and why; (None, None) if it is the same."""
     volume, loaded = view.volume, view.loaded
     if key == "migration_threshold":
-        tokens = volume.told.get("kernel_cache_settings", "").split(",")
+        tokens = volume.columns.get("kernel_cache_settings", "").split(",")
         has = next((number(name.partition("=")[2]) for name in tokens if name.startswith(f"{key}=")), None)
         if has is None or present is None or has == present:
             return None, None
@@ -233,7 +233,7 @@ def _reload(view: LvView) -> str:
 
 
 def _mode(view: LvView, _member: str) -> Reading:
-    raw = view.volume.told.get("cache_mode")
+    raw = view.volume.columns.get("cache_mode")
     kernel = view.loaded.cache_mode if view.loaded is not None else None
     differs = kernel is not None and raw in MODES and kernel != raw
     loss = f"All is lost with the cache ({view.cache_on})." if view.cache_on else "All is lost with the cache."
@@ -256,8 +256,8 @@ def _mode(view: LvView, _member: str) -> Reading:
 
 
 def _policy(view: LvView, _member: str) -> Reading:
-    raw = view.volume.told.get("cache_policy")
-    kernel = view.volume.told.get("kernel_cache_policy")
+    raw = view.volume.columns.get("cache_policy")
+    kernel = view.volume.columns.get("kernel_cache_policy")
     differs = None not in (raw, kernel) and ALIASES.get(kernel or "", kernel) != ALIASES.get(raw or "", raw)
     names = dict.fromkeys(("smq", *((raw,) if raw in ("mq", "cleaner") else ())))
     why_not = None if len(names) > 1 or raw is None else "the kernel has no other policy"
@@ -294,7 +294,7 @@ def _cleaner(view: LvView, _member: str) -> Reading:
 
 
 def _ahead(view: LvView, _member: str) -> Reading:
-    raw = view.volume.told.get("lv_read_ahead")
+    raw = view.volume.columns.get("lv_read_ahead")
     kernel = view.volume.number("lv_kernel_read_ahead")
     present = number(raw)
     now = raw if raw in (None, "auto") else "none" if raw == "none" or present == 0 else None
@@ -322,7 +322,7 @@ def _stripe(view: LvView, _member: str) -> Reading:
     now = volume.number("stripe_size") or None
     return Reading(
         now=None if now is None else str(now),
-        raw=volume.told.get("stripe_size"),
+        raw=volume.columns.get("stripe_size"),
         choices=tuple(
             offer(str(size), "The data are moved.", label=size_words(size), risk=Risk.OUTAGE)
             for size in sorted({*STRIPES, *((now,) if now else ())})
@@ -338,7 +338,7 @@ def _why_fixed(view: LvView) -> str | None:
         return f"LVM cannot move the data of a {volume.level} volume: create one anew"
     if view.lvconvert is None:
         return "lvconvert is not installed"
-    action = volume.told.get("raid_sync_action")
+    action = volume.columns.get("raid_sync_action")
     if action not in (None, "idle"):
         return f"a {action} is under way: wait for its end"
     if not volume.number("vg_free"):
@@ -348,7 +348,7 @@ def _why_fixed(view: LvView) -> str | None:
 
 def _mostly(view: LvView, member: str) -> Reading:
     images = [view.group[name] for name in view.volume.places if name in view.group]
-    marked = {image.places[0]: image.told.get("lv_attr", "")[8:9] == "w" for image in images if image.places}
+    marked = {image.places[0]: image.columns.get("lv_attr", "")[8:9] == "w" for image in images if image.places}
     now = marked.get(f"/dev/{member}")
     last = now is False and sum(marked.values()) >= len(marked) - 1
     return Reading(

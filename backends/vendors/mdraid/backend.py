@@ -21,12 +21,7 @@ from backends.change_steps import (
     validated_old_value,
     wanted,
 )
-from backends.errors import (
-    BlockedError,
-    DeviceGoneError,
-    RaidbenchError,
-    ToolFailedError,
-)
+from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, ToolFailedError
 from backends.guard import require_free
 from backends.host import STALL, Command, Host
 from backends.identity import Identity, Signature

@@ -26,13 +26,7 @@ from backends.change_steps import (
     validated_old_value,
     wanted,
 )
-from backends.errors import (
-    BlockedError,
-    InvalidValueError,
-    RaidbenchError,
-    ToolFailedError,
-    ToolTimeoutError,
-)
+from backends.errors import BlockedError, InvalidValueError, RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature

@@ -207,12 +207,7 @@ def _both(configured: str | None, force: EffectiveValue) -> str | None:
 
 
 def _drive(
-    prefix: str,
-    card: Card,
-    drive: PhysicalDrive,
-    owners: dict[str, int],
-    picture: Topology,
-    nodes: tuple[Node, ...],
+    prefix: str, card: Card, drive: PhysicalDrive, owners: dict[str, int], picture: Topology, nodes: tuple[Node, ...]
 ) -> Drive:
     owner = owners.get(drive.place, drive.volumes[0] if drive.volumes else None)
     node = drive_node(drive, nodes)

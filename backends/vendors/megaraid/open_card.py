@@ -66,7 +66,7 @@ class CardCache:
 
         Raises InvalidValueError for what cannot be a key.
         """
-        if self._key_of(value) is not None:
+        if self.key(value) is not None:
             return value
         if not _KEY.fullmatch(value):
             raise InvalidValueError(
@@ -78,10 +78,7 @@ class CardCache:
         return f"key number {self._keys.index(value) + 1}"
 
     def key(self, token: str) -> str | None:
-        """The activation key that a token stands for; None if it was given to another process."""
-        return self._key_of(token)
-
-    def _key_of(self, token: str) -> str | None:
+        """Return the activation key that a token stands for; None if it was given to another process."""
         match = _TOKEN.fullmatch(token)
         number = int(match[1]) if match is not None else 0
         return self._keys[number - 1] if 0 < number <= len(self._keys) else None

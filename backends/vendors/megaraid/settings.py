@@ -161,10 +161,7 @@ CARD_SPANS: Mapping[str, Span] = {
 
 
 def _switch(on: str, off: str, *, on_risk: Risk = Risk.NONE, off_risk: Risk = Risk.NONE) -> tuple[Choice, ...]:
-    return (
-        offer("on", on, risk=on_risk),
-        offer("off", off, risk=off_risk),
-    )
+    return (offer("on", on, risk=on_risk), offer("off", off, risk=off_risk))
 
 
 _COPYBACK = _switch(

@@ -91,10 +91,6 @@ class Nvme(Settable[ControllerView]):
             return CONTROLLER_SETTINGS
         return NAMESPACE_SETTINGS if is_namespace(target.address) else ()
 
-    async def seen(self, target: Target, *, back: bool = False) -> ControllerView:
-        """A controller or namespace, asked of the drive now."""
-        return await self._view(target)
-
     async def readings_of(self, view: ControllerView) -> Mapping[str, Reading]:
         """What the drive says, and what may be set."""
         return namespace_readings(view) if isinstance(view, NamespaceView) else controller_readings(view)
@@ -200,8 +196,8 @@ class Nvme(Settable[ControllerView]):
             return None
         return await NvmeCli(self._host, program, cut).id_ns(space.device)
 
-    async def _view(self, target: Target) -> ControllerView:
-        """The controller or namespace as it is now. Raises NotFoundError, DeviceGoneError."""
+    async def seen(self, target: Target, *, back: bool = False) -> ControllerView:
+        """Return a controller or namespace, asked of the drive now. Raises NotFoundError, DeviceGoneError."""
         name = target.address
         if not self.settings(target):
             raise not_found(target)

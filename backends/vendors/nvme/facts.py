@@ -70,7 +70,7 @@ class LbaFormat:
     """0 best ... 3 degraded; None if not said."""
 
     @property
-    def words(self) -> str:
+    def sizes_text(self) -> str:
         """`4096 bytes, best`, `512 + 8 bytes`."""
         size = f"{self.data_bytes} + {self.metadata_bytes} bytes" if self.metadata_bytes else f"{self.data_bytes} bytes"
         if self.performance is None or self.performance >= len(PERFORMANCE_WORDS):

@@ -58,7 +58,7 @@ def _choice(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
     if entry.metadata_bytes:
         size += " Metadata is of use only to what asks for it; the kernel may show no capacity."
     name = name_of(entry, formats)
-    label = entry.words if "#" not in name else f"{entry.words}, format {entry.index}"
+    label = entry.sizes_text if "#" not in name else f"{entry.sizes_text}, format {entry.index}"
     return offer(name, size, label=label, risk=Risk.DESTROYS_DATA)
 
 

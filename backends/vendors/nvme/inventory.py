@@ -74,7 +74,7 @@ def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAn
         paths = ", ".join(f"{controller.name} {controller.state or 'unknown'}" for controller in space.controllers)
         facts.append(Fact(label="Paths", value=paths))
     if ident is not None and ident.current is not None:
-        facts.append(Fact(label="LBA format", value=f"{ident.current.words} (format {ident.in_use})"))
+        facts.append(Fact(label="LBA format", value=f"{ident.current.sizes_text} (format {ident.in_use})"))
     if ident is not None and ident.protection:
         facts.append(Fact(label="Protection information", value=f"type {ident.protection}"))
     if alone is not None:

@@ -8,13 +8,7 @@ from backends.change_steps import is_restorable_value
 from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, offer
 from backends.vendors.nvme.facts import ControllerView, NamespaceView, PowerState
 from backends.vendors.nvme.formats import format_reading
-from backends.vendors.nvme.settings import (
-    CONTROLLER_SETTINGS,
-    FIELDS,
-    NAMESPACE_SETTINGS,
-    UNLIMITED,
-    shown,
-)
+from backends.vendors.nvme.settings import CONTROLLER_SETTINGS, FIELDS, NAMESPACE_SETTINGS, UNLIMITED, shown
 
 _CACHE = (
     offer("on", "Writes are reported done when they are in the drive's memory.", risk=Risk.POWER_LOSS),

@@ -19,14 +19,7 @@ from backends.topology import Topology, look
 from backends.vendors._disk_systems import lock_name, node_of
 from backends.vendors.santricity import responses
 from backends.vendors.santricity.facts import WebHardware, WebSystem, WebView, WebVolume
-from backends.vendors.santricity.inventory import (
-    NAME,
-    door_name,
-    inventory,
-    named,
-    problems,
-    system_address,
-)
+from backends.vendors.santricity.inventory import NAME, door_name, inventory, named, problems, system_address
 from backends.vendors.santricity.readings import BY_KEY, SETTINGS, needs_hardware, readings, request_value
 
 DOORS = f"/{NAME}:/*"
@@ -110,10 +103,6 @@ class Santricity(Settable[WebView]):
             return await self.read(target)
         return readings(replace(last_view, frozen=await self._frozen(last_view.system.door)))
 
-    async def seen(self, target: Target, *, back: bool = False) -> WebView:
-        """A volume as its door tells it now."""
-        return await self._view(target)
-
     async def readings_of(self, view: WebView) -> Mapping[str, Reading]:
         """What the door says, and what may be set."""
         return readings(view)
@@ -150,8 +139,11 @@ class Santricity(Settable[WebView]):
                 matches.append(Problem(where=f"{NAME}:{door_name(door)}", message=error.message, hint=error.hint))
         return tuple(matches)
 
-    async def _view(self, target: Target) -> WebView:
-        """What a target is now. Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError."""
+    async def seen(self, target: Target, *, back: bool = False) -> WebView:
+        """Return a volume as its door reports it now.
+
+        Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError.
+        """
         address = _place_of(target)
         if address is None:
             raise not_found(target)

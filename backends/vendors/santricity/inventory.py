@@ -3,19 +3,7 @@
 from __future__ import annotations
 
 from backends.identity import Identity
-from backends.model import (
-    Array,
-    Controller,
-    Drive,
-    Inventory,
-    Media,
-    Problem,
-    Protection,
-    Scope,
-    State,
-    Target,
-    Task,
-)
+from backends.model import Array, Controller, Drive, Inventory, Media, Problem, Protection, Scope, State, Target, Task
 from backends.raid import data_drives
 from backends.topology import Node, Topology
 from backends.topology.device_identity import identity

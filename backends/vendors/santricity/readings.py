@@ -19,7 +19,7 @@ class CacheField:
 
     setting: Setting
     """What it is."""
-    told: str
+    reported_field: str
     """Its field in what is told: what is set."""
     force: str | None = None
     """The field that says whether it is in force."""
@@ -42,24 +42,29 @@ _DELAY_WORDS: Mapping[str, str] = {name: _delay(name) for name in SECONDS[1:]} |
 
 WRITE_CACHE = CacheField(
     setting=_disk_systems.WRITE_CACHE,
-    told="writeCacheEnable",
+    reported_field="writeCacheEnable",
     force="writeCacheActive",
     request_field="writeCacheEnable",
 )
 CACHE_FIELDS = (
     CacheField(
         setting=_disk_systems.READ_CACHE,
-        told="readCacheEnable",
+        reported_field="readCacheEnable",
         force="readCacheActive",
         request_field="readCacheEnable",
     ),
     WRITE_CACHE,
-    CacheField(setting=_disk_systems.WITHOUT_BATTERY, told="cwob", request_field="cacheWithoutBatteries"),
+    CacheField(setting=_disk_systems.WITHOUT_BATTERY, reported_field="cwob", request_field="cacheWithoutBatteries"),
     CacheField(
-        setting=_disk_systems.MIRRORING, told="mirrorEnable", force="mirrorActive", request_field="mirrorEnable"
+        setting=_disk_systems.MIRRORING,
+        reported_field="mirrorEnable",
+        force="mirrorActive",
+        request_field="mirrorEnable",
     ),
-    CacheField(setting=_disk_systems.PREFETCH, told="readAheadMultiplier", request_field="readAheadEnable"),
-    CacheField(setting=_disk_systems.FLUSH_MODIFIER, told="cacheFlushModifier", request_field="cacheFlushModifier"),
+    CacheField(setting=_disk_systems.PREFETCH, reported_field="readAheadMultiplier", request_field="readAheadEnable"),
+    CacheField(
+        setting=_disk_systems.FLUSH_MODIFIER, reported_field="cacheFlushModifier", request_field="cacheFlushModifier"
+    ),
 )
 """In the order they are shown."""
 
@@ -109,13 +114,13 @@ def needs_hardware(view: WebView) -> bool:
     """Whether what its disk system is made of has a part in what is in force."""
     cache = view.volume.cache
     return cache.get("cwob") is True or any(
-        field.force is not None and cache.get(field.told) is True and cache.get(field.force) is False
+        field.force is not None and cache.get(field.reported_field) is True and cache.get(field.force) is False
         for field in CACHE_FIELDS
     )
 
 
 def _reading(view: WebView, field: CacheField) -> Reading:
-    value = view.volume.cache.get(field.told)
+    value = view.volume.cache.get(field.reported_field)
     now = value_of(field.setting.key, value)
     effective, why = _in_force(view, field, now)
     return Reading(
@@ -141,7 +146,7 @@ def _in_force(view: WebView, field: CacheField, now: str | None) -> tuple[str | 
         return None, None
     cache, bad = view.volume.cache, view.hardware.bad_battery
     value = cache.get(field.force)
-    if isinstance(value, bool) and value is not cache.get(field.told):
+    if isinstance(value, bool) and value is not cache.get(field.reported_field):
         if value:
             return _OTHER[now], "the disk system says that it is still active"
         return _OTHER[now], f"the disk system says that it is not active{_reason(view)}"

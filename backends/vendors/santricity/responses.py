@@ -15,14 +15,7 @@ from backends.host import Completed
 from backends.json_text import document, flag, rows, table, whole, word
 from backends.model import Health
 from backends.text import clean
-from backends.vendors.santricity.facts import (
-    WebController,
-    WebDrive,
-    WebGroup,
-    WebHardware,
-    WebSystem,
-    WebVolume,
-)
+from backends.vendors.santricity.facts import WebController, WebDrive, WebGroup, WebHardware, WebSystem, WebVolume
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 """What may stand in a path: ids are digits, UUIDs or references of 40 hexadecimal digits."""

@@ -22,14 +22,7 @@ from backends.udev import match_keys, require_unique
 from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, paths_of
 from backends.vendors.scsi.drive_queries import Switches, SwitchReader, missing_tools, unread_problems
 from backends.vendors.scsi.inventory import NAME, drive
-from backends.vendors.scsi.plans import (
-    companions_now,
-    finished,
-    legal_companions,
-    steps,
-    value_before,
-    way_back,
-)
+from backends.vendors.scsi.plans import companions_now, finished, legal_companions, steps, value_before, way_back
 from backends.vendors.scsi.readings import View, readings
 from backends.vendors.scsi.running import RULES, NotSaveableError, actions, require_own_step, run_tool
 from backends.vendors.scsi.settings import SETTINGS

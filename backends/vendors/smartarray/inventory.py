@@ -19,7 +19,6 @@ from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _THREE_COPIES = re.compile(r"adm|triple", re.ASCII | re.IGNORECASE)
 """What is said of RAID 1 and 10 with three copies: `1 (ADM)`, `RAID 10 (Triple)`."""
-"""Drives' worth of parity; of RAID 50 and 60 with two groups, where a whole stripe is not told."""
 
 
 def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: Topology) -> Inventory:

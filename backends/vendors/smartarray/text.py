@@ -15,7 +15,6 @@ LINE = 2000
 _NUMBER = re.compile(r"-?\d{1,18}(?:[.,]\d{1,6})*", re.ASCII)
 _LINK_SPEED = re.compile(r"\d{1,2}(?:\.\d)? ?G(?:b/s|bps)", re.ASCII | re.IGNORECASE)
 _NAA = re.compile(r"[0-9A-Fa-f]{16}(?:[0-9A-Fa-f]{16})?", re.ASCII)
-_PLACE = re.compile(r"[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3}", re.ASCII)
 _LEVEL = re.compile(r"(?:RAID)?\s*(\d{1,2}(?:\s?\+\s?\d)?)(?!\d)", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s?%", re.ASCII)
 
@@ -93,12 +92,6 @@ def naa(text: str | None) -> str | None:
     """A world wide name as the kernel has it behind `naa.`; None for what is none."""
     word = (text or "").strip().removeprefix("0x").removeprefix("naa.")
     return word.lower() if _NAA.fullmatch(word) and set(word) != {"0"} else None
-
-
-def parse_bay(text: str | None) -> str | None:
-    """`2I:1:3`; None for what names no place."""
-    bay = (text or "").strip()
-    return bay if _PLACE.fullmatch(bay) else None
 
 
 def level(text: str | None) -> Level:

@@ -23,10 +23,10 @@ from backends.tool_output import ToolOutput, by_hand, deduplicated_problems, jud
 from backends.topology import look
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
+from backends.vendors.smcli import PLACES, WHOLE
 from backends.vendors.smcli.dialects import DIALECTS, done, is_valid_name, names_in, refusal
 from backends.vendors.smcli.facts import SystemProfile, parse_profile, whole_sections
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
-from backends.vendors.smcli.presence import PLACES, WHOLE
 from backends.vendors.smcli.readings import SYSTEM_SETTINGS, VOLUME_SETTINGS, SystemView, readings
 from backends.vendors.smcli.statements import (
     asked,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backends.protocol import RootReads
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.smcli.presence import PLACES
+from backends.vendors.smcli import PLACES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from backends.topology import look
 from backends.topology.device_identity import identity
 from backends.values import dataclass
 from backends.vendors._read_only import only_card, program_of, read_output, record_output
-from backends.vendors.threeware import CARDS
+from backends.vendors.threeware import CARDS, PLACES, WHOLE
 from backends.vendors.threeware.creation import (
     candidates,
     card_lock,
@@ -44,7 +44,6 @@ from backends.vendors.threeware.inventory import (
     node_of,
     place_of,
 )
-from backends.vendors.threeware.presence import PLACES, WHOLE
 from backends.vendors.threeware.settings import (
     CHOICES,
     POLICIES,
@@ -109,10 +108,6 @@ class Threeware(Settable[_UnitView]):
         if target.backend == NAME and target.scope != "array" and not self.settings(target):
             return {}
         return await super().read(target)
-
-    async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
-        """A unit now. `back`: nothing that is told of drives or battery stands against it."""
-        return await self._view(target, whole_card=not back)
 
     async def readings_of(self, view: _UnitView) -> Mapping[str, Reading]:
         """What the card tells of a unit, and what may be set."""
@@ -291,10 +286,10 @@ class Threeware(Settable[_UnitView]):
             card, cut=short | {question: item.problem for question, item in fields.items() if item.problem is not None}
         )
 
-    async def _view(self, target: Target, *, whole_card: bool = True) -> _UnitView:
-        """What a unit is now. Raises NotFoundError, DeviceGoneError.
+    async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
+        """Return a unit as it is now. Raises NotFoundError, DeviceGoneError.
 
-        `whole_card`: whether a cut answer about drives or battery stands against a change of it as well.
+        `back`: for a revert, which a truncated answer about drives or battery does not block.
         """
         unit_match, program = UNIT.fullmatch(target.address), self._host.which(PLACES)
         if target.backend != NAME or unit_match is None or program is None:
@@ -314,7 +309,7 @@ class Threeware(Settable[_UnitView]):
             name=target.address, model=card.row["Model"], serial=None if node is None else identity(node).serial
         )
         lock = card_lock(card) if node is None else await lock_of(self._host, node.name)
-        if not whole_card:
+        if back:
             half = tuple(problem for word, problem in card.cut.items() if word == "unitstatus")
         frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
         asked = [record_output(self._host, program, target.address, "show", word) for word in POLICIES.values()]

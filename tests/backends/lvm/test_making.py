@@ -134,9 +134,9 @@ def test_a_name_that_is_taken_is_refused() -> None:
 )
 def test_what_stands_against_a_group_is_said(told: dict[str, str], why: str) -> None:
     usual = {"vg_permissions": "writeable", "vg_extent_size": "4194304", "vg_missing_pv_count": "0"}
-    pv = PvFacts(name="/dev/sdb", uuid="P", group="data", group_uuid="G", told=usual)
+    pv = PvFacts(name="/dev/sdb", uuid="P", group="data", group_uuid="G", columns=usual)
     assert no_volume_reason(pv) == ()
-    (reason,) = no_volume_reason(replace(pv, told={**usual, **told}))
+    (reason,) = no_volume_reason(replace(pv, columns={**usual, **told}))
     assert why.replace(".", "") in reason.replace("(", "").replace(")", "").replace(".", "")
 
 

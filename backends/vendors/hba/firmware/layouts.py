@@ -81,7 +81,7 @@ class Configuration:
 
     def state(self, device_id: int) -> int | None:
         """State of a drive in its group, None if it is in none."""
-        members = (place for group in self.groups for place in group.members)
+        members = (member for group in self.groups for member in group.members)
         return next((state for device, state in members if device == device_id), None)
 
 

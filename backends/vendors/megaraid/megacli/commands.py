@@ -127,7 +127,7 @@ def set_consistency_check(card: int, word: str) -> tuple[str, ...]:
     return ("-AdpCcSched", word, f"-a{card}", NO_LOG)
 
 
-def set_by_words(card: int, args: Sequence[str]) -> tuple[str, ...]:
+def set_by_verb(card: int, args: Sequence[str]) -> tuple[str, ...]:
     """A property in the words of `properties`: `-AdpSetProp NCQEnbl -aN`, `-AdpPR -SetDelay 168 -aN`."""
     return (*args, f"-a{card}", NO_LOG)
 

@@ -29,12 +29,12 @@ from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
 from backends.vendors.megaraid.megacli.reader import READ_SECONDS, MegaCliReader
 from backends.vendors.megaraid.megacli.settings import (
-    card_words,
+    card_commands,
     of_check,
     of_ncq,
     of_patrol_read,
-    recreate_words,
-    volume_words,
+    recreate_commands,
+    volume_commands,
 )
 from backends.vendors.megaraid.megacli.volumes import parse_background, parse_volumes
 
@@ -154,11 +154,11 @@ class MegaCli:
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """Commands that set a virtual drive's setting, to be run in order until one fails. Raises InvalidValueError."""
-        return self._changes(volume_words(card, volume, key, value))
+        return self._changes(volume_commands(card, volume, key, value))
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
         """Commands that set a card's setting. Raises InvalidValueError."""
-        return self._changes(card_words(card, key, value))
+        return self._changes(card_commands(card, key, value))
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
         """Commands that delete a virtual drive and make it anew, DESTROYING its data; run in order until one fails.
@@ -166,7 +166,7 @@ class MegaCli:
         Drive cache and name are set afterwards, by number: `judge` fails the making when the new virtual drive
         got another number than the one deleted before. Raises InvalidValueError for what cannot be told exactly.
         """
-        return self._changes(recreate_words(card, volume, new))
+        return self._changes(recreate_commands(card, volume, new))
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
         """The command that deletes a virtual drive, DESTROYING its data."""

@@ -72,8 +72,9 @@ def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
         match = _DRIVE.match(row[:400].strip())
         if match:
             enclosure = match["enclosure"] if match["enclosure"].isdigit() else ""
-            place = f"{int(enclosure) if enclosure else ''}:{int(match['slot'])}"
+            slot_address = f"{int(enclosure) if enclosure else ''}:{int(match['slot'])}"
             by_place.setdefault(
-                place, BackgroundOperation(kind=KINDS[match["kind"].lower()], progress=fraction(match["percent"]))
+                slot_address,
+                BackgroundOperation(kind=KINDS[match["kind"].lower()], progress=fraction(match["percent"])),
             )
     return by_place

@@ -150,7 +150,7 @@ _MIB = 1024**2
 T = TypeVar("T")
 
 
-def volume_words(card: int, volume: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
+def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
     """Command lines (without the program) that set a virtual drive's `key`. Raises InvalidValueError."""
     if key == "auto_bgi":
         return (commands.set_background(card, volume, _meaning(_BACKGROUND, key, value)),)
@@ -159,7 +159,7 @@ def volume_words(card: int, volume: int, key: str, value: str) -> tuple[tuple[st
     return tuple(commands.set_volume(card, volume, word) for word in _meaning(VOLUME_WORDS[key], key, value))
 
 
-def card_words(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
+def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
     """Command lines (without the program) that set a card's `key`. Raises InvalidValueError."""
     match key:
         case "patrol_read":
@@ -169,17 +169,17 @@ def card_words(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
         case "cache_flush_interval":
             return (commands.set_property(card, "CacheFlushInterval", _number(key, value, 1, _LONGEST_FLUSH)),)
         case _ if key in WORDS:
-            return (commands.set_by_words(card, _meaning(WORDS[key], key, value)),)
+            return (commands.set_by_verb(card, _meaning(WORDS[key], key, value)),)
         case _ if key in NUMBERS:
             verb, rest = NUMBERS[key]
-            return (commands.set_by_words(card, (verb, *rest.format(_number(key, value, 0, LARGEST)).split())),)
+            return (commands.set_by_verb(card, (verb, *rest.format(_number(key, value, 0, LARGEST)).split())),)
         case _ if key in _PROPERTIES:
             return (commands.set_property(card, _PROPERTIES[key], _number(key, value, 0, 100)),)
         case _:
             raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
 
 
-def recreate_words(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
+def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
     """Command lines (without the program): delete, add, then what can only be set on what is there.
 
     Raises InvalidValueError for a shape that cannot be told exactly, before anything is deleted.
@@ -187,7 +187,7 @@ def recreate_words(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, .
     add = _add(card, new)
     after: list[tuple[str, ...]] = []
     if new.drive_cache not in (None, "default"):
-        after += volume_words(card, volume, "drive_cache", new.drive_cache or "")
+        after += volume_commands(card, volume, "drive_cache", new.drive_cache or "")
     if new.name:
         after.append(commands.set_volume(card, volume, "-Name", _name(new.name)))
     return (commands.delete(card, volume), add, *after)

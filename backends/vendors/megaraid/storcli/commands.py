@@ -95,7 +95,7 @@ def without_nolog(command: Command) -> Command:
     return Command(argv=argv, timeout=command.timeout, mutates=command.mutates, secret=command.secret, env=command.env)
 
 
-def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> tuple[str, ...]:
+def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> tuple[str, ...]:
     """`wrcache=wt` and the like. `lacking` are the (key, value) pairs and (key, "") that this version has not.
 
     Raises InvalidValueError.
@@ -110,7 +110,7 @@ def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> t
     return texts[value]
 
 
-def card_words(key: str, value: str) -> tuple[str, ...]:
+def card_arguments(key: str, value: str) -> tuple[str, ...]:
     """`rebuildrate=30` and the like. Raises InvalidValueError."""
     if key in RATES:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
@@ -126,7 +126,7 @@ def card_words(key: str, value: str) -> tuple[str, ...]:
     return arguments
 
 
-def add_words(new: NewVolume) -> tuple[str, ...]:
+def add_arguments(new: NewVolume) -> tuple[str, ...]:
     """The words of `add vd`, in the order that the tool's own help gives. Raises InvalidValueError."""
     level = LEVELS.get(new.level)
     strip, odd = divmod(new.strip_bytes, 1024)
@@ -147,7 +147,7 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
             raise InvalidValueError("It is not known how many drives each span has.")
         parts.append(f"pdperarray={per}")
     if new.drive_cache is not None:
-        parts += volume_words("drive_cache", new.drive_cache, frozenset())
+        parts += volume_arguments("drive_cache", new.drive_cache, frozenset())
     parts.append(VOLUME_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
     parts.append(VOLUME_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
     if new.io_policy:

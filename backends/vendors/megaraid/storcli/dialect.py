@@ -17,7 +17,7 @@ from backends.vendors.megaraid.storcli import battery, cards, commands, drives, 
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
 from backends.vendors.megaraid.storcli.reader import StorCliReader, UnreadableError, again
-from backends.vendors.megaraid.storcli.topology import place
+from backends.vendors.megaraid.storcli.topology import parse_place
 
 _ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy", "cache_bypass_mode"})
 """Settings of a volume that are told with it, and in which no battery has a say."""
@@ -89,7 +89,7 @@ class StorCli7:
         if any(True for _ in tables(whole, "dg/vd")) or fields.whole("virtual drives") or not to_its_end:
             answers.append(await self._listed(problems, card, f"{path}/vall", certain=to_its_end))
             answers.append(Data(await self._auto_bgi(problems, card, f"{path}/vall")))
-        seats = [at for _, row in tables(whole, "eid:slt") if (at := place(row.raw("eid:slt"))) is not None]
+        seats = [at for _, row in tables(whole, "eid:slt") if (at := parse_place(row.raw("eid:slt"))) is not None]
         seated = (f"{path}/eall/sall", any(at[0] is not None for at in seats))
         loose = (f"{path}/sall", any(at[0] is None for at in seats))
         lacking = not to_its_end or len(seats) < (fields.whole("physical drives") or 0)
@@ -197,20 +197,20 @@ class StorCli7:
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
-        args = commands.volume_words(key, value, self.LACKS)
+        args = commands.volume_arguments(key, value, self.LACKS)
         return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *args),)
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
         if (key, "") in self.LACKS:
             value = ""
-        return (commands.change(self._tool, f"/c{card}", "set", *commands.card_words(key, value)),)
+        return (commands.change(self._tool, f"/c{card}", "set", *commands.card_arguments(key, value)),)
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
         """See `Dialect`."""
         if ("io_policy", "") in self.LACKS:
             new = replace(new, io_policy="")
-        add = commands.change(self._tool, f"/c{card}", *commands.add_words(new))
+        add = commands.change(self._tool, f"/c{card}", *commands.add_arguments(new))
         return (*self.delete(card, volume), add)
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:

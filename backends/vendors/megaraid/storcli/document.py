@@ -269,12 +269,12 @@ def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int, boo
     body = [line for line in lines[at + 3 : end] if len(line) <= 4 * len(lines[at]) + 200]
     columns = _columns(header, body)
     if _KEYS.search(header) and any(" " in name and name != "LU/NS Count" for name, _, _ in columns):
-        return [_by_words(header.split(), line.split()) for line in body], end + closed, closed
+        return [_row_by_tokens(header.split(), line.split()) for line in body], end + closed, closed
     rows: list[dict[str, object]] = [{name: line[start:stop].strip() for name, start, stop in columns} for line in body]
     return rows, end + closed, closed
 
 
-def _by_words(names: list[str], tokens: list[str]) -> dict[str, object]:
+def _row_by_tokens(names: list[str], tokens: list[str]) -> dict[str, object]:
     """A row of a table whose columns are shifted against each other, word by word.
 
     A unit belongs to the number before it; what is left over belongs to the one column that may hold blanks.

@@ -14,7 +14,7 @@ from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Data, Fields, celsius, inside, tables
 from backends.vendors.megaraid.storcli.named import refused_drives
-from backends.vendors.megaraid.storcli.topology import Place, drive_path, place
+from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place
 from backends.vendors.megaraid.storcli.volumes import members, naa
 
 _SPEED = re.compile(r"\d{1,3}(?:\.\d)? ?G(?:b/s|bps|T/s)", re.IGNORECASE | re.ASCII)
@@ -40,7 +40,7 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
     for data in answers:
         facts.refused |= refused_drives(data, data.differing if isinstance(data, Data) else ())
         for _, row in tables(data, "eid:slt"):
-            at = place(row.raw("eid:slt"))
+            at = parse_place(row.raw("eid:slt"))
             if at is not None:
                 facts.rows.setdefault(at, row)
         for at, details in _details(data):
@@ -120,7 +120,7 @@ def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, obje
     """Everything under headings that name a drive, nested (JSON) or one after another (text), as one dict."""
     for heading, value in inside(data):
         if "Drive Information" in value and "Drive Detailed Information" in value:
-            at = place(Fields(value["Drive Information"]).raw("eid:slt"))
+            at = parse_place(Fields(value["Drive Information"]).raw("eid:slt"))
             if at is not None:
                 yield at, _flat(value["Drive Detailed Information"])
         elif heading.startswith(("Drive /c", "drive /c")):

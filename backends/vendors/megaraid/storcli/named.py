@@ -13,7 +13,7 @@ from functools import lru_cache
 from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Fields, inside, tables, whole
-from backends.vendors.megaraid.storcli.topology import Place, drive_path, place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place, shown, volume, volume_path
 
 _CARD_PATH = re.compile(r"(?:Drive )?/c([0-9]{1,4})(?![0-9])", re.ASCII | re.IGNORECASE)
 _ASKED = re.compile(r"/c([0-9]{1,4})(?:/v([0-9]{1,6}))?(?![0-9a-z])", re.ASCII)
@@ -98,7 +98,7 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
     why: dict[Place, str] = {}
     listed: list[tuple[str, Place]] = []
     for heading, row in tables(data, "eid:slt"):
-        at = place(row.raw("eid:slt"))
+        at = parse_place(row.raw("eid:slt"))
         if at is None:
             continue
         heading_place = drive_path(heading)

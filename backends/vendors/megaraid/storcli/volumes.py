@@ -19,7 +19,7 @@ from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Data, Fields, cleaned_text, flag, inside, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
 from backends.vendors.megaraid.storcli.properties import bypass
-from backends.vendors.megaraid.storcli.topology import Group, Place, groups, place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.topology import Group, Place, groups, parse_place, shown, volume, volume_path
 
 _PROPERTIES = re.compile(r"vd ?(\d{1,6}) properties", re.IGNORECASE | re.ASCII)
 _DRIVES_OF = re.compile(r"pds for vd ?(\d{1,6})", re.IGNORECASE | re.ASCII)
@@ -223,7 +223,7 @@ def _members(data: Mapping[str, object]) -> dict[int, list[Place]]:
 def _seat(matches: dict[int, list[Place]], number: int, row: object) -> None:
     # The usual spelling first: a large chassis has thousands of these rows.
     usual = row.get("EID:Slt") if isinstance(row, dict) else None
-    at = place(usual if usual is not None else Fields(row).raw("eid:slt"))
+    at = parse_place(usual if usual is not None else Fields(row).raw("eid:slt"))
     if at is not None:
         matches.setdefault(number, []).append(at)
 
