@@ -2,8 +2,60 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from backends.model import Level, Media, State
 from backends.values import dataclass
+
+UNKNOWN = "unknown"
+"""The common word for a tool's words that are not understood."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedValue:
+    """A value and the tool's words for it."""
+
+    value: str
+    """In the common vocabulary, or `unknown`."""
+    raw: str
+    """As the tool wrote it, cleaned."""
+
+
+class EffectiveValue(NamedTuple):
+    """What is in force where it is not what is set; (None, None) where it is."""
+
+    value: str | None = None
+    """In the common vocabulary, `unknown` if it cannot be told."""
+    why: str | None = None
+    """The reason, in words."""
+
+
+AS_SET = EffectiveValue()
+
+
+def value_of(reported: ReportedValue | None) -> str | None:
+    """Return the common word; None where nothing is reported."""
+    return None if reported is None else reported.value
+
+
+def value_text(configured: str | None, effective: EffectiveValue) -> str | None:
+    """Return the configured value and, where another one is in force, that one and why."""
+    if effective.value is None or configured is None:
+        return configured
+    return f"{configured}, in force: {effective.value} ({effective.why})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundOperation:
+    """Background work of a card, an array or a drive."""
+
+    kind: str
+    """`patrol-read`, `consistency-check`, `initialisation`, `background-initialisation`, `rebuild`, `migration`,
+    `learn`, `copyback`."""
+    progress: float | None = None
+    """0..1, None if not reported."""
+    state: str = ""
+    """The tool's word: `Active`, `Paused`; "" if it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

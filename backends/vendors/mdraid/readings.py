@@ -83,9 +83,9 @@ def _reading(key: str, view: ArrayView) -> Reading:
     return _OWN[key](view)
 
 
-def _number(view: ArrayView, key: str, span: Span) -> Reading:
+def _number(view: ArrayView, key: str, span: Span, parse: Callable[[str | None], int | None] = number) -> Reading:
     raw = view.array.attributes.get(key)
-    now = number(raw)
+    now = parse(raw)
     wide = Span(
         minimum=min(span.minimum, now if now is not None else span.minimum),
         maximum=max(span.maximum, now or 0),
@@ -295,14 +295,8 @@ def milliseconds(raw: str | None) -> int | None:
 
 
 def _safe_mode(view: ArrayView) -> Reading:
-    raw = view.array.attributes.get("safe_mode_delay")
-    now = milliseconds(raw)
-    return Reading(
-        now=str(now) if now is not None else None if raw is None else "unknown",
-        raw=_raw(raw),
-        span=Span(minimum=0, maximum=max(SAFE_MODE_MAX, now or 0), step=SAFE_MODE_STEP, unit="ms"),
-        availability=Availability(why_not=view.refusals.get("safe_mode_delay")),
-    )
+    span = Span(minimum=0, maximum=SAFE_MODE_MAX, step=SAFE_MODE_STEP, unit="ms")
+    return _number(view, "safe_mode_delay", span, milliseconds)
 
 
 def _chunk(view: ArrayView) -> Reading:
@@ -367,13 +361,12 @@ def _grow_blocked_reason(view: ArrayView, *, imsm: bool = False) -> str | None:
 
 
 def _flag(view: ArrayView, kind: str, name: str) -> Reading:
-    member = next((device for device in view.array.members if device.name == name), None)
+    unread = f"dev-{name}/state" in view.array.untold
+    member = next((device for device in view.array.members if device.name == name and not unread), None)
     texts = {
         "write_mostly": ("Read like any other.", "Read only when nothing else can be."),
         "failfast": ("Requests are tried again.", "Requests fail at the first trouble."),
     }[kind]
-    if f"dev-{name}/state" in view.array.untold:
-        member = None
     return Reading(
         now=None if member is None else "on" if kind in member.flags else "off",
         raw=None if member is None else ",".join(member.flags),

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from backends.settings import Choice, Risk, offer
 from backends.sizes import exact_text
+from backends.vendors._cards import UNKNOWN
 from backends.vendors.megaraid.effective import protected, protection_text
-from backends.vendors.megaraid.facts import UNKNOWN, Card
+from backends.vendors.megaraid.facts import Card
 
 PRESET = "preset"
 """Value of `fastpath` that stands for write-through, no read-ahead and direct I/O."""

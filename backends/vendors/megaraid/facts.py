@@ -1,6 +1,6 @@
 """What a MegaRAID tool says of a card, whichever tool and version: parsers make these, the backend reads them.
 
-A field is None where the tool did not say. A `MegaRaidValue` keeps the tool's word beside what it means; a word that
+A field is None where the tool did not say. A `ReportedValue` keeps the tool's word beside what it means; a word that
 is not understood means `unknown`, never a default.
 """
 
@@ -13,33 +13,7 @@ from typing import TypeVar
 
 from backends.model import Fact, Health
 from backends.values import dataclass
-from backends.vendors._cards import ReportedArray, ReportedCard, ReportedDrive
-
-UNKNOWN = "unknown"
-"""What a word means that is not understood."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MegaRaidValue:
-    """A value and the tool's word for it."""
-
-    value: str
-    """In the common vocabulary, or `unknown`."""
-    raw: str
-    """As the tool wrote it, cleaned."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackgroundOperation:
-    """Background work of a card or a virtual drive."""
-
-    kind: str
-    """`patrol-read`, `consistency-check`, `initialisation`, `background-initialisation`, `rebuild`, `migration`,
-    `learn`, `copyback`."""
-    progress: float | None = None
-    """0..1, None if not reported."""
-    state: str = ""
-    """The tool's word: `Active`, `Paused`; "" if it has none."""
+from backends.vendors._cards import BackgroundOperation, ReportedArray, ReportedCard, ReportedDrive, ReportedValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +22,7 @@ class Option:
 
     name: str
     """`MegaRAID FastPath`, `MegaRAID RAID5`, ..."""
-    state: MegaRaidValue
+    state: ReportedValue
     """`active` (without limit of time), `trial`, `not-activated`, `unknown`."""
 
 
@@ -58,7 +32,7 @@ class CacheProtection:
 
     kind: str
     """`bbu` or `cachevault`."""
-    state: MegaRaidValue
+    state: ReportedValue
     """`optimal`, `charging`, `learning`, `degraded`, `failed`, `missing`, `unknown`."""
     healthy: bool | None = None
     """Whether write-back is kept over a power cut now; None if it cannot be told."""
@@ -78,11 +52,11 @@ class CacheProtection:
 class Policies:
     """Cache policies of a virtual drive."""
 
-    write_cache: MegaRaidValue | None = None
+    write_cache: ReportedValue | None = None
     """`write-through`, `write-back`, `always-write-back`."""
-    read_ahead: MegaRaidValue | None = None
+    read_ahead: ReportedValue | None = None
     """`none`, `read-ahead`, `adaptive`."""
-    io_policy: MegaRaidValue | None = None
+    io_policy: ReportedValue | None = None
     """`direct`, `cached`."""
 
 
@@ -98,13 +72,13 @@ class VirtualDrive(ReportedArray):
     """Number of spans; 1 when not spanned."""
     drives_per_span: int | None = None
     """Drives in each span."""
-    access: MegaRaidValue | None = None
+    access: ReportedValue | None = None
     """`read-write`, `read-only`, `blocked`, `hidden`."""
     configured: Policies = field(default_factory=Policies)
     """The policies that are set (default)."""
     in_force: Policies | None = None
     """The policies in force, where the tool tells them apart (current); None where it does not."""
-    drive_cache: MegaRaidValue | None = None
+    drive_cache: ReportedValue | None = None
     """`on`, `off`, `default`: the drives' own caches."""
     bad_bbu_write_back: bool | None = None
     """Write cache kept on with a bad battery (MegaCli's CachedBadBBU); part of always-write-back."""
@@ -122,9 +96,9 @@ class VirtualDrive(ReportedArray):
     """It is no volume but a CacheCade cache of one."""
     lost: bool | None = None
     """Whether it has blocks that no member can supply any more."""
-    cache_bypass: MegaRaidValue | None = None
+    cache_bypass: ReportedValue | None = None
     """Which writes go past the cache, in the vocabulary of `cache_bypass_mode`."""
-    cached: MegaRaidValue | None = None
+    cached: ReportedValue | None = None
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
     refused: str = ""
     """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
@@ -230,7 +204,7 @@ class Card(ReportedCard):
     """Smallest strip in bytes."""
     strip_maximum: int | None = None
     """Largest strip in bytes."""
-    values: Mapping[str, MegaRaidValue] = field(default_factory=dict)
+    values: Mapping[str, ReportedValue] = field(default_factory=dict)
     """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
     `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
     `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `MORE_CARD_SETTINGS`."""

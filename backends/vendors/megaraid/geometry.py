@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from backends import raid
 from backends.model import Level, State
 from backends.values import dataclass
+from backends.vendors._cards import UNKNOWN, ReportedValue
 from backends.vendors.megaraid.dialect import CardSnapshot, NewVolume
-from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, MegaRaidValue, VirtualDrive
+from backends.vendors.megaraid.facts import PRESERVED, VirtualDrive
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels made of spans."""
@@ -96,7 +97,7 @@ def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]
     return tuple(serial_numbers) if unambiguous else ()
 
 
-def _value_text(word: MegaRaidValue | None) -> str:
+def _value_text(word: ReportedValue | None) -> str:
     return word.value if word is not None else ""
 
 

@@ -24,12 +24,12 @@ from backends.model import (
 )
 from backends.topology import Node, Topology
 from backends.topology.device_identity import exact_size, identity
+from backends.vendors._cards import BackgroundOperation, value_of, value_text
 from backends.vendors.megaraid import effective
 from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import strips
 from backends.vendors.megaraid.dialect import CardSnapshot
-from backends.vendors.megaraid.effective import EffectiveValue, value
-from backends.vendors.megaraid.facts import JBOD, BackgroundOperation, Card, PhysicalDrive, VirtualDrive, shown_facts
+from backends.vendors.megaraid.facts import JBOD, Card, PhysicalDrive, VirtualDrive, shown_facts
 from backends.vendors.megaraid.geometry import data_drives, members_of
 from backends.vendors.megaraid.presence import drive_node, pci_address, volume_node
 
@@ -109,7 +109,7 @@ def _card_facts(contents: CardSnapshot, tool: str, version: str | None) -> Itera
         "Safe id": card.safe_id,
     }
     yield from (Fact(label=label, value=text) for label, text in rows.items() if text is not None)
-    jbod = value(card.values.get("jbod"))
+    jbod = value_of(card.values.get("jbod"))
     yield from shown_facts({**card.shown, **({JBOD: jbod} if jbod is not None else {})})
     if card.backup is not None:
         name = effective.named(card.backup)
@@ -168,14 +168,14 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
     rows = {
         "Reported as": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
         "Spans": _spans(volume),
-        "Access": value(volume.access),
-        "Write cache": _both(value(volume.configured.write_cache), effective.write_cache(card, volume)),
-        "Read-ahead": _both(
-            value(volume.configured.read_ahead),
+        "Access": value_of(volume.access),
+        "Write cache": value_text(value_of(volume.configured.write_cache), effective.write_cache(card, volume)),
+        "Read-ahead": value_text(
+            value_of(volume.configured.read_ahead),
             effective.reported_difference(volume.configured.read_ahead, volume, "read_ahead"),
         ),
-        "I/O policy": value(volume.configured.io_policy),
-        "Drive cache": value(volume.drive_cache),
+        "I/O policy": value_of(volume.configured.io_policy),
+        "Drive cache": value_of(volume.drive_cache),
         "CacheCade": _cachecade(volume),
         "World wide name": volume.wwn,
         "Encrypted": "yes" if volume.secured else None,
@@ -197,13 +197,6 @@ def _cachecade(volume: VirtualDrive) -> str | None:
         return "this is a cache of virtual drives"
     word = volume.cached
     return None if word is None or word.value == "off" else f"{word.value} ({word.raw})"
-
-
-def _both(configured: str | None, force: EffectiveValue) -> str | None:
-    """What is set and, where it differs, what is in force and why."""
-    if force.value is None or configured is None:
-        return configured
-    return f"{configured}, in force: {force.value} ({force.why})"
 
 
 def _drive(

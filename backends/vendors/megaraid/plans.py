@@ -13,10 +13,11 @@ from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.host import Command
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
+from backends.vendors._cards import UNKNOWN, ReportedValue
 from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, POLICIES, PRESET, policies_in
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.effective import CardView, VolumeView, protection_text
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue, Policies, VirtualDrive
+from backends.vendors.megaraid.facts import Policies, VirtualDrive
 from backends.vendors.megaraid.geometry import SPANNED, companions_of, members_of, shape
 from backends.vendors.megaraid.readings import is_final, program, volume_readings
 from backends.vendors.megaraid.settings import VOLUME_SETTINGS
@@ -120,7 +121,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 def previous_definition(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
     """The virtual drive with the policies and the name that it comes back with."""
     volume = view.volume
-    texts = {key: MegaRaidValue(value=value, raw=value) for key, value in companions.items()}
+    texts = {key: ReportedValue(value=value, raw=value) for key, value in companions.items()}
     policies = {key: word for key, word in texts.items() if key in POLICIES}
     return replace(
         view,
@@ -341,11 +342,11 @@ def with_value(view: CardView, key: str, value: str) -> CardView:
     values = FASTPATH_PARTS if (key, value) == ("fastpath", PRESET) else {key: value}
     volume = view.volume
     for name, wanted in values.items():
-        volume = _set_together(volume, name, MegaRaidValue(value=wanted, raw=wanted))
+        volume = _set_together(volume, name, ReportedValue(value=wanted, raw=wanted))
     return replace(view, volume=volume)
 
 
-def _set_together(volume: VirtualDrive, key: str, word: MegaRaidValue) -> VirtualDrive:
+def _set_together(volume: VirtualDrive, key: str, word: ReportedValue) -> VirtualDrive:
     match key:
         case "strip_size":
             return replace(volume, strip_bytes=int(word.value))

@@ -9,9 +9,9 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
 from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.sizes import exact_text
+from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue
 from backends.vendors.megaraid import choices, effective
-from backends.vendors.megaraid.effective import CardView, EffectiveValue, VolumeView
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
+from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.geometry import shape
 from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SETTINGS, CARD_SPANS, VOLUME_SETTINGS
 
@@ -47,11 +47,11 @@ def volume_readings(view: VolumeView) -> dict[str, Reading]:
             choices.io_policy(view.card),
             effective.reported_difference(configured.io_policy, view.volume, "io_policy"),
         ),
-        "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, EffectiveValue()),
-        "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, EffectiveValue()),
-        "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, EffectiveValue()),
+        "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, AS_SET),
+        "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, AS_SET),
+        "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, AS_SET),
         "cache_bypass_mode": _policy(
-            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, EffectiveValue()
+            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, AS_SET
         ),
         "strip_size": strip(view),
     }
@@ -59,12 +59,12 @@ def volume_readings(view: VolumeView) -> dict[str, Reading]:
     return {setting.key: read[setting.key] for setting in VOLUME_SETTINGS}
 
 
-def _on_off(value: bool | None) -> MegaRaidValue | None:
-    return None if value is None else MegaRaidValue(value="on" if value else "off", raw="On" if value else "Off")
+def _on_off(value: bool | None) -> ReportedValue | None:
+    return None if value is None else ReportedValue(value="on" if value else "off", raw="On" if value else "Off")
 
 
 def _policy(
-    view: VolumeView, key: str, word: MegaRaidValue | None, legal: tuple[Choice, ...], force: EffectiveValue
+    view: VolumeView, key: str, word: ReportedValue | None, legal: tuple[Choice, ...], force: EffectiveValue
 ) -> Reading:
     spoken = _offered_choices(
         legal, lambda value: view.dialect.set_volume(view.card.number, view.volume.number, key, value)
@@ -99,7 +99,7 @@ def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | N
     return f"no command of {program(view)} for it is known"
 
 
-def _unsettled(key: str, word: MegaRaidValue | None, legal: tuple[Choice, ...] | None) -> str | None:
+def _unsettled(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
     """Return what is not known of the present value, so that it could not be put back."""
     if word is None:
         return "the tool does not report it, so it could not be put back"
@@ -247,14 +247,8 @@ def _no_preset(view: VolumeView, parts: list[Reading], reasons: list[str | None]
 
 def card_readings(view: CardView) -> dict[str, Reading]:
     """Every setting of a card. The activation key has no value that could be read."""
-    read: dict[str, Reading] = {}
-    for setting in CARD_SETTINGS:
-        key = setting.key
-        if key == "activation_key":
-            read[key] = _key(view)
-        else:
-            read[key] = _card_value(view, key)
-    return read
+    keys = (setting.key for setting in CARD_SETTINGS)
+    return {key: _key(view) if key == "activation_key" else _card_value(view, key) for key in keys}
 
 
 _CARD_CHOICES = {

@@ -1,6 +1,6 @@
 """What ssacli or arcconf says of a card: parsers make these, the backend reads them.
 
-A field is None where the tool did not say. A `SmartArrayValue` keeps the tool's words beside what they mean; words that
+A field is None where the tool did not say. A `ReportedValue` keeps the tool's words beside what they mean; words that
 are not understood mean `unknown`, never a default.
 """
 
@@ -12,10 +12,7 @@ from enum import StrEnum
 
 from backends.model import Health, Media, State
 from backends.values import dataclass
-from backends.vendors._cards import ReportedArray, ReportedCard, ReportedDrive
-
-UNKNOWN = "unknown"
-"""What words mean that are not understood."""
+from backends.vendors._cards import BackgroundOperation, ReportedArray, ReportedCard, ReportedDrive, ReportedValue
 
 
 class Family(StrEnum):
@@ -25,26 +22,6 @@ class Family(StrEnum):
     """Smart Array and SmartRAID: one firmware, whichever tool speaks to it."""
     SERIES = "series"
     """Adaptec series 2 to 8 (aacraid)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmartArrayValue:
-    """A value and the tool's words for it."""
-
-    value: str
-    """In the common vocabulary, or `unknown`."""
-    raw: str
-    """As the tool wrote it, cleaned."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardJob:
-    """Background work on a logical drive."""
-
-    kind: str
-    """`rebuild`, `migration`, `initialisation`, ..."""
-    progress: float | None = None
-    """0..1, None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +44,15 @@ class LogicalDrive(ReportedArray):
     """Letter (ssacli) or number (arcconf) of its array."""
     stripe_bytes: int | None = None
     """Bytes of data in a whole stripe."""
-    acceleration: SmartArrayValue | None = None
+    acceleration: ReportedValue | None = None
     """`none`, `controller-cache`, `smart-path`: which one serves it. Family SMART."""
-    read_cache: SmartArrayValue | None = None
+    read_cache: ReportedValue | None = None
     """`on`, `off`. Family SERIES."""
-    write_cache: SmartArrayValue | None = None
+    write_cache: ReportedValue | None = None
     """`write-through`, `write-back`, `always-write-back`: as set. Family SERIES."""
-    writing_back: SmartArrayValue | None = None
+    writing_back: ReportedValue | None = None
     """`on`, `off`: whether writes are cached now, where the tool says so. Family SERIES."""
-    reading_cached: SmartArrayValue | None = None
+    reading_cached: ReportedValue | None = None
     """`on`, `off`: whether reads are cached now, where the tool says so. Family SERIES."""
     old_words: bool = False
     """The tool calls its caching `Array Accelerator`, and knows it by that name."""
@@ -89,7 +66,7 @@ class LogicalDrive(ReportedArray):
     """The tool's words for an SSD cache in front of it (maxCache, SSD Smart Cache); None where it names none."""
     parity_groups: int | None = None
     """Groups with a parity of their own, of RAID 50 and 60; None where it is not told."""
-    jobs: tuple[CardJob, ...] = ()
+    jobs: tuple[BackgroundOperation, ...] = ()
     """Background work on it."""
     lost: str | None = None
     """The tool's words for data that no member can supply any more; None where it reports none."""
@@ -107,7 +84,7 @@ class DriveGroup:
     """The tool's words for it."""
     media: Media = Media.UNKNOWN
     """What its drives are."""
-    smart_path: SmartArrayValue | None = None
+    smart_path: ReportedValue | None = None
     """`enable`, `disable`: the short way past the cache. None where it does not apply."""
     free_bytes: int | None = None
     """Room without a logical drive."""
@@ -127,7 +104,7 @@ class BayDrive(ReportedDrive):
     """What it is used for, in the tool's words, where these are not those of its state."""
     health: Health = Health()
     """Its condition."""
-    write_cache: SmartArrayValue | None = None
+    write_cache: ReportedValue | None = None
     """`on`, `off`: its own cache, where the tool says so."""
     device: str | None = None
     """`/dev/sda` as the tool says, of a drive that the card hands on."""
@@ -159,7 +136,7 @@ class RaidCard(ReportedCard):
     """Temperature of the capacitor or battery in degrees Celsius."""
     cache_module_c: int | None = None
     """Temperature of the cache module in degrees Celsius."""
-    values: Mapping[str, SmartArrayValue] = field(default_factory=dict)
+    values: Mapping[str, ReportedValue] = field(default_factory=dict)
     """Settings of the card by their keys, as far as it reports them."""
     limits: Mapping[str, int] = field(default_factory=dict)
     """Largest values by the keys of settings, where the card says so."""

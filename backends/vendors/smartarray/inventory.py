@@ -11,10 +11,10 @@ from backends.identity import Identity, Use
 from backends.model import UNRECOVERABLE, Array, Controller, Drive, Fact, Inventory, Problem, Protection, State, Task
 from backends.topology import Node, Topology
 from backends.topology.device_identity import exact_size, identity
+from backends.vendors._cards import UNKNOWN, ReportedValue, value_of, value_text
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.addresses import NAME, card_target, drive_target, volume_target
-from backends.vendors.smartarray.effective import InForce, value
-from backends.vendors.smartarray.facts import UNKNOWN, BayDrive, CardText, LogicalDrive, RaidCard, SmartArrayValue
+from backends.vendors.smartarray.facts import BayDrive, CardText, LogicalDrive, RaidCard
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _THREE_COPIES = re.compile(r"adm|triple", re.ASCII | re.IGNORECASE)
@@ -152,10 +152,10 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
         "Reported as": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
         "Array": volume.array,
         "Acceleration": _value_text(volume.acceleration),
-        "Write cache": _both(value(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
-        "Read cache": _both(value(volume.read_cache), effective.read_cache(volume)),
+        "Write cache": value_text(value_of(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
+        "Read cache": value_text(value_of(volume.read_cache), effective.read_cache(volume)),
         "Unprotected": effective.unprotected(card, volume),
-        "Smart Path": value(group.smart_path) if group is not None else None,
+        "Smart Path": value_of(group.smart_path) if group is not None else None,
         "SSD cache in front": volume.ssd_cache,
         "World wide name": volume.wwn,
         UNRECOVERABLE: volume.lost,
@@ -164,16 +164,9 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
     return Fact.from_rows(rows.items())
 
 
-def _value_text(phrase: SmartArrayValue | None) -> str | None:
+def _value_text(phrase: ReportedValue | None) -> str | None:
     """Return the common word; the tool's own where that is not understood."""
     return None if phrase is None else f"unknown: {phrase.raw}" if phrase.value == UNKNOWN else phrase.value
-
-
-def _both(configured: str | None, force: InForce) -> str | None:
-    """What is set and, where it differs, what is in force and why."""
-    if force[0] is None or configured is None:
-        return configured
-    return f"{configured}, in force: {force[0]} ({force[1]})"
 
 
 def _drive(prefix: str, text: CardText, drive: BayDrive, picture: Topology, nodes: tuple[Node, ...]) -> Drive:
@@ -210,7 +203,7 @@ def _drive_facts(drive: BayDrive) -> Iterable[Fact]:
         "Slot": drive.place,
         "Location": drive.slot,
         "Array": drive.array,
-        "Drive cache": value(drive.write_cache),
+        "Drive cache": value_of(drive.write_cache),
         "Temperature": None if drive.health.temperature is None else f"{drive.health.temperature:g} °C",
         "Link": drive.link,
         "Link limit": drive.link_limit if drive.link_limit != drive.link else None,

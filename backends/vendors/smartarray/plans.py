@@ -13,10 +13,11 @@ from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
 from backends.values import dataclass
+from backends.vendors._cards import ReportedValue
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, PartView
 from backends.vendors.smartarray.effective import power_text
-from backends.vendors.smartarray.facts import CardText, LogicalDrive, SmartArrayValue
+from backends.vendors.smartarray.facts import CardText, LogicalDrive
 
 CACHED = "cached"
 """By this key the numbers of the other logical drives of the array that had the cache, `2,3`."""
@@ -162,9 +163,9 @@ def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> Card
 
     def after(drive: LogicalDrive) -> LogicalDrive:
         if drive.number == volume.number:
-            return replace(drive, acceleration=SmartArrayValue(value=value, raw=value))
+            return replace(drive, acceleration=ReportedValue(value=value, raw=value))
         return (
-            replace(drive, acceleration=SmartArrayValue(value=mates_value, raw=mates_value))
+            replace(drive, acceleration=ReportedValue(value=mates_value, raw=mates_value))
             if whole and drive.array == volume.array
             else drive
         )

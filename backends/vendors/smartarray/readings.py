@@ -9,10 +9,11 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, State
 from backends.settings import Choice, Reading, Span, available_unless, offer
 from backends.sizes import size_words
+from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
-from backends.vendors.smartarray.effective import InForce, cache_text, cache_works, power_text, without_battery
-from backends.vendors.smartarray.facts import UNKNOWN, Family, SmartArrayValue
+from backends.vendors.smartarray.effective import cache_text, cache_works, power_text, without_battery
+from backends.vendors.smartarray.facts import Family
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.vocabulary import PENDING
 
@@ -37,25 +38,25 @@ def readings(view: PartView, family: Family) -> dict[str, Reading]:
 
 def _reading(
     view: PartView,
-    phrase: SmartArrayValue | None,
+    phrase: ReportedValue | None,
     legal: tuple[Choice, ...],
     against: str | None,
     *,
     span: Span | None = None,
-    force: InForce = (None, None),
+    force: EffectiveValue = AS_SET,
 ) -> Reading:
     return Reading(
         now=None if phrase is None else phrase.value,
         raw=None if phrase is None else phrase.raw,
-        effective=force[0],
-        why_effective=force[1],
+        effective=force.value,
+        why_effective=force.why,
         choices=legal,
         span=span,
         availability=available_unless(view.text.cut or against, _unsettled(phrase, legal, span), view.why_not),
     )
 
 
-def _unsettled(phrase: SmartArrayValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
+def _unsettled(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
     """Return what is not known of the present value, so that it could not be put back."""
     if phrase is None:
         return "the card does not report it"
@@ -92,9 +93,9 @@ def _card_value(view: PartView, key: str) -> Reading:
     phrase = card.values.get(key)
     legal, span = choices.of_card(view, key), choices.span(card, key)
     pending = card.values.get(PENDING) if key == "power_mode" else None
-    force: InForce = (None, None)
+    force: EffectiveValue = AS_SET
     if pending is not None and phrase is not None and pending.value != phrase.value:
-        force, phrase = (phrase.value, "the next reboot brings the new mode"), pending
+        force, phrase = EffectiveValue(phrase.value, "the next reboot brings the new mode"), pending
     against = _blocked_reason(view)
     if against is None and phrase is not None:
         against = (
@@ -176,7 +177,7 @@ def strip(view: PartView) -> Reading:
     volume = view.volume
     assert volume is not None
     size = volume.strip_bytes
-    phrase = None if size is None else SmartArrayValue(value=str(size), raw=size_words(size))
+    phrase = None if size is None else ReportedValue(value=str(size), raw=size_words(size))
     legal = choices.strips(view)
     against = _blocked_reason(view)
     if against is None and phrase is not None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from backends.model import GONE, Health, State
 from backends.text import clean
+from backends.vendors._cards import UNKNOWN, ReportedValue
 from backends.vendors.smartarray import text as texts
-from backends.vendors.smartarray.facts import UNKNOWN, SmartArrayValue
 from backends.vendors.smartarray.text import count, number, value_or_none
 
 _SWITCH = {
@@ -25,9 +25,9 @@ _SWITCH = {
 }
 
 
-def phrase(raw: str, value: str | None) -> SmartArrayValue:
+def phrase(raw: str, value: str | None) -> ReportedValue:
     """What was said and what it means; `unknown` where that is not understood."""
-    return SmartArrayValue(value=UNKNOWN if value is None else value, raw=clean(raw))
+    return ReportedValue(value=UNKNOWN if value is None else value, raw=clean(raw))
 
 
 def switch(text: str) -> str | None:
@@ -169,7 +169,7 @@ SERIES: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
 
 def values(
     fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]
-) -> dict[str, SmartArrayValue]:
+) -> dict[str, ReportedValue]:
     """The settings of a table that the fields (by label in lower case) tell."""
     matches = {}
     for key, labels, meaning in table:

@@ -7,9 +7,9 @@ import pytest
 from backends.errors import BlockedError, InvalidValueError
 from backends.host import Command, Completed
 from backends.simulator.host import SimulatedHost
+from backends.vendors._cards import ReportedValue
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from backends.vendors.megaraid.facts import MegaRaidValue
 from backends.vendors.megaraid.megacli import settings as megacli
 from backends.vendors.megaraid.megacli.adapter import parse_adapter
 from backends.vendors.megaraid.megacli.dialect import MegaCli
@@ -113,9 +113,9 @@ def test_storclis_policies_are_read() -> None:
     rows = [{"Policy": "Predictive Fail Poll Interval", "Current": "300 sec", "Default": ""}]
     own = Fields({"Policies": {"Policies Table": rows, "Auto Rebuild": "Off", "Load Balance Mode": "None"}})
     assert storcli.of_policies(own) == {
-        "auto_rebuild": MegaRaidValue(value="off", raw="Off"),
-        "load_balance": MegaRaidValue(value="off", raw="None"),
-        "smart_poll_interval": MegaRaidValue(value="300", raw="300 sec"),
+        "auto_rebuild": ReportedValue(value="off", raw="Off"),
+        "load_balance": ReportedValue(value="off", raw="None"),
+        "smart_poll_interval": ReportedValue(value="300", raw="300 sec"),
     }
 
 
@@ -128,7 +128,7 @@ def test_storclis_schedules_are_read() -> None:
     }
     for raw in (672, "672 hours"):
         found = storcli.of_check(answers.property_table(CC_Execution_Delay=raw))
-        assert found == {"consistency_check_delay": MegaRaidValue(value="672", raw=str(raw))}
+        assert found == {"consistency_check_delay": ReportedValue(value="672", raw=str(raw))}
 
 
 @pytest.mark.parametrize(("name", "value"), [("NCQ", "ON"), ("NCQ", "on"), ("N_C_Q", "Enabled")])
@@ -199,7 +199,7 @@ def test_megaclis_schedules_are_read() -> None:
         "patrol_read_ssds": "on",
     }
     assert megacli.of_check("Execution Delay: 672\n") == {
-        "consistency_check_delay": MegaRaidValue(value="672", raw="672")
+        "consistency_check_delay": ReportedValue(value="672", raw="672")
     }
 
 

@@ -15,11 +15,12 @@ from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.lsi import demo_rack
 from backends.simulator.rack import Rack
 from backends.simulator.state_file import RackFile
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.creation import card_exclusion_reasons, drive_exclusion_reasons
 from backends.vendors.megaraid.dialect import CardSnapshot
-from backends.vendors.megaraid.facts import PRESERVED, BackgroundOperation, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import PRESERVED, Card, PhysicalDrive, VirtualDrive
 from tests.backends.simulator.asking import FAST, NOW
 from tests.case_loop import loop_over
 

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from backends.model import Level, Media, State
+from backends.vendors._cards import UNKNOWN
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import UNKNOWN, VirtualDrive
+from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.megaraid.storcli.battery import asked, listed
 from backends.vendors.megaraid.storcli.cards import card, check, options, overview, patrol, perf_mode, safe_id
 from backends.vendors.megaraid.storcli.document import chosen, replies

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.vendors.megaraid.facts import UNKNOWN, Card, MegaRaidValue
+from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors.megaraid.facts import Card
 from backends.vendors.megaraid.storcli import battery, cards
 from backends.vendors.megaraid.storcli import properties as besides
 from backends.vendors.megaraid.storcli.document import replies
@@ -175,7 +176,7 @@ def everything(text: str) -> Iterator[object]:
 
 def words_of(found: object) -> Iterator[str]:
     """Every text and every tool's word in a result."""
-    if isinstance(found, MegaRaidValue):
+    if isinstance(found, ReportedValue):
         yield found.raw
     elif isinstance(found, str) and not isinstance(found, Enum):
         yield found

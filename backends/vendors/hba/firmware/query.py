@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from backends.errors import RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.firmware_queries import FirmwareQuery, FirmwareQueryHost
+from backends.vendors._cards import ReportedValue
 from backends.vendors.hba.firmware import layouts
 from backends.vendors.hba.firmware.codes import drive_state
 from backends.vendors.hba.firmware.layouts import Configuration, FirmwareDrive
 from backends.vendors.megaraid.dialect import CardSnapshot
-from backends.vendors.megaraid.facts import Card, MegaRaidValue, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 
 T = TypeVar("T")
 
@@ -73,7 +74,7 @@ class _Questions:
 
 async def _completed(questions: _Questions, card: Card, about: bytes) -> Card:
     rates = await questions.ask(layouts.rates, FirmwareQuery.PROPERTIES) or {}
-    card = replace(card, values={key: MegaRaidValue(value=number, raw=number) for key, number in rates.items()})
+    card = replace(card, values={key: ReportedValue(value=number, raw=number) for key, number in rates.items()})
     if layouts.has_battery(about):
         backup = await questions.ask(layouts.battery, FirmwareQuery.BATTERY)
         card = replace(card, backup=backup, backup_known=backup is not None)

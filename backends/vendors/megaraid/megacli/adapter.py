@@ -9,17 +9,8 @@ from dataclasses import field
 from backends.sizes import read_size
 from backends.text import clean, volts
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import (
-    IMPORT,
-    PRESERVED,
-    PRESERVED_BOOT,
-    UNKNOWN,
-    BackgroundOperation,
-    CacheProtection,
-    Card,
-    MegaRaidValue,
-    Option,
-)
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors.megaraid.facts import IMPORT, PRESERVED, PRESERVED_BOOT, CacheProtection, Card, Option
 from backends.vendors.megaraid.megacli.settings import of_settings
 from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, yes
 from backends.vendors.megaraid.sizes import strip
@@ -170,8 +161,8 @@ def _supports(sections: _Sections) -> Mapping[str, bool]:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def _values(sections: _Sections) -> Mapping[str, MegaRaidValue]:
-    values: dict[str, MegaRaidValue] = {}
+def _values(sections: _Sections) -> Mapping[str, ReportedValue]:
+    values: dict[str, ReportedValue] = {}
     for label, ours in _RATES.items():
         raw = sections.value("settings", label)
         if raw and ours not in values:
@@ -180,7 +171,7 @@ def _values(sections: _Sections) -> Mapping[str, MegaRaidValue]:
         values["cache_flush_interval"] = _digits(raw, "s", "sec", "seconds")
     values |= of_settings(sections.rows.get("settings", {}))
     if raw := sections.value("supported pd operations", "enable jbod"):
-        values["jbod"] = MegaRaidValue(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
+        values["jbod"] = ReportedValue(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
     return values
 
 
@@ -193,9 +184,9 @@ def _shown(sections: _Sections) -> Mapping[str, str]:
     return {label: text for label, text in fields.items() if text}
 
 
-def _digits(raw: str, *units: str) -> MegaRaidValue:
+def _digits(raw: str, *units: str) -> ReportedValue:
     number = whole(raw, *units)
-    return MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=raw)
+    return ReportedValue(value=UNKNOWN if number is None else str(number), raw=raw)
 
 
 def parse_pci(text: str, number: int) -> str | None:
@@ -248,26 +239,26 @@ def _option(name: str, left: str) -> Option:
         meaning = "trial"
     elif left.lower().startswith(("not activated", "not available", "disabled", "expired")):
         meaning = "not-activated"
-    return Option(name=name, state=MegaRaidValue(value=meaning, raw=left))
+    return Option(name=name, state=ReportedValue(value=meaning, raw=left))
 
 
-def parse_patrol_read(text: str) -> tuple[MegaRaidValue | None, BackgroundOperation | None]:
+def parse_patrol_read(text: str) -> tuple[ReportedValue | None, BackgroundOperation | None]:
     """Mode and running job of -AdpPR -Info."""
     return _schedule(text, "patrol read mode", _PATROL, "patrol-read")
 
 
-def parse_consistency_check(text: str) -> tuple[MegaRaidValue | None, BackgroundOperation | None]:
+def parse_consistency_check(text: str) -> tuple[ReportedValue | None, BackgroundOperation | None]:
     """Mode and running job of -AdpCcSched -Info."""
     return _schedule(text, "operation mode", _CHECK, "consistency-check")
 
 
 def _schedule(
     text: str, label: str, meanings: Mapping[str, str], kind: str
-) -> tuple[MegaRaidValue | None, BackgroundOperation | None]:
+) -> tuple[ReportedValue | None, BackgroundOperation | None]:
     pairs = _pairs(text, (label, "current state"))
     mode, state = pairs.get(label), pairs.get("current state", "")
     job = BackgroundOperation(kind=kind, state=state) if state.lower().startswith(_RUNNING) else None
-    return MegaRaidValue(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
+    return ReportedValue(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
 
 
 def _pairs(text: str, keys: Sequence[str]) -> Mapping[str, str]:
@@ -354,19 +345,19 @@ def reports_battery(text: str) -> bool:
     return parse_battery(text) is not None or "required hardware component is not present" in text
 
 
-def _state(fields: Mapping[str, list[str]]) -> MegaRaidValue:
+def _state(fields: Mapping[str, list[str]]) -> ReportedValue:
     output = _first(fields, "battery state")
     for key, meaning in _WORST_FIRST:
         if yes(_first(fields, key.lower())):
-            return MegaRaidValue(value=meaning, raw=key)
+            return ReportedValue(value=meaning, raw=key)
     if _first(fields, "issohgood").lower() == "no":
-        return MegaRaidValue(value="failed", raw="isSOHGood")
+        return ReportedValue(value="failed", raw="isSOHGood")
     if output:
-        return MegaRaidValue(value=_STATES.get(output.lower(), UNKNOWN), raw=output)
+        return ReportedValue(value=_STATES.get(output.lower(), UNKNOWN), raw=output)
     charging = value_or_none(_first(fields, "charging status"))  # `None` while it is not charged
     if charging is None:
-        return MegaRaidValue(value=UNKNOWN, raw="")
-    return MegaRaidValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)
+        return ReportedValue(value=UNKNOWN, raw="")
+    return ReportedValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)
 
 
 def _first(fields: Mapping[str, list[str]], key: str) -> str:

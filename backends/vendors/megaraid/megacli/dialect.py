@@ -10,8 +10,9 @@ from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import refused_text, refused_words
 from backends.text import clean
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume
-from backends.vendors.megaraid.facts import BackgroundOperation, Card, Part, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
     card_numbers,

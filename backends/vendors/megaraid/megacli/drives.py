@@ -10,7 +10,8 @@ from backends.model import Media, State
 from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import COPYBACK, BackgroundOperation, PhysicalDrive
+from backends.vendors._cards import BackgroundOperation
+from backends.vendors.megaraid.facts import COPYBACK, PhysicalDrive
 from backends.vendors.megaraid.megacli.progress import ongoing
 from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, wwn, yes
 from backends.vendors.megaraid.sizes import exact

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.vendors.megaraid.facts import BackgroundOperation
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.megacli.text import Line
 
 KINDS = {

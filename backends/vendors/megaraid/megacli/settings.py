@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from backends.errors import InvalidValueError
 from backends.text import clean
+from backends.vendors._cards import UNKNOWN, ReportedValue
 from backends.vendors.megaraid.dialect import NewVolume
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
 from backends.vendors.megaraid.megacli import commands
 from backends.vendors.megaraid.megacli.text import lines, value_or_none, whole, word
 
@@ -59,14 +59,14 @@ _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 _NCQ = re.compile(r"NCQ Status is ?:? ?(?:NCQ )?(Enabled|Disabled)\.?$", re.ASCII | re.IGNORECASE)
 
 
-def of_settings(section: Mapping[str, str]) -> dict[str, MegaRaidValue]:
+def of_settings(section: Mapping[str, str]) -> dict[str, ReportedValue]:
     """Return the properties of the section Settings of -AdpAllInfo, by our keys."""
     by_key = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
     by_key["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
     return {key: reading for key, reading in by_key.items() if reading is not None}
 
 
-def of_patrol_read(text: str) -> dict[str, MegaRaidValue]:
+def of_patrol_read(text: str) -> dict[str, ReportedValue]:
     """Return the properties of -AdpPR -Info besides the mode, by our keys."""
     pairs = _pairs(text)
     by_key = {
@@ -76,18 +76,18 @@ def of_patrol_read(text: str) -> dict[str, MegaRaidValue]:
     return {key: reading for key, reading in by_key.items() if reading is not None}
 
 
-def of_check(text: str) -> dict[str, MegaRaidValue]:
+def of_check(text: str) -> dict[str, ReportedValue]:
     """Return the properties of -AdpCcSched -Info besides the mode, by our keys."""
     delay = _amount(_pairs(text).get("execution delay", ""), "hours", "hour")
     return {} if delay is None else {"consistency_check_delay": delay}
 
 
-def of_ncq(text: str) -> dict[str, MegaRaidValue]:
+def of_ncq(text: str) -> dict[str, ReportedValue]:
     """Return what -AdpGetProp NCQDsply says: `Adapter 0: NCQ Status is Enabled`."""
     for line in lines(text):
         status = _NCQ.search(line.value)
         if status is not None:
-            return {"ncq": MegaRaidValue(value=_ON_OFF[status[1].lower()], raw=status[1])}
+            return {"ncq": ReportedValue(value=_ON_OFF[status[1].lower()], raw=status[1])}
     return {}
 
 
@@ -99,11 +99,11 @@ def _pairs(text: str) -> dict[str, str]:
     return matches
 
 
-def _amount(text: str, *units: str) -> MegaRaidValue | None:
+def _amount(text: str, *units: str) -> ReportedValue | None:
     if value_or_none(text) is None:
         return None
     number = whole(text, *units)
-    return MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)
+    return ReportedValue(value=UNKNOWN if number is None else str(number), raw=text)
 
 
 VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

@@ -10,14 +10,8 @@ from backends.model import Level, State
 from backends.sizes import read_size
 from backends.subject import repeated, twice_reason
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import (
-    UNKNOWN,
-    BackgroundOperation,
-    MegaRaidValue,
-    PhysicalDrive,
-    Policies,
-    VirtualDrive,
-)
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors.megaraid.facts import PhysicalDrive, Policies, VirtualDrive
 from backends.vendors.megaraid.megacli.drives import drive, records
 from backends.vendors.megaraid.megacli.progress import KINDS, ongoing
 from backends.vendors.megaraid.megacli.text import lines, whole, word, yes
@@ -189,15 +183,15 @@ def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
     return f"it names drive {twice[0]} of virtual drive {record.number} more than once" if twice else ""
 
 
-def _cached(output: str, kind: str) -> MegaRaidValue | None:
+def _cached(output: str, kind: str) -> ReportedValue | None:
     """A CacheCade cache in front of it: `Is VD Cached` and, below it, `Cache Cade Type`."""
     match yes(output):
         case None:
-            return MegaRaidValue(value=UNKNOWN, raw=output) if output else None
+            return ReportedValue(value=UNKNOWN, raw=output) if output else None
         case False:
-            return MegaRaidValue(value="off", raw=output)
+            return ReportedValue(value="off", raw=output)
         case True:
-            return MegaRaidValue(value=_CACHED.get(kind.lower(), "on"), raw=", ".join(filter(None, (output, kind))))
+            return ReportedValue(value=_CACHED.get(kind.lower(), "on"), raw=", ".join(filter(None, (output, kind))))
 
 
 def _per_span(record: _Record) -> int | None:
@@ -231,17 +225,17 @@ def policies(line: str) -> Policies:
     write, read, io = (_policy(args, position, table) for position, table in enumerate((_WRITE, _READ, _IO)))
     if write is not None and write.value == "write-back" and _bad_bbu(line):
         battery_word = next(part for part in args if _BAD_BBU.get(part.lower()))
-        write = MegaRaidValue(value="always-write-back", raw=battery_word)
+        write = ReportedValue(value="always-write-back", raw=battery_word)
     return Policies(write_cache=write, read_ahead=read, io_policy=io)
 
 
-def _policy(args: list[str], position: int, table: Mapping[str, str]) -> MegaRaidValue | None:
+def _policy(args: list[str], position: int, table: Mapping[str, str]) -> ReportedValue | None:
     for word_part in args:
         if word_part.lower() in table:
-            return MegaRaidValue(value=table[word_part.lower()], raw=word_part)
+            return ReportedValue(value=table[word_part.lower()], raw=word_part)
     known_words = {**_WRITE, **_READ, **_IO, **_BAD_BBU}
     if position < len(args) and args[position].lower() not in known_words:
-        return MegaRaidValue(value=UNKNOWN, raw=args[position])
+        return ReportedValue(value=UNKNOWN, raw=args[position])
     return None
 
 

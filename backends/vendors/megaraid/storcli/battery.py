@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from backends.text import volts
-from backends.vendors.megaraid.facts import UNKNOWN, CacheProtection, MegaRaidValue
+from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors.megaraid.facts import CacheProtection
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, tables
 
@@ -70,7 +71,7 @@ def _backup(kind: str, fields: Fields, properties: Mapping[str, object]) -> Cach
     healthy = False if bad or learning else vocabulary.HEALTHY.get(value)
     return CacheProtection(
         kind=kind,
-        state=MegaRaidValue(value=value, raw=state),
+        state=ReportedValue(value=value, raw=state),
         healthy=healthy,
         temperature_c=celsius(fields.text("temperature", "temp", "temperature(c)")),
         voltage=volts(fields.text("voltage") or _in_millivolts(fields, ("voltage",))),

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.sizes import read_size
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import (
-    IMPORT,
-    PERSONALITY,
-    PRESERVED,
-    PRESERVED_BOOT,
-    SSD_CACHE,
-    UNKNOWN,
-    BackgroundOperation,
-    Card,
-    MegaRaidValue,
-    Option,
-)
+from backends.vendors.megaraid.facts import IMPORT, PERSONALITY, PRESERVED, PRESERVED_BOOT, SSD_CACHE, Card, Option
 from backends.vendors.megaraid.storcli import battery
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
 
@@ -171,8 +161,8 @@ def _supports(fields: Fields) -> dict[str, bool]:
     return supported
 
 
-def _values(fields: Fields, limits: Fields) -> dict[str, MegaRaidValue]:
-    values: dict[str, MegaRaidValue] = {}
+def _values(fields: Fields, limits: Fields) -> dict[str, ReportedValue]:
+    values: dict[str, ReportedValue] = {}
     for row in fields.fields("policies").rows("policies table") or fields.rows("policies table"):
         key = _POLICIES.get((row.text("policy") or "").lower())
         if key is not None:
@@ -183,7 +173,7 @@ def _values(fields: Fields, limits: Fields) -> dict[str, MegaRaidValue]:
     jbod = limits.text("enable jbod")
     if jbod is not None:
         on = flag(jbod)
-        values["jbod"] = MegaRaidValue(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
+        values["jbod"] = ReportedValue(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
     return values
 
 
@@ -200,10 +190,10 @@ def _shown(fields: Fields, hardware: Fields) -> dict[str, str]:
     return {label: text for label, text in shown_values.items() if text is not None}
 
 
-def _number(matches: dict[str, MegaRaidValue], key: str, text: str | None) -> None:
+def _number(matches: dict[str, ReportedValue], key: str, text: str | None) -> None:
     if text is not None:
         number = whole(text)
-        matches[key] = MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)
+        matches[key] = ReportedValue(value=UNKNOWN if number is None else str(number), raw=text)
 
 
 def _notices(status: Fields) -> list[str]:
@@ -236,15 +226,15 @@ def options(data: Mapping[str, object]) -> tuple[Option, ...]:
     return tuple(matches.values())
 
 
-def _option(time: str | None) -> MegaRaidValue:
+def _option(time: str | None) -> ReportedValue:
     plain = (time or "").lower()
     if "unsupported" in plain:
-        return MegaRaidValue(value="not-activated", raw=time or "")
+        return ReportedValue(value="not-activated", raw=time or "")
     if plain.startswith("unlimited"):
-        return MegaRaidValue(value="active", raw=time or "")
+        return ReportedValue(value="active", raw=time or "")
     if any(char.isdigit() for char in plain):
-        return MegaRaidValue(value="trial", raw=time or "")
-    return MegaRaidValue(value=UNKNOWN, raw=time or "")
+        return ReportedValue(value="trial", raw=time or "")
+    return ReportedValue(value=UNKNOWN, raw=time or "")
 
 
 def overview(data: Mapping[str, object]) -> dict[int, str]:
@@ -279,21 +269,21 @@ def properties(data: Mapping[str, object]) -> dict[str, str]:
     return by_key
 
 
-def patrol(data: Mapping[str, object]) -> tuple[MegaRaidValue | None, tuple[BackgroundOperation, ...]]:
+def patrol(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show patrolread`."""
     fields = properties(data)
     return _mode("patrol_read", fields.get("pr mode")), _active("patrol-read", fields.get("pr current state"))
 
 
-def check(data: Mapping[str, object]) -> tuple[MegaRaidValue | None, tuple[BackgroundOperation, ...]]:
+def check(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show cc`; the label depends on the version."""
     fields = properties(data)
     mode = fields.get("cc operation mode", fields.get("cc mode"))
     return _mode("consistency_check", mode), _active("consistency-check", fields.get("cc current state"))
 
 
-def _mode(key: str, text: str | None) -> MegaRaidValue | None:
-    return None if text is None else MegaRaidValue(value=_MODES[key].get(text.lower(), UNKNOWN), raw=text)
+def _mode(key: str, text: str | None) -> ReportedValue | None:
+    return None if text is None else ReportedValue(value=_MODES[key].get(text.lower(), UNKNOWN), raw=text)
 
 
 def _active(kind: str, text: str | None) -> tuple[BackgroundOperation, ...]:
@@ -303,11 +293,11 @@ def _active(kind: str, text: str | None) -> tuple[BackgroundOperation, ...]:
     return (BackgroundOperation(kind=kind, state=text),)
 
 
-def perf_mode(data: Mapping[str, object]) -> MegaRaidValue | None:
+def perf_mode(data: Mapping[str, object]) -> ReportedValue | None:
     """Mode of `show perfmode`: `0` or `0 - ...`."""
     fields = properties(data)
     text = next((value for key, value in fields.items() if key.replace(" ", "").startswith("perfmode")), None)
     if text is None:
         return None
     number = text.split()[0].strip("-:") if text.split() else ""
-    return MegaRaidValue(value=number if number in ("0", "1") else UNKNOWN, raw=text)
+    return ReportedValue(value=number if number in ("0", "1") else UNKNOWN, raw=text)

@@ -9,8 +9,9 @@ from dataclasses import field
 from backends.model import Media, State
 from backends.sizes import read_size
 from backends.values import dataclass
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
+from backends.vendors.megaraid.facts import PhysicalDrive
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Data, Fields, celsius, inside, tables
 from backends.vendors.megaraid.storcli.named import refused_drives

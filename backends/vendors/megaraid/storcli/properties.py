@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
+from backends.vendors._cards import UNKNOWN, ReportedValue
 from backends.vendors.megaraid.storcli.cards import properties
 from backends.vendors.megaraid.storcli.fields import Fields, whole
 
@@ -81,19 +81,19 @@ _BALANCE = {"auto": "on", "none": "off"}
 _SQUEEZED = re.compile(r"[^a-z0-9]", re.ASCII)
 
 
-def _word(text: str | None, meanings: Mapping[str, str]) -> dict[str, MegaRaidValue]:
+def _word(text: str | None, meanings: Mapping[str, str]) -> dict[str, ReportedValue]:
     """Return the word under the key "", nothing where there is none."""
-    return {} if text is None else {"": MegaRaidValue(value=meanings.get(text.lower(), UNKNOWN), raw=text)}
+    return {} if text is None else {"": ReportedValue(value=meanings.get(text.lower(), UNKNOWN), raw=text)}
 
 
-def _number(text: str | None) -> dict[str, MegaRaidValue]:
+def _number(text: str | None) -> dict[str, ReportedValue]:
     if text is None:
         return {}
     number = whole(text)
-    return {"": MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)}
+    return {"": ReportedValue(value=UNKNOWN if number is None else str(number), raw=text)}
 
 
-def _named(matches: Mapping[str, Mapping[str, MegaRaidValue]]) -> dict[str, MegaRaidValue]:
+def _named(matches: Mapping[str, Mapping[str, ReportedValue]]) -> dict[str, ReportedValue]:
     return {key: word[""] for key, word in matches.items() if word}
 
 
@@ -102,7 +102,7 @@ def _by_name(data: Mapping[str, object]) -> dict[str, str]:
     return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
 
 
-def of_policies(fields: Fields) -> dict[str, MegaRaidValue]:
+def of_policies(fields: Fields) -> dict[str, ReportedValue]:
     """Return what `show all` says under Policies (version 8: Properties), by our keys."""
     lines = fields.fields("policies")
     rows = lines.rows("policies table") or fields.rows("policies table")
@@ -118,7 +118,7 @@ def of_policies(fields: Fields) -> dict[str, MegaRaidValue]:
     )
 
 
-def of_patrol_read(data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
+def of_patrol_read(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of `show patrolread` besides its mode, by our keys."""
     by_name = _by_name(data)
     return _named(
@@ -130,12 +130,12 @@ def of_patrol_read(data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
     )
 
 
-def of_check(data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
+def of_check(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of `show cc` besides its mode, by our keys."""
     return _named({"consistency_check_delay": _number(_by_name(data).get("ccexecutiondelay"))})
 
 
-def of_property(name: str, data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
+def of_property(name: str, data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of one `show` of `SHOWN`, by our keys."""
     by_name = _by_name(data)
     if name == "copyback":
@@ -150,7 +150,7 @@ def of_property(name: str, data: Mapping[str, object]) -> dict[str, MegaRaidValu
     return _named({key: _word(text, _ON_OFF) for key, text in fields.items()})
 
 
-def bypass(fields: Fields) -> MegaRaidValue | None:
+def bypass(fields: Fields) -> ReportedValue | None:
     """Return the cache bypass among the properties of a virtual drive: `Cachebypass Intelligent`, `Cachebypass-64k`."""
     mode, size = fields.text("cachebypass mode"), fields.text("cachebypass size")
     if mode is None:
@@ -158,9 +158,9 @@ def bypass(fields: Fields) -> MegaRaidValue | None:
     raw = ", ".join(filter(None, (mode, size)))
     kind, small = _BYPASS_MODE.fullmatch(mode), _BYPASS_SIZE.fullmatch(size or "")
     if kind is None:
-        return MegaRaidValue(value=UNKNOWN, raw=raw)
+        return ReportedValue(value=UNKNOWN, raw=raw)
     name = kind[1].lower()
     if name.startswith(("disable", "off")):
-        return MegaRaidValue(value="off", raw=raw)
+        return ReportedValue(value="off", raw=raw)
     name = f"custom-{name[-1]}" if name.startswith("custom") else name
-    return MegaRaidValue(value=UNKNOWN if small is None else f"{name}-{small[1]}k", raw=raw)
+    return ReportedValue(value=UNKNOWN if small is None else f"{name}-{small[1]}k", raw=raw)

@@ -13,8 +13,9 @@ from backends.sizes import read_size
 from backends.subject import repeated
 from backends.text import clean
 from backends.values import dataclass
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, MegaRaidValue, Policies, VirtualDrive
+from backends.vendors.megaraid.facts import Policies, VirtualDrive
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Data, Fields, cleaned_text, flag, inside, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
@@ -141,7 +142,7 @@ def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
     return Policies(write_cache=wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), column
 
 
-def _drive_cache(details: Fields, group: Group | None) -> MegaRaidValue | None:
+def _drive_cache(details: Fields, group: Group | None) -> ReportedValue | None:
     policy = details.text("disk cache policy", "drive write cache policy", "drive cache policy")
     return vocabulary.word(policy or (group.drive_cache if group is not None else None), vocabulary.DRIVE_CACHE)
 
@@ -164,10 +165,10 @@ def _secured(details: Fields) -> bool | None:
     )
 
 
-def _cached(column: object) -> MegaRaidValue | None:
+def _cached(column: object) -> ReportedValue | None:
     """The column `Cac`: `-` is none. What else it may say no recording tells."""
     output = column.strip() if isinstance(column, str) else ""
-    return MegaRaidValue(value="off" if output == "-" else "on", raw=clean(output)) if output else None
+    return ReportedValue(value="off" if output == "-" else "on", raw=clean(output)) if output else None
 
 
 def _device(text: str | None) -> str | None:

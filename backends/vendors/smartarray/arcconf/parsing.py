@@ -17,18 +17,17 @@ from backends.sizes import read_size
 from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
+from backends.vendors._cards import BackgroundOperation, ReportedValue
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray import vocabulary
 from backends.vendors.smartarray.facts import (
     BayDrive,
-    CardJob,
     CardText,
     DriveGroup,
     Family,
     LogicalDrive,
     PowerSource,
     RaidCard,
-    SmartArrayValue,
 )
 from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of, ssd_cache_of
 from backends.vendors.smartarray.text import value_or_none
@@ -256,7 +255,7 @@ def _facts(card: OutputSection, number: int, family: Family) -> RaidCard:
     values = vocabulary.values(fields, vocabulary.SMART if family is Family.SMART else vocabulary.SERIES)
     shares = [texts.count(fields.get(f"{kind} cache percentage")) for kind in ("read", "write")]
     if None not in shares and sum(filter(None, shares)) == 100:
-        values["cache_ratio"] = SmartArrayValue(
+        values["cache_ratio"] = ReportedValue(
             value=f"{shares[0]}/{shares[1]}", raw=f"{shares[0]}% read, {shares[1]}% write"
         )
     name = value_or_none(fields.get("driver name"))
@@ -333,7 +332,7 @@ def _volume(
     passage: OutputSection,
     groups: Sequence[DriveGroup],
     drives: Sequence[BayDrive] | None,
-    jobs: Mapping[int, tuple[CardJob, ...]],
+    jobs: Mapping[int, tuple[BackgroundOperation, ...]],
 ) -> LogicalDrive:
     fields = passage.fields
     raw = next(
@@ -410,14 +409,14 @@ def _maxcache_text(fields: Mapping[str, str]) -> str | None:
     return None if assigned is None or vocabulary.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
 
 
-def _switched(text: str | None) -> SmartArrayValue | None:
+def _switched(text: str | None) -> ReportedValue | None:
     """`on` or `off`; None where nothing is said or it does not apply."""
     if value_or_none(text) is None or (text or "").lower().startswith("not "):
         return None
     return vocabulary.phrase(text or "", vocabulary.onoff(text or ""))
 
 
-def write_cache(text: str) -> SmartArrayValue | None:
+def write_cache(text: str) -> ReportedValue | None:
     """The write policy as it is set. `Enabled` alone is on whatever becomes of the battery."""
     word = text.lower()
     if value_or_none(text) is None or word.startswith("not "):
@@ -523,9 +522,9 @@ def _model(maker: str | None, product: str | None) -> str | None:
     return ("" if split else " ").join(filter(None, (maker, product))) or None
 
 
-def tasks(text: str) -> dict[int, tuple[CardJob, ...]]:
+def tasks(text: str) -> dict[int, tuple[BackgroundOperation, ...]]:
     """What `getstatus` says of work under way, by logical device."""
-    matches: dict[int, tuple[CardJob, ...]] = {}
+    matches: dict[int, tuple[BackgroundOperation, ...]] = {}
     volume: int | None = None
     kind = ""
     for _, bare in texts.lines(text):
@@ -538,7 +537,7 @@ def tasks(text: str) -> dict[int, tuple[CardJob, ...]]:
             case "percentage complete" if volume is not None and kind:
                 share = texts.number(value)
                 progress = None if share is None or not 0 <= share <= 100 else share / 100
-                matches[volume] = (*matches.get(volume, ()), CardJob(kind=kind, progress=progress))
+                matches[volume] = (*matches.get(volume, ()), BackgroundOperation(kind=kind, progress=progress))
                 volume, kind = None, ""
     return matches
 
@@ -548,6 +547,6 @@ def _kind(operation: str) -> str:
     return next((kind for part, kind in _WORK if part in word), "" if word == "none" else clean(word, 40))
 
 
-def _job(text: str) -> CardJob | None:
+def _job(text: str) -> BackgroundOperation | None:
     kind = _kind(text.partition(":")[0].strip())
-    return CardJob(kind=kind, progress=texts.progress(text)) if kind else None
+    return BackgroundOperation(kind=kind, progress=texts.progress(text)) if kind else None

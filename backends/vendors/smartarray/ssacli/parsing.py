@@ -10,19 +10,10 @@ from backends.model import Media, State
 from backends.sizes import read_size
 from backends.subject import repeated, twice_reason
 from backends.text import clean
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray import vocabulary
-from backends.vendors.smartarray.facts import (
-    UNKNOWN,
-    BayDrive,
-    CardJob,
-    CardText,
-    DriveGroup,
-    LogicalDrive,
-    PowerSource,
-    RaidCard,
-    SmartArrayValue,
-)
+from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, LogicalDrive, PowerSource, RaidCard
 from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
 from backends.vendors.smartarray.text import value_or_none
 from backends.vendors.smartarray.vocabulary import PREDICTED, drive_state, read_health
@@ -292,7 +283,7 @@ def ssd_cache_of(method: str | None) -> str | None:
     return value_or_none(method) if "smartcache" in word or "maxcache" in word or "ssdcach" in word else None
 
 
-def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> SmartArrayValue | None:
+def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> ReportedValue | None:
     """Which accelerator serves a logical drive: its own line, else array and caching together."""
     if method is not None and (word := method.strip().lower()):
         if "smart path" in word or "bypass" in word:
@@ -300,7 +291,7 @@ def acceleration(method: str | None, caching: str | None, group: DriveGroup | No
         accelerators = {"controller cache": "controller-cache"} | dict.fromkeys(_NO_ACCELERATOR, "none")
         return vocabulary.phrase(method, accelerators.get(word))
     if group is not None and group.smart_path is not None and group.smart_path.value == "enable":
-        return SmartArrayValue(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
+        return ReportedValue(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
     if caching is None or value_or_none(caching) is None:
         return None
     return vocabulary.phrase(caching, {"on": "controller-cache", "off": "none"}.get(vocabulary.onoff(caching) or ""))
@@ -380,15 +371,15 @@ def _device(fields: Mapping[str, str]) -> str | None:
     return clean(name, 64) if name.startswith("/dev/") else None
 
 
-def _jobs(state: str, initialisation: str | None) -> tuple[CardJob, ...]:
+def _jobs(state: str, initialisation: str | None) -> tuple[BackgroundOperation, ...]:
     jobs = []
     for text in (state, initialisation or ""):
         word = text.lower()
         kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
         if kind is not None:
-            jobs.append(CardJob(kind=kind, progress=texts.progress(text)))
+            jobs.append(BackgroundOperation(kind=kind, progress=texts.progress(text)))
     if (initialisation or "").lower().startswith("queued"):  # until it has run every write takes the whole stripe
-        jobs.append(CardJob(kind="initialisation", progress=0.0))
+        jobs.append(BackgroundOperation(kind="initialisation", progress=0.0))
     return tuple(jobs)
 
 
