@@ -42,8 +42,8 @@ async def read_output(host: Host, whole: CompletenessCheck, where: str, *argv: s
 
 async def only_card(host: Host, pattern: str) -> str | None:
     """The PCI address that alone matches, by which the card of the bus is known to be the tool's; else None."""
-    matches = [path.rpartition("/")[2] for path in await host.list(pattern)]
-    return matches[0] if len(matches) == 1 else None
+    addresses = [path.rpartition("/")[2] for path in await host.list(pattern)]
+    return addresses[0] if len(addresses) == 1 else None
 
 
 def program_of(host: Host, places: Sequence[str], name: str, tool: str) -> str | Inventory:

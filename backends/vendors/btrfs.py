@@ -62,8 +62,8 @@ class Btrfs(ListingBackend):
         devices = await self._host.list(f"{folder}/devinfo/*/missing")
         errors = [path.replace("/missing", "/error_stats") for path in devices]
         paths = [f"{folder}/label", f"{folder}/exclusive_operation", *devices, *errors]
-        matches = await self._host.read_many(paths)
-        return {path.removeprefix(f"{folder}/"): text.strip() for path, text in matches.items()}
+        texts = await self._host.read_many(paths)
+        return {path.removeprefix(f"{folder}/"): text.strip() for path, text in texts.items()}
 
     async def _profiles(self, uuid: str, kind: str) -> list[str]:
         """Profiles that data or metadata have; two while they are converted."""

@@ -132,18 +132,18 @@ class ReplicaState:
 
 def parse_proc(text: str) -> dict[int, ReplicaState]:
     """Return the states that /proc/drbd of DRBD 8.4 tells, by minor number."""
-    matches: dict[int, ReplicaState] = {}
+    by_minor: dict[int, ReplicaState] = {}
     minor = -1
     for line in text.split("\n")[:20_000]:
         if row := _ROW.fullmatch(line[:400]):
             minor = int(row[1])
             if row[2] != "Unconfigured":
-                matches[minor] = _old_state(row)
-        elif minor in matches and (done := _DONE.search(line[:400])):
+                by_minor[minor] = _old_state(row)
+        elif minor in by_minor and (done := _DONE.search(line[:400])):
             share = min(round(float(done[1] or done[2]) / 100, 6), 1.0)
-            peers = tuple(replace(peer, progress=share) for peer in matches[minor].peers)
-            matches[minor] = replace(matches[minor], peers=peers)
-    return matches
+            peers = tuple(replace(peer, progress=share) for peer in by_minor[minor].peers)
+            by_minor[minor] = replace(by_minor[minor], peers=peers)
+    return by_minor
 
 
 def _old_state(row: re.Match[str]) -> ReplicaState:
@@ -156,14 +156,14 @@ def _old_state(row: re.Match[str]) -> ReplicaState:
 
 def parse_status(text: str) -> dict[int, ReplicaState]:
     """Return the states that `drbdsetup status --json` tells, by minor number."""
-    matches: dict[int, ReplicaState] = {}
+    by_minor: dict[int, ReplicaState] = {}
     for resource in rows(document(text, "[")):
         links = [_peers(link) for link in rows(resource.get("connections"))]
         for device in rows(resource.get("devices")):
             minor, volume = whole(device.get("minor")), whole(device.get("volume"))
             if minor is None or volume is None:
                 continue
-            matches[minor] = ReplicaState(
+            by_minor[minor] = ReplicaState(
                 role=word(resource.get("role"), 40) or "",
                 disk=word(device.get("disk-state"), 40) or "",
                 diskless=device.get("client") is True,
@@ -171,7 +171,7 @@ def parse_status(text: str) -> dict[int, ReplicaState]:
                 quorum=device.get("quorum") is not False,
                 peers=tuple(link[volume] for link in links if volume in link),
             )
-    return matches
+    return by_minor
 
 
 def _peers(link: Mapping[str, object]) -> dict[int, Peer]:

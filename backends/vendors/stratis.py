@@ -55,14 +55,14 @@ class PoolGauge:
 
 def gauge_of(segments: tuple[Segment, ...]) -> PoolGauge:
     """Return what `dmsetup status` tells of a thin pool."""
-    args = segments[0].words if len(segments) == 1 and segments[0].kind == "thin-pool" else ()
-    if args[:1] == ("Fail",):
+    status = segments[0].words if len(segments) == 1 and segments[0].kind == "thin-pool" else ()
+    if status[:1] == ("Fail",):
         return PoolGauge(trouble="the thin pool has failed")
-    shares = [_share(word) for word in args[1:3]]
+    shares = [_share(word) for word in status[1:3]]
     if len(shares) < 2:
         return PoolGauge()
     modes = {"ro": "the thin pool is read-only", "out_of_data_space": "it is full: it takes no more writes"}
-    trouble = next((modes[word] for word in args[3:] if word in modes), "")
+    trouble = next((modes[word] for word in status[3:] if word in modes), "")
     return PoolGauge(metadata=shares[0], data=shares[1], trouble=trouble)
 
 

@@ -77,8 +77,8 @@ def _kind(node: Node, table: Iterable[Segment]) -> str:
     """`crypt`, `multipath`, `linear`, ...; "" where nobody tells, or there are several."""
     kinds = {part.kind for part in table}
     uuid = node.attributes.get("dm/uuid", "")
-    output = next((kind for front, kind in _KINDS if uuid.startswith(front)), "")
-    return kinds.pop() if len(kinds) == 1 else output
+    kind_by_uuid = next((kind for front, kind in _KINDS if uuid.startswith(front)), "")
+    return kinds.pop() if len(kinds) == 1 else kind_by_uuid
 
 
 def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tuple[Segment, ...]) -> Array:
@@ -120,14 +120,14 @@ def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> t
 
 def _failure(part: Segment) -> str:
     """Return why a target does not serve, by its status; "" where it does, or does not say."""
-    args = part.words
-    if part.kind in ("cache", "thin-pool") and args[:1] == ("Fail",):
+    status = part.words
+    if part.kind in ("cache", "thin-pool") and status[:1] == ("Fail",):
         return f"its {part.kind.replace('-', ' ')} has failed"
-    if part.kind in ("cache", "thin-pool") and "ro" in args[3:]:
+    if part.kind in ("cache", "thin-pool") and "ro" in status[3:]:
         return f"its {part.kind.replace('-', ' ')} is read-only: the metadata are damaged"
-    if part.kind == "vdo" and args[1:2] == ("read-only",):
+    if part.kind == "vdo" and status[1:2] == ("read-only",):
         return "VDO is read-only: it ran full, or its metadata are damaged"
-    if part.kind == "verity" and args[:1] == ("C",):
+    if part.kind == "verity" and status[:1] == ("C",):
         return "its data do not match their checksums"
     return ""
 
@@ -135,11 +135,11 @@ def _failure(part: Segment) -> str:
 def _used(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
     """Yield what is used of data and metadata of a thin pool, or of the data of a VDO volume, 0..1."""
     for part in states:
-        args = part.words
-        if part.kind == "thin-pool" and len(args) > 2:
-            pairs = [("metadata", *used_of(args[1])), ("data", *used_of(args[2]))]
-        elif part.kind == "vdo" and len(args) > 6:
-            pairs = [("data", number(args[5]), number(args[6]))]
+        status = part.words
+        if part.kind == "thin-pool" and len(status) > 2:
+            pairs = [("metadata", *used_of(status[1])), ("data", *used_of(status[2]))]
+        elif part.kind == "vdo" and len(status) > 6:
+            pairs = [("data", number(status[5]), number(status[6]))]
         else:
             continue
         yield from ((word, used / total) for word, used, total in pairs if used is not None and total)
@@ -168,11 +168,11 @@ def _members(node: Node, picture: Topology) -> Iterator[Target]:
 
 def _paths(picture: Topology, states: Iterable[Segment]) -> Mapping[str, str]:
     """Paths by their nodes: `active` or `failed`."""
-    matches: dict[str, str] = {}
+    states_by_node: dict[str, str] = {}
     for devno, letter in _PATH.findall("".join(f"{' '.join(part.words)} " for part in states)):
         node = picture.tree.by_devno(devno)
-        matches[node.device if node is not None else devno] = {"A": "active", "F": "failed"}[letter]
-    return matches
+        states_by_node[node.device if node is not None else devno] = {"A": "active", "F": "failed"}[letter]
+    return states_by_node
 
 
 def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:

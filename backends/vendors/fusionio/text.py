@@ -91,10 +91,10 @@ def missing_part(text: str) -> str:
 
 def _each_once(modules: list[Module]) -> tuple[Module, ...]:
     """The first of a name counts."""
-    matches: dict[str, Module] = {}
+    by_name: dict[str, Module] = {}
     for module in modules:
-        matches.setdefault(module.name, module)
-    return tuple(matches.values())
+        by_name.setdefault(module.name, module)
+    return tuple(by_name.values())
 
 
 def _volumes_besides(module: Module, name: str) -> tuple[IoVolume, ...]:
@@ -183,12 +183,12 @@ def parse_document(text: str) -> Cards:
     adapters: list[Adapter] = []
     modules: dict[str, Module] = {}
     for row in rows(table(document(text)).get("adapter"), _MOST):
-        found_modules = [
+        row_modules = [
             module for module_row in rows(row.get("iomemory"), _MOST) if (module := _module(module_row)) is not None
         ]
-        for module in found_modules:
+        for module in row_modules:
             modules.setdefault(module.name, module)
-        adapters.append(_adapter(row, tuple(dict.fromkeys(module_of_row.name for module_of_row in found_modules))))
+        adapters.append(_adapter(row, tuple(dict.fromkeys(module.name for module in row_modules))))
     return Cards(adapters=tuple(adapters), modules=tuple(modules.values()))
 
 

@@ -106,8 +106,8 @@ async def functions(host: Host) -> tuple[Function, ...]:
     classes = await host.read_many([f"{path}/class" for path in paths])
     storage = {path: kind for path in paths if (kind := _kind(classes.get(f"{path}/class"))) in KINDS}
     hosts = await _hosts(host)
-    matches = await asyncio.gather(*(_function(host, path, kind, hosts) for path, kind in storage.items()))
-    return tuple(function for function in matches if function.driver not in _DISKS_THEMSELVES)
+    storage_functions = await asyncio.gather(*(_function(host, path, kind, hosts) for path, kind in storage.items()))
+    return tuple(function for function in storage_functions if function.driver not in _DISKS_THEMSELVES)
 
 
 async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...]) -> Function:

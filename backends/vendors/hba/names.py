@@ -136,7 +136,7 @@ async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Name
 
 def parse_lspci(text: str) -> dict[str, Named]:
     """Names by address in what `lspci -D -nn -vmm` prints: records of `Key:<tab>Value` apart by empty lines."""
-    matches: dict[str, Named] = {}
+    by_address: dict[str, Named] = {}
     for record in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
         for line in record.splitlines():
@@ -144,13 +144,13 @@ def parse_lspci(text: str) -> dict[str, Named]:
             fields.setdefault(key.strip(), value.strip())
         address = fields.get("Slot", "")
         if address:
-            matches[clean(address, 32)] = Named(
+            by_address[clean(address, 32)] = Named(
                 vendor=_name(fields.get("Vendor")),
                 device=_name(fields.get("Device")),
                 board_vendor=_name(fields.get("SVendor")),
                 board=_name(fields.get("SDevice")),
             )
-    return matches
+    return by_address
 
 
 def _name(text: str | None) -> str | None:

@@ -159,8 +159,8 @@ def removing(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
 
     It ends with 0 and removes nothing where they are others. `--yes` answers whether an active volume is to go.
     """
-    output = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
-    return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", output, address))
+    selection = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
+    return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", selection, address))
 
 
 def require_steps(steps: Sequence[ChangeStep], group: str, tools: Collection[str | None]) -> None:

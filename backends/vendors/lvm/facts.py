@@ -154,7 +154,7 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
 
     Where a name has two UUIDs, or a UUID two names, nothing of the group is understood: its volumes lie on each other.
     """
-    matches: dict[str, LvFacts] = {}
+    by_address: dict[str, LvFacts] = {}
     names: dict[str, str] = {}
     mixed: set[str] = set()
     strange = 0
@@ -164,19 +164,19 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
             if lv_facts is None:
                 strange += 1
                 continue
-            before = matches.get(lv_facts.address)
+            before = by_address.get(lv_facts.address)
             if names.setdefault(lv_facts.uuid, lv_facts.address) != lv_facts.address:
                 mixed |= {names[lv_facts.uuid].partition("/")[0], lv_facts.group}
             if before is not None and (before.uuid, before.group_uuid) != (lv_facts.uuid, lv_facts.group_uuid):
                 mixed.add(lv_facts.group)
             if before is None:
-                matches[lv_facts.address] = lv_facts
+                by_address[lv_facts.address] = lv_facts
             else:  # its segments may have other places and stripes
                 larger = {key: str(max(lv_facts.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
                 places = tuple(dict.fromkeys((*before.places, *lv_facts.places)))
-                matches[lv_facts.address] = replace(before, places=places, columns={**before.columns, **larger})
-    believed = tuple(volume for volume in matches.values() if volume.group not in mixed)
-    return believed, strange + len(matches) - len(believed)
+                by_address[lv_facts.address] = replace(before, places=places, columns={**before.columns, **larger})
+    believed = tuple(volume for volume in by_address.values() if volume.group not in mixed)
+    return believed, strange + len(by_address) - len(believed)
 
 
 def _volume(row: Mapping[str, object]) -> LvFacts | None:

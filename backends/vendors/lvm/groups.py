@@ -81,20 +81,20 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
 
 def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
     """What stands against any new volume in the group of a physical volume: parts of sentences."""
-    fields, matches = pv.columns, list[str]()
+    fields, reasons = pv.columns, list[str]()
     missing = whole(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
-        matches.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
+        reasons.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
     if fields.get("vg_exported"):
-        matches.append(f"the group {pv.group} is exported: it belongs to the machine that imports it")
+        reasons.append(f"the group {pv.group} is exported: it belongs to the machine that imports it")
     if fields.get("vg_clustered") or fields.get("vg_shared") or fields.get("vg_lock_type", "none") != "none":
         kind = clean(fields.get("vg_lock_type", "clustered"), 20)
-        matches.append(f"the group {pv.group} is shared with other machines ({kind})")
+        reasons.append(f"the group {pv.group} is shared with other machines ({kind})")
     if fields.get("vg_permissions") != "writeable":
-        matches.append(f"the group {pv.group} may only be read")
+        reasons.append(f"the group {pv.group} may only be read")
     if not pv.extent_bytes:
-        matches.append(f"LVM does not say how large an extent of {pv.group} is")
-    return tuple(matches)
+        reasons.append(f"LVM does not say how large an extent of {pv.group} is")
+    return tuple(reasons)
 
 
 def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candidate, ...]:

@@ -66,10 +66,10 @@ def is_shown(volume: LvFacts) -> bool:
 
 def by_group(volumes: Iterable[LvFacts]) -> dict[str, dict[str, LvFacts]]:
     """All volumes by group and name."""
-    matches: dict[str, dict[str, LvFacts]] = {}
+    groups: dict[str, dict[str, LvFacts]] = {}
     for volume in volumes:
-        matches.setdefault(volume.group, {})[volume.name] = volume
-    return matches
+        groups.setdefault(volume.group, {})[volume.name] = volume
+    return groups
 
 
 def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Array:

@@ -126,10 +126,10 @@ STRIPES = tuple(1 << power for power in range(14, 21))
 def readings(view: LvView) -> dict[str, Reading]:
     """Every setting that the volume has, in the order they are shown."""
     against = _blocked_reason(view)
-    matches = {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
+    by_key = {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
     return {
         key: replace(reading, availability=Availability(why_not=against)) if against is not None else reading
-        for key, reading in matches.items()
+        for key, reading in by_key.items()
     }
 
 

@@ -80,8 +80,8 @@ class Marvell(ListingBackend):
         asked = zip(READS, (CARDS, VOLUMES, DISKS), strict=True)
         tool_outputs = [await read_output(self._host, whole, NAME, program, *arguments) for arguments, whole in asked]
         cards, volumes, disks = tool_outputs
-        matches = records(cards.text, *ADAPTER)
-        if not matches:  # where there is none, no recording tells what it says
+        card_records = records(cards.text, *ADAPTER)
+        if not card_records:  # where there is none, no recording tells what it says
             return Inventory(problems=deduplicated_problems(tool_outputs[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
@@ -95,7 +95,7 @@ class Marvell(ListingBackend):
         }
         free = State.UNKNOWN if volumes.cut else State.UNASSIGNED
         return Inventory(
-            controllers=(_card(matches[0], owner),),
+            controllers=(_card(card_records[0], owner),),
             arrays=_each_once(arrays),
             drives=_each_once(tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)),
             problems=deduplicated_problems((*tool_outputs, *smart.values())),

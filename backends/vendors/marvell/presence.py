@@ -83,17 +83,17 @@ LINES = 4000
 
 def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
     """Return the records that begin with one of these labels, by labels in small letters; noise before is skipped."""
-    matches: list[dict[str, str]] = []
+    listed_records: list[dict[str, str]] = []
     for line in text.splitlines()[:LINES]:
         key, colon, value = line.partition(":")
         label = clean(key).lower()
         if not colon or not 0 < len(label) <= 40:
             continue
         if label in firsts:
-            matches.append({})
-        if matches:
-            matches[-1].setdefault(label, clean(value))
-    return tuple(matches)
+            listed_records.append({})
+        if listed_records:
+            listed_records[-1].setdefault(label, clean(value))
+    return tuple(listed_records)
 
 
 ROOT_READS: RootReads = {(*PLACES, *NVME_PLACES): (*READS, DRIVE_READ)}

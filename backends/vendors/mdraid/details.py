@@ -45,13 +45,13 @@ def parse_export(text: str) -> Mapping[str, str]:
 
     A key with two values has none.
     """
-    matches: dict[str, str] = {}
+    properties: dict[str, str] = {}
     twice: set[str] = set()
     for line in text.split("\n")[:5000]:
         key, equals, value = line.partition("=")
-        if equals and _KEY.fullmatch(key) and matches.setdefault(key, clean(value, 256)) != clean(value, 256):
+        if equals and _KEY.fullmatch(key) and properties.setdefault(key, clean(value, 256)) != clean(value, 256):
             twice.add(key)
-    return {key: value for key, value in matches.items() if key not in twice}
+    return {key: value for key, value in properties.items() if key not in twice}
 
 
 def misnamed_examine(text: str, device: str) -> str:

@@ -66,12 +66,12 @@ async def _examined(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
 
 def parse_examined(text: str) -> dict[str, str]:
     """What `mdadm --examine` says of the array that a member is of, in the words of options of `mdadm --create`."""
-    matches: dict[str, str] = {}
+    by_option: dict[str, str] = {}
     for name, value in _LINE.findall(text[:20_000]):
         copies = _COPIES.fullmatch(value)
         if name == "Layout" and copies:
             value = f"{copies[1][0]}{copies[2]}"
         if name == "Data Offset" and value.endswith(" sectors"):
             value = f"{int(value.removesuffix(' sectors')) // 2}K"
-        matches[_NAMES[name]] = value
-    return matches
+        by_option[_NAMES[name]] = value
+    return by_option

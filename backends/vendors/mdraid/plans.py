@@ -258,8 +258,8 @@ def _risk(request: RequestedValue) -> Risk:
 
 def _loss(beside: ReshapeContext) -> str:
     """What is lost, by name."""
-    matches = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in beside.contents]
-    there = f" ({', '.join(matches[:4])})" if matches else ""
+    losses = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in beside.contents]
+    there = f" ({', '.join(losses[:4])})" if losses else ""
     return (
         f"The array is taken apart and re-created of the same members: everything on it{there} is lost, and again when "
         "this is undone. A resync follows."

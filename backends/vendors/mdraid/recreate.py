@@ -33,7 +33,7 @@ def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
     bitmap = bitmap_word(array.attributes) if array.level_word != "raid0" else None
     if array.level_word != "raid0" and bitmap not in ("none", "internal"):
         return "its bitmap is neither none nor internal"
-    matches = {
+    options = {
         "chunk": None if array.chunk is None else str(array.chunk.now),
         "layout": array.layout_word,
         "bitmap": bitmap,
@@ -41,7 +41,7 @@ def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
         "data_offset": str(next(iter(offsets))),
         "name": name or None,
     }
-    return {key: value for key, value in matches.items() if value is not None}
+    return {key: value for key, value in options.items() if value is not None}
 
 
 def recreation(
@@ -87,12 +87,12 @@ def nodes_of(array: ArrayFacts) -> tuple[str, ...]:
 
 def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
     """The members that a `--create` names: its last words."""
-    matches: list[str] = []
+    devices: list[str] = []
     for word in reversed(argv):
         if not word.startswith("/dev/"):
             break
-        matches.append(word)
-    return tuple(reversed(matches))
+        devices.append(word)
+    return tuple(reversed(devices))
 
 
 def _blocked_reason(array: ArrayFacts) -> str | None:

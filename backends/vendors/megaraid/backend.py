@@ -260,14 +260,14 @@ class MegaRaid:
     async def candidates(self) -> tuple[Candidate, ...]:
         """Every drive that only a card has, with what the card says against it. Cards that cannot be read have none."""
         picture = await look(self._host)
-        matches: list[Candidate] = []
+        listed: list[Candidate] = []
         for unit in self._units.cards or await self._units.search_cards():
             try:
                 contents = unit.contents if unit.contents is not None else await unit.read()
             except RaidbenchError:
                 continue
-            matches += candidates(unit.prefix, contents, picture)
-        return tuple(matches)
+            listed += candidates(unit.prefix, contents, picture)
+        return tuple(listed)
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""

@@ -68,36 +68,36 @@ def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[
 def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
     """Every reason of the card's own against making an array of a drive."""
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives] or list(drive.volumes)
-    matches: list[str] = []
+    reasons: list[str] = []
     if used:
-        matches.append(f"it is in virtual drive {used[0]}")
+        reasons.append(f"it is in virtual drive {used[0]}")
     elif drive.group is not None:
-        matches.append(f"it is in drive group {drive.group}")
+        reasons.append(f"it is in drive group {drive.group}")
     if drive.foreign or drive.state is State.FOREIGN:
-        matches.append(FOREIGN)
+        reasons.append(FOREIGN)
     elif drive.state is State.SPARE:
-        matches.append(f"it is a hot spare ({drive.state_raw})")
-    elif not matches and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
-        matches.append(f"the card calls it {drive.state_raw or 'nothing that is known'}")
+        reasons.append(f"it is a hot spare ({drive.state_raw})")
+    elif not reasons and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
+        reasons.append(f"the card calls it {drive.state_raw or 'nothing that is known'}")
     if drive.jobs:
-        matches.append(f"{drive.jobs[0].kind} is under way on it")
-    matches += [reason for reason in reasons_against(drive.health) if reason not in matches]
-    if not matches and (twice := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
-        matches.append(twice)
-    return tuple(matches)
+        reasons.append(f"{drive.jobs[0].kind} is under way on it")
+    reasons += [reason for reason in reasons_against(drive.health) if reason not in reasons]
+    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
+        reasons.append(twice)
+    return tuple(reasons)
 
 
 def card_exclusion_reasons(contents: CardSnapshot) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
-    matches = [contents.cut.rstrip(".")] if contents.cut else []
+    reasons = [contents.cut.rstrip(".")] if contents.cut else []
     jobs = [job for volume in contents.volumes for job in volume.jobs]
     jobs += [job for drive in contents.drives for job in drive.jobs]
     working = [job.kind for job in jobs if job.kind in _BUSY]
-    matches += [f"a {working[0]} is under way on the card"] if working else []
-    matches += [problem.rstrip(".") for problem in contents.card.problems if problem.startswith(PRESERVED)]
+    reasons += [f"a {working[0]} is under way on the card"] if working else []
+    reasons += [problem.rstrip(".") for problem in contents.card.problems if problem.startswith(PRESERVED)]
     if len(contents.volumes) >= _MOST_ON_CARD:
-        matches.append(f"the card has {len(contents.volumes)} virtual drives, and takes {_MOST_ON_CARD}")
-    return tuple(matches)
+        reasons.append(f"the card has {len(contents.volumes)} virtual drives, and takes {_MOST_ON_CARD}")
+    return tuple(reasons)
 
 
 def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> ArrayPlan:

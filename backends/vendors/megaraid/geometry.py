@@ -76,7 +76,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
 def companions_of(new: NewVolume) -> dict[str, str]:
     """What a virtual drive that is made again comes back with, by key; its drives are known by their serial numbers."""
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
-    matches = {
+    companions = {
         "level": new.level,
         "drives_per_span": spans,
         "write_cache": new.write_cache or None,
@@ -85,7 +85,7 @@ def companions_of(new: NewVolume) -> dict[str, str]:
         "drive_cache": new.drive_cache,
         "name": new.name,
     }
-    return {key: value for key, value in matches.items() if value is not None}
+    return {key: value for key, value in companions.items() if value is not None}
 
 
 def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]:

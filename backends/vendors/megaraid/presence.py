@@ -53,8 +53,8 @@ DRIVERS = ("megaraid_sas", "mpi3mr")
 
 async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> int:
     """How many PCI devices these drivers have bound."""
-    matches = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
-    return len(matches)
+    paths = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
+    return len(paths)
 
 
 async def anything(host: Host) -> bool:

@@ -167,6 +167,6 @@ def _format_command(view: NamespaceView) -> tuple[str, ...]:
 
 def _settings(companions: Mapping[str, str]) -> list[str]:
     protection, _, first = companions.get("protection", "0").partition(" ")
-    args = ["--ms=1"] if companions.get("metadata") == EXTENDED else []
-    args += [f"--pi={protection}"] if protection != "0" else []
-    return [*args, "--pil=1"] if first else args
+    options = ["--ms=1"] if companions.get("metadata") == EXTENDED else []
+    options += [f"--pi={protection}"] if protection != "0" else []
+    return [*options, "--pil=1"] if first else options

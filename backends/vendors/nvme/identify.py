@@ -327,8 +327,8 @@ def parse_changeable(text: str, number: int) -> bool | None:
         value = _text_value(text, number, "supported")
     if value is not None:
         return bool(value & 4)
-    args = next(filter(None, (_abilities(inner) for _, inner in _members(lenient_json(text)))), None)
-    return None if args is None else "changeable" in args
+    abilities = next(filter(None, (_abilities(inner) for _, inner in _members(lenient_json(text)))), None)
+    return None if abilities is None else "changeable" in abilities
 
 
 def _text_value(text: str, number: int, select: str) -> int | None:

@@ -130,14 +130,14 @@ class Santricity(Settable[WebView]):
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Doors that do not answer, and disk systems that are not well."""
-        matches: list[Problem] = []
+        diagnosis: list[Problem] = []
         for door in await self._host.list(DOORS):
             try:
                 for system in await self._systems(door):
-                    matches += problems(system, await self._hardware(system))
+                    diagnosis += problems(system, await self._hardware(system))
             except RaidbenchError as error:
-                matches.append(Problem(where=f"{NAME}:{door_name(door)}", message=error.message, hint=error.hint))
-        return tuple(matches)
+                diagnosis.append(Problem(where=f"{NAME}:{door_name(door)}", message=error.message, hint=error.hint))
+        return tuple(diagnosis)
 
     async def seen(self, target: Target, *, back: bool = False) -> WebView:
         """Return a volume as its door reports it now.

@@ -99,20 +99,20 @@ def groups(text: str) -> tuple[WebGroup, ...]:
 
 def hardware(text: str) -> WebHardware:
     """What an answer of `hardware-inventory` tells of."""
-    matches = table(document(text))
-    trays = {_id(row.get("trayRef")): whole(row.get("trayId"), 999) for row in rows(matches.get("trays"))}
-    batteries = tuple(rows(matches.get("batteries")))
+    parts = table(document(text))
+    trays = {_id(row.get("trayRef")): whole(row.get("trayId"), 999) for row in rows(parts.get("trays"))}
+    batteries = tuple(rows(parts.get("batteries")))
     drives: dict[str, WebDrive] = {}
-    for row in rows(matches.get("drives")):
+    for row in rows(parts.get("drives")):
         drive = _drive(row, trays)
         if drive is not None:
             drives.setdefault(drive.place, drive)
     return WebHardware(
-        controllers=tuple(_controller(row) for row in rows(matches.get("controllers"), 16)),
+        controllers=tuple(_controller(row) for row in rows(parts.get("controllers"), 16)),
         drives=tuple(drives.values()),
         batteries=tuple(word(row.get("status")) or "unknown" for row in batteries),
         serials=tuple(
-            _identifying_texts({name: part for name, part in matches.items() if name not in ("drives", "controllers")})
+            _identifying_texts({name: part for name, part in parts.items() if name not in ("drives", "controllers")})
         ),
     )
 

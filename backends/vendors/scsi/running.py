@@ -36,19 +36,19 @@ def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[st
 
     Raises BlockedError for what a rule cannot set on this disk.
     """
-    matches: list[str] = []
+    rule_actions: list[str] = []
     for setting in SETTINGS:
         value = values.get(setting.key)
         if value is None:
             continue
         if setting.key == "queue_depth":
-            matches.append(assign("device/queue_depth", value))
+            rule_actions.append(assign("device/queue_depth", value))
         elif setting.key == "drive_cache" and disk.cache_type in ("write back", "write through"):
             word = "write back" if value == "on" else "write through"
-            matches.append(assign("device/scsi_disk/*/cache_type", word))
+            rule_actions.append(assign("device/scsi_disk/*/cache_type", word))
         else:
-            matches.append(f'RUN+="{_program(disk, tool, setting.key, value)} $devnode"')
-    return tuple(matches)
+            rule_actions.append(f'RUN+="{_program(disk, tool, setting.key, value)} $devnode"')
+    return tuple(rule_actions)
 
 
 def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:

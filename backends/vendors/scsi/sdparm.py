@@ -55,20 +55,20 @@ class Field:
 
 def parse_sdparm(text: str) -> Mapping[str, Field]:
     """The fields by their names; values other than 0 and 1 are none, and those of which two lines differ."""
-    matches: dict[str, Field] = {}
+    by_name: dict[str, Field] = {}
     lines = set(_LINE.findall(text))
     twice = repeated(name for name, _, _ in lines)
     for name, value, marks in _LINE.findall(text):
-        if value not in ("0", "1") or name in matches or name in twice:
+        if value not in ("0", "1") or name in by_name or name in twice:
             continue
         texts = dict(_MARK.findall(marks))
-        matches[name] = Field(
+        by_name[name] = Field(
             now=value == "1",
             changeable={"y": True, "n": False}.get(texts.get("cha", "")),
             saved={"1": True, "0": False}.get(texts.get("sav", "")),
             raw=clean(f"{value} {marks}"),
         )
-    return matches
+    return by_name
 
 
 def attention(code: int, text: str) -> bool:

@@ -87,13 +87,13 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
 
 def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
-    matches = [text.cut] if text.cut else []
-    matches += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
-    matches += [text.card.locked.rstrip(".")] if text.card.locked else []
+    reasons = [text.cut] if text.cut else []
+    reasons += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
+    reasons += [text.card.locked.rstrip(".")] if text.card.locked else []
     working = [job.kind for volume in text.volumes for job in volume.jobs if job.kind in _BUSY]
     working += ["rebuild" for drive in text.drives if drive.state is State.REBUILDING]
-    matches += [f"a {working[0]} is under way on the card"] if working else []
-    return tuple(matches)
+    reasons += [f"a {working[0]} is under way on the card"] if working else []
+    return tuple(reasons)
 
 
 def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:

@@ -57,13 +57,13 @@ def write_policy(card: RaidCard, volume: LogicalDrive) -> ReportedValue | None:
 def write_cache(card: RaidCard, volume: LogicalDrive) -> EffectiveValue:
     """The write policy in force. What the tool itself says counts; else it follows from cache and battery."""
     wanted = value_of(write_policy(card, volume))
-    output = value_of(volume.writing_back)
-    if output == "off" and wanted in _WRITING_BACK:
+    now = value_of(volume.writing_back)
+    if now == "off" and wanted in _WRITING_BACK:
         raw = volume.writing_back.raw if volume.writing_back else ""
         return EffectiveValue("write-through", f"{power_text(card)} (the card says {raw})")
-    if output == "on" and wanted == "write-through":
+    if now == "on" and wanted == "write-through":
         return EffectiveValue("write-back", "the card says that it caches writes")
-    if output in ("on", "off") or wanted not in _WRITING_BACK:
+    if now in ("on", "off") or wanted not in _WRITING_BACK:
         return AS_SET
     if cache_works(card) is False:
         return EffectiveValue("write-through", cache_text(card))
@@ -76,10 +76,10 @@ def write_cache(card: RaidCard, volume: LogicalDrive) -> EffectiveValue:
 
 def read_cache(volume: LogicalDrive) -> EffectiveValue:
     """Whether reads are cached, where the card tells that apart from what is set."""
-    output = value_of(volume.reading_cached)
-    if output not in ("on", "off") or output == value_of(volume.read_cache) or volume.reading_cached is None:
+    now = value_of(volume.reading_cached)
+    if now not in ("on", "off") or now == value_of(volume.read_cache) or volume.reading_cached is None:
         return AS_SET
-    return EffectiveValue(output, f"the card says {volume.reading_cached.raw}")
+    return EffectiveValue(now, f"the card says {volume.reading_cached.raw}")
 
 
 def unprotected(card: RaidCard, volume: LogicalDrive) -> str | None:

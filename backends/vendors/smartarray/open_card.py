@@ -124,7 +124,7 @@ class OpenControllers:
 
     def _unknown(self, prefix: str) -> ToolFailedError | None:
         """Why it is not known whether there is such a card; None where it is known."""
-        problem_found = next(
+        reason = next(
             (problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None
         ) or next(iter(tool_problems(self.tried)), None)
-        return None if problem_found is None else ToolFailedError(problem_found.message, hint=problem_found.hint)
+        return None if reason is None else ToolFailedError(reason.message, hint=reason.hint)

@@ -117,8 +117,12 @@ def _no_ratio(view: PartView) -> str | None:
 
 def _all_bypass(view: PartView) -> str | None:
     """Without a logical drive that may use the cache the firmware does not care for its battery (the same library)."""
-    matches = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
-    return "the firmware refuses it while every logical drive bypasses the cache" if matches == {"smart-path"} else None
+    accelerators = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
+    return (
+        "the firmware refuses it while every logical drive bypasses the cache"
+        if accelerators == {"smart-path"}
+        else None
+    )
 
 
 def _busy(view: PartView) -> str | None:

@@ -106,12 +106,12 @@ async def places_of(host: Host, program: Program, family: Family) -> tuple[str, 
 
 async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
     """PCI addresses of the cards that may be a program's."""
-    matches = []
+    addresses = []
     for address in await kernel_cards(host, program.drivers):
         vendor = await host.read(f"/sys/bus/pci/devices/{address}/subsystem_vendor") or ""
         if vendor not in program.foreign or not await host.list(f"/sys/bus/pci/drivers/smartpqi/{address}"):
-            matches.append(address)
-    return tuple(matches)
+            addresses.append(address)
+    return tuple(addresses)
 
 
 async def probe_program(host: Host, program: Program, tools: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:

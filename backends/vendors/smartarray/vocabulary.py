@@ -171,12 +171,12 @@ def values(
     fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]
 ) -> dict[str, ReportedValue]:
     """The settings of a table that the fields (by label in lower case) tell."""
-    matches = {}
+    by_key = {}
     for key, labels, meaning in table:
         text = next((fields[label.lower()] for label in labels if label.lower() in fields), None)
         if text is not None and value_or_none(text) is not None:
-            matches[key] = phrase(text, meaning(text))
-    return matches
+            by_key[key] = phrase(text, meaning(text))
+    return by_key
 
 
 PREDICTED = "predictive failure"

@@ -180,7 +180,7 @@ class Threeware(Settable[_UnitView]):
             if refused := self.refusal(done):
                 raise ToolFailedError(f"tw_cli said: {refused.rstrip('.')}.", evidence=evidence)
             if "Done." not in done.stdout:
-                asked = f"{output.rstrip('.')}." if (output := first_lines(done.stdout)) else "nothing."
+                asked = f"{first_line.rstrip('.')}." if (first_line := first_lines(done.stdout)) else "nothing."
                 raise ToolFailedError(
                     f"tw_cli does not say that it is done, but: {asked}",
                     hint=f"A question in other words than the usual is not answered. By hand: {step.shown()}",
@@ -246,13 +246,13 @@ class Threeware(Settable[_UnitView]):
     async def _cards(self, program: str) -> tuple[tuple[ThreewareCard, ...], tuple[Problem, ...]]:
         """Every card that tw_cli tells of, and what is told where these may not be all."""
         tool_output = await read_output(self._host, WHOLE, NAME, program, "info")
-        matches, present = rows(tool_output.text, "Ctl", "Model"), len(await self._host.list(CARDS))
+        card_rows, present = rows(tool_output.text, "Ctl", "Model"), len(await self._host.list(CARDS))
         problem = tool_output.problem
-        if problem is None and len(matches) < present:
-            why = f"of the kernel's {present} cards it lists {len(matches)}"
+        if problem is None and len(card_rows) < present:
+            why = f"of the kernel's {present} cards it lists {len(card_rows)}"
             problem = truncation_problem(NAME, Command(argv=(program, "info")), why)
-        pci = await only_card(self._host, CARDS) if len(matches) == 1 else None
-        cards = tuple([await self._card(program, row, pci) for row in matches])
+        pci = await only_card(self._host, CARDS) if len(card_rows) == 1 else None
+        cards = tuple([await self._card(program, row, pci) for row in card_rows])
         return cards, () if problem is None else (problem,)
 
     async def _card(self, program: str, row: Row, pci: str | None) -> ThreewareCard:
@@ -262,7 +262,7 @@ class Threeware(Settable[_UnitView]):
             read_output(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, question) for question in questions
         ]
         fields = dict(zip(questions, await asyncio.gather(*asked), strict=True))
-        text = {question: item.text for question, item in fields.items()}
+        text = {question: tool_output.text for question, tool_output in fields.items()}
         battery = rows(text.get("bbustatus", ""), *_BATTERIES)
         card = ThreewareCard(
             row=row,
@@ -283,7 +283,13 @@ class Threeware(Settable[_UnitView]):
                     where=f"{NAME}:/{name}", message=refused_text(command, why), hint=by_hand(command)
                 )
         return replace(
-            card, cut=short | {question: item.problem for question, item in fields.items() if item.problem is not None}
+            card,
+            cut=short
+            | {
+                question: tool_output.problem
+                for question, tool_output in fields.items()
+                if tool_output.problem is not None
+            },
         )
 
     async def seen(self, target: Target, *, back: bool = False) -> _UnitView:

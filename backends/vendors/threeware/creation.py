@@ -119,16 +119,16 @@ def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | No
 def card_exclusion_reasons(card: ThreewareCard) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
     model = card.row["Model"]
-    matches = [problem.message.rstrip(".") for problem in card.cut.values()]
+    reasons = [problem.message.rstrip(".") for problem in card.cut.values()]
     if not _NAMES.fullmatch(model):
-        matches.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
+        reasons.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
     working = [row["Status"].lower() for row in (*card.units, *card.ports) if running_word(row["Status"]) in _BUSY]
-    matches += [f"a unit is {working[0]} on the card"] if working else []
+    reasons += [f"a unit is {working[0]} on the card"] if working else []
     # 3w-9xxx.h and 3w-sas.h: TW_MAX_UNITS, TW_MAX_UNITS_9650SE.
     most = 32 if _MANY.fullmatch(model) else 16
     if len(card.units) >= most:
-        matches.append(f"the card has {len(card.units)} units, and Linux sees {most}")
-    return tuple(matches)
+        reasons.append(f"the card has {len(card.units)} units, and Linux sees {most}")
+    return tuple(reasons)
 
 
 def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> ArrayPlan:

@@ -139,8 +139,8 @@ class ThreewareCard:
             ready = self.battery.get("BBUReady") == "Yes"
             state = _BATTERIES.get(self.battery["Status"].lower(), "failed")
             return state if ready or state != "optimal" else "learning"
-        output = self.row.get("BBU", "")
-        return _BATTERIES.get(output.lower(), "failed") if output else "unknown"
+        column = self.row.get("BBU", "")
+        return _BATTERIES.get(column.lower(), "failed") if column else "unknown"
 
 
 def controller_target(name: str) -> Target:

@@ -25,9 +25,9 @@ Row = Mapping[str, str]
 
 def rows(text: str, *columns: str) -> tuple[Row, ...]:
     """Rows of the tables that have these columns, without those whose name another row has."""
-    matches = [row for row in _rows(text) if all(column in row for column in columns)]
-    twice = repeated(next(iter(row.values())) for row in matches)
-    return tuple(row for row in matches if next(iter(row.values())) not in twice)
+    complete_rows = [row for row in _rows(text) if all(column in row for column in columns)]
+    twice = repeated(next(iter(row.values())) for row in complete_rows)
+    return tuple(row for row in complete_rows if next(iter(row.values())) not in twice)
 
 
 def named_twice(text: str, *columns: str) -> str:
@@ -231,12 +231,12 @@ def parse_unit_details(text: str, unit: str, ports: Collection[str]) -> UnitDeta
 
 def _values(text: str, where: str) -> dict[str, str]:
     """By label in small letters, of one thing, without those of which two lines differ."""
-    matches: dict[str, str] = {}
+    by_label: dict[str, str] = {}
     twice: set[str] = set()
     for raw in text.splitlines()[:LINES]:
         line = _VALUE.fullmatch(raw.strip()[:400])
         if line is not None and line[1] == where:
             label, value = line[2].lower(), clean(line[3].strip(), 80)
-            if matches.setdefault(label, value) != value:
+            if by_label.setdefault(label, value) != value:
                 twice.add(label)
-    return {label: value for label, value in matches.items() if label not in twice}
+    return {label: value for label, value in by_label.items() if label not in twice}

@@ -356,23 +356,25 @@ class Zfs:
             return await self._pool(name.split("/")[0])
 
     async def _pool(self, name: str) -> dict[str, ZfsValue]:
-        matches = parse_properties(await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name))
-        if untold := [key for key in ("guid", "ashift", "autotrim") if key not in matches]:
+        properties = parse_properties(
+            await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name)
+        )
+        if untold := [key for key in ("guid", "ashift", "autotrim") if key not in properties]:
             raise _truncation_error("zpool get", f"{untold[0]} of {clean(name)} is not in it")
-        return matches
+        return properties
 
     async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> dict[str, dict[str, ZfsValue]]:
         """Values by dataset and property; every one that is asked for has its line, also where it does not apply."""
         columns = "name,property,value,received,source"
-        matches = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
-        if untold := [f"{key} of {name}" for name in names for key in keys if key not in matches.get(name, {})]:
+        by_dataset = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
+        if untold := [f"{key} of {name}" for name in names for key in keys if key not in by_dataset.get(name, {})]:
             raise _truncation_error("zfs get", f"{clean(untold[0], 200)} is not in it")
-        return matches
+        return by_dataset
 
     async def _inheriting_datasets(self, name: str, key: str) -> tuple[str, ...]:
         with cache_across_changes():  # whoever inherits the old value inherits the new one
-            matches = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
-        return inheriting_datasets(name, ((name, values[key]) for name, values in matches.items() if key in values))
+            by_dataset = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
+        return inheriting_datasets(name, ((name, values[key]) for name, values in by_dataset.items() if key in values))
 
     async def _locks(self, view: DatasetView) -> str:
         """Those of its pool, since values are inherited, and those of the disk that a volume is."""

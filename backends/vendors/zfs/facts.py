@@ -109,12 +109,12 @@ def parse_pools(text: str) -> dict[str, dict[str, str]]:
 
 def parse_values(text: str) -> dict[str, dict[str, ZfsValue]]:
     """By dataset and property what `zfs get -o name,property,value,received,source` printed."""
-    matches: dict[str, dict[str, ZfsValue]] = {}
+    by_dataset: dict[str, dict[str, ZfsValue]] = {}
     for name, key, value, received, source in rows_once(text, 5, names=2):
-        matches.setdefault(name, {})[key] = ZfsValue(
+        by_dataset.setdefault(name, {})[key] = ZfsValue(
             text=value, source=source, received=None if received == "-" else received
         )
-    return matches
+    return by_dataset
 
 
 def parse_properties(text: str) -> dict[str, ZfsValue]:

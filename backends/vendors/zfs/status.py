@@ -131,10 +131,10 @@ class PoolStatus:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """Return what goes on: resilvers, scrubs, what moves data, what single devices do. What is paused does not."""
-        matches = [*self._scans(), *self._moves()]
+        under_way = [*self._scans(), *self._moves()]
         notes = " ".join(vdev.note for vdev in self.vdevs)
-        matches += [Task(kind=kind) for word, kind in _NOTED.items() if f"({word}" in notes]
-        return tuple({task.kind: task for task in reversed(matches)}.values())[::-1]
+        under_way += [Task(kind=kind) for word, kind in _NOTED.items() if f"({word}" in notes]
+        return tuple({task.kind: task for task in reversed(under_way)}.values())[::-1]
 
     def _scans(self) -> Iterator[Task]:
         """Yield what reads or writes back the whole pool; the paragraph has one after the other."""

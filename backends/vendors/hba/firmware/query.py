@@ -38,8 +38,10 @@ async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> C
     drives = [await _drive(questions, address, configuration) for address in disks]
     numbers = sorted(volume.number for volume in await questions.ask(layouts.volumes, FirmwareQuery.VOLUMES) or ())
     volumes = [await _volume(questions, number, configuration, drives) for number in numbers]
-    matches = tuple(volume for volume in volumes if volume is not None)
-    return CardSnapshot(card=card, volumes=matches, drives=_owned(drives, matches), problems=tuple(questions.problems))
+    answered = tuple(volume for volume in volumes if volume is not None)
+    return CardSnapshot(
+        card=card, volumes=answered, drives=_owned(drives, answered), problems=tuple(questions.problems)
+    )
 
 
 class _Questions:

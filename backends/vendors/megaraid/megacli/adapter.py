@@ -262,11 +262,11 @@ def _schedule(
 
 
 def _pairs(text: str, keys: Sequence[str]) -> Mapping[str, str]:
-    matches: dict[str, str] = {}
+    by_label: dict[str, str] = {}
     for line in lines(text):
         if line.key in keys and line.value:
-            matches.setdefault(line.key, line.value)
-    return matches
+            by_label.setdefault(line.key, line.value)
+    return by_label
 
 
 _STATES = {
@@ -346,14 +346,14 @@ def reports_battery(text: str) -> bool:
 
 
 def _state(fields: Mapping[str, list[str]]) -> ReportedValue:
-    output = _first(fields, "battery state")
+    state_text = _first(fields, "battery state")
     for key, meaning in _WORST_FIRST:
         if yes(_first(fields, key.lower())):
             return ReportedValue(value=meaning, raw=key)
     if _first(fields, "issohgood").lower() == "no":
         return ReportedValue(value="failed", raw="isSOHGood")
-    if output:
-        return ReportedValue(value=_STATES.get(output.lower(), UNKNOWN), raw=output)
+    if state_text:
+        return ReportedValue(value=_STATES.get(state_text.lower(), UNKNOWN), raw=state_text)
     charging = value_or_none(_first(fields, "charging status"))  # `None` while it is not charged
     if charging is None:
         return ReportedValue(value=UNKNOWN, raw="")

@@ -195,8 +195,8 @@ class MegaCli:
         """
         if not key.isascii() or not key.isprintable() or not key.strip() or key.startswith("-") or " " in key:
             raise InvalidValueError("An activation key is one word of printable ASCII characters.")
-        args = commands.apply_key(card, key, preview=preview)
-        return (Command(argv=(self._ask.tool, *args), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
+        argument_lists = commands.apply_key(card, key, preview=preview)
+        return (Command(argv=(self._ask.tool, *argument_lists), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
         """The tool's verdict on a command that changes something: see `verdict.judge`.
@@ -308,8 +308,8 @@ class MegaCli:
 
     async def _host_number(self, address: str) -> int | None:
         """The SCSI host that the kernel made for the card; its virtual drives are targets of channel 2 there."""
-        matches = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
-        numbers = [path.rpartition("/host")[2] for path in matches]
+        paths = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
+        numbers = [path.rpartition("/host")[2] for path in paths]
         return int(numbers[0]) if len(numbers) == 1 and numbers[0].isdecimal() else None
 
     def _changes(self, lines: tuple[tuple[str, ...], ...]) -> tuple[Command, ...]:

@@ -52,14 +52,14 @@ def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
 
     `Check Consistency on VD #3 (target id #3) Completed 4% in 808 Minutes.`
     """
-    matches: dict[int, BackgroundOperation] = {}
+    by_volume: dict[int, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _VOLUME.match(row[:400].strip())
         kind = KINDS.get(match["kind"].lower()) if match else None
         if match and kind:
             job = BackgroundOperation(kind=kind, progress=fraction(match["percent"]))
-            matches.setdefault(int(match["target"] or match["number"]), job)
-    return matches
+            by_volume.setdefault(int(match["target"] or match["number"]), job)
+    return by_volume
 
 
 def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:

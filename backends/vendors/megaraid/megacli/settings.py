@@ -92,11 +92,11 @@ def of_ncq(text: str) -> dict[str, ReportedValue]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    matches: dict[str, str] = {}
+    by_label: dict[str, str] = {}
     for line in lines(text):
         if line.key and line.value:
-            matches.setdefault(line.key, line.value)
-    return matches
+            by_label.setdefault(line.key, line.value)
+    return by_label
 
 
 def _amount(text: str, *units: str) -> ReportedValue | None:
@@ -194,7 +194,7 @@ def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str
 
 
 def _add(card: int, new: NewVolume) -> tuple[str, ...]:
-    args = _policy_options(new)
+    options = _policy_options(new)
     drives = tuple(_place(slot) for slot in new.drives)
     if len(set(drives)) != len(drives):
         raise InvalidValueError("A drive is named twice among the members.")
@@ -204,7 +204,7 @@ def _add(card: int, new: NewVolume) -> tuple[str, ...]:
             raise InvalidValueError(f"MegaCli makes no {new.level} of several spans.")
         if len(drives) < _FEWEST[level] or (level == 1 and len(drives) % 2):
             raise InvalidValueError(f"{len(drives)} drives make no {new.level}.")
-        return commands.add(card, level, drives, args)
+        return commands.add(card, level, drives, options)
     if new.level not in _SPANNED:
         raise InvalidValueError(f"How to make {clean(new.level)} with MegaCli is not known.")
     level, drives_each = _SPANNED[new.level], new.drives_per_span or 0
@@ -213,7 +213,7 @@ def _add(card: int, new: NewVolume) -> tuple[str, ...]:
     if level == 10 and drives_each % 2:
         raise InvalidValueError(f"{drives_each} drives in each span make no {new.level}.")
     spans = [drives[start : start + drives_each] for start in range(0, len(drives), drives_each)]
-    return commands.add_spanned(card, level, spans, args)
+    return commands.add_spanned(card, level, spans, options)
 
 
 def _policy_options(new: NewVolume) -> tuple[str, ...]:

@@ -140,8 +140,8 @@ def _of_own_line(expected: _Expected, code: int | None, rows: Sequence[str], tex
 
 def exit_code(text: str) -> int | None:
     """The last `Exit Code: 0xNN`; None if it is missing, as it sometimes is."""
-    matches = _CODE.findall(text)
-    return int(matches[-1], 16) if matches else None
+    codes = _CODE.findall(text)
+    return int(codes[-1], 16) if codes else None
 
 
 def deleted(text: str) -> int | None:

@@ -221,21 +221,21 @@ def policies(line: str) -> Policies:
     Each by its word wherever it stands; by its place, as unknown, where no word is known. Write-back that stays
     with a bad battery is always-write-back.
     """
-    args = [part.strip() for part in line.split(",") if part.strip()] if line else []
-    write, read, io = (_policy(args, position, table) for position, table in enumerate((_WRITE, _READ, _IO)))
+    policy_words = [part.strip() for part in line.split(",") if part.strip()] if line else []
+    write, read, io = (_policy(policy_words, position, table) for position, table in enumerate((_WRITE, _READ, _IO)))
     if write is not None and write.value == "write-back" and _bad_bbu(line):
-        battery_word = next(part for part in args if _BAD_BBU.get(part.lower()))
+        battery_word = next(part for part in policy_words if _BAD_BBU.get(part.lower()))
         write = ReportedValue(value="always-write-back", raw=battery_word)
     return Policies(write_cache=write, read_ahead=read, io_policy=io)
 
 
-def _policy(args: list[str], position: int, table: Mapping[str, str]) -> ReportedValue | None:
-    for word_part in args:
+def _policy(policy_words: list[str], position: int, table: Mapping[str, str]) -> ReportedValue | None:
+    for word_part in policy_words:
         if word_part.lower() in table:
             return ReportedValue(value=table[word_part.lower()], raw=word_part)
     known_words = {**_WRITE, **_READ, **_IO, **_BAD_BBU}
-    if position < len(args) and args[position].lower() not in known_words:
-        return ReportedValue(value=UNKNOWN, raw=args[position])
+    if position < len(policy_words) and policy_words[position].lower() not in known_words:
+        return ReportedValue(value=UNKNOWN, raw=policy_words[position])
     return None
 
 

@@ -217,13 +217,13 @@ def _notices(status: Fields) -> list[str]:
 
 def options(data: Mapping[str, object]) -> tuple[Option, ...]:
     """Advanced software options: `Unlimited` is active, a time that runs down a trial, `(Unsupported)` of no use."""
-    matches: dict[str, Option] = {}
+    by_name: dict[str, Option] = {}
     for column in ("adv s/w opt", "software option"):
         for _, row in tables(data, column):
             name, time = row.text(column), row.text("time remaining")
             if name is not None:
-                matches.setdefault(name, Option(name=name, state=_option(time)))
-    return tuple(matches.values())
+                by_name.setdefault(name, Option(name=name, state=_option(time)))
+    return tuple(by_name.values())
 
 
 def _option(time: str | None) -> ReportedValue:
@@ -239,13 +239,13 @@ def _option(time: str | None) -> ReportedValue:
 
 def overview(data: Mapping[str, object]) -> dict[int, str]:
     """Cards in `show`, with their models; RAID cards and those in IT mode stand in tables of their own."""
-    matches: dict[int, str] = {}
+    models: dict[int, str] = {}
     for column in ("ctl", "ctrl"):
         for heading, row in tables(data, column):
             number = row.whole(column)
             if number is not None and "overview" in heading.lower():
-                matches.setdefault(number, row.text("model", "product name", "adaptertype") or "")
-    return matches
+                models.setdefault(number, row.text("model", "product name", "adaptertype") or "")
+    return models
 
 
 def safe_id(data: Mapping[str, object]) -> str | None:

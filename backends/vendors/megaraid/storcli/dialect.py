@@ -197,8 +197,8 @@ class StorCli7:
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
-        args = commands.volume_arguments(key, value, self.LACKS)
-        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *args),)
+        arguments = commands.volume_arguments(key, value, self.LACKS)
+        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *arguments),)
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
@@ -225,9 +225,9 @@ class StorCli7:
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
         """See `Dialect`. One line makes it, so no number is waited for."""
         for line in lines:
-            where, *args = line[1:]
-            adds = where == f"/c{card}" and args[:2] == ["add", "vd"]
-            deletes = re.fullmatch(rf"/c{card}/v[0-9]{{1,5}}", where) and args[:2] == [self.DELETE, "force"]
+            where, *arguments = line[1:]
+            adds = where == f"/c{card}" and arguments[:2] == ["add", "vd"]
+            deletes = re.fullmatch(rf"/c{card}/v[0-9]{{1,5}}", where) and arguments[:2] == [self.DELETE, "force"]
             if not adds and not deletes:
                 raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
 

@@ -45,17 +45,17 @@ class Reply:
 def replies(text: str) -> tuple[Reply, ...]:
     """Every answer in what was printed, in its order. Empty if nothing is understood."""
     plain = text.replace("\0", "").replace("\ufeff", "")
-    matches = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
-    if not matches and _OPENING.search(plain) is not None:
+    answers = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
+    if not answers and _OPENING.search(plain) is not None:
         # JSON of a line for each key in which every text is escaped: the tool prints names as they are
         mended = "\n".join(map(_escape, plain.splitlines()))
-        matches = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
-    if not matches:
-        matches = [
+        answers = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
+    if not answers:
+        answers = [
             _reply(status, data, ends=None if closed else False, differing=differing)
             for status, data, closed, differing in sections(plain)
         ]
-    return tuple(matches)
+    return tuple(answers)
 
 
 _LINE = re.compile(r'([ \t]*"[^"\\]{1,120}"[ \t]*:[ \t]*)"(.{0,2000})"([ \t]*,?[ \t]*)')
@@ -92,14 +92,14 @@ class _JsonObject:
 
     def __call__(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
         """Return the object without those keys: neither value is believed."""
-        matches = dict(pairs)
-        if len(matches) == len(pairs):
-            return matches
+        members = dict(pairs)
+        if len(members) == len(pairs):
+            return members
         for key, value in pairs:
-            if key in matches and matches[key] != value:
+            if key in members and members[key] != value:
                 self.differing.append(key)
-                del matches[key]
-        return matches
+                del members[key]
+        return members
 
 
 def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...]]]:
@@ -187,9 +187,9 @@ def sections(text: str) -> Iterator[Section]:
     starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
-        matches = _parse_section(lines[start:end])
-        if "Status" in matches[0] or "Description" in matches[0]:
-            yield matches
+        section = _parse_section(lines[start:end])
+        if "Status" in section[0] or "Description" in section[0]:
+            yield section
 
 
 def _begins(lines: list[str], at: int, line: str) -> bool:

@@ -100,8 +100,8 @@ def _media(text: str | None, interface: str | None) -> Media:
 
 
 def _size(row: Fields, details: Fields, sector: int | None) -> int | None:
-    output = details.text("coerced size")
-    number = sizes.exact(output, sector) if output is not None else None
+    coerced = details.text("coerced size")
+    number = sizes.exact(coerced, sector) if coerced is not None else None
     return number if number is not None else read_size(row.text("size"))
 
 
@@ -132,28 +132,28 @@ def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, obje
 
 def _flat(data: object) -> dict[str, object]:
     """Values of all levels; of a key that is there twice the upper one."""
-    matches: dict[str, object] = {}
+    values: dict[str, object] = {}
     if isinstance(data, Mapping):
         for key, value in data.items():
             if isinstance(value, Mapping):
                 for inner, deep in value.items():
-                    matches.setdefault(str(inner), deep)
+                    values.setdefault(str(inner), deep)
             else:
-                matches[str(key)] = value
-    return matches
+                values[str(key)] = value
+    return values
 
 
 def rebuilds(data: Mapping[str, object]) -> dict[Place, BackgroundOperation]:
     """Answer to `show rebuild`: progress by place, of those drives that are rebuilding."""
-    matches: dict[Place, BackgroundOperation] = {}
+    by_place: dict[Place, BackgroundOperation] = {}
     for _, row in tables(data, "drive-id"):
         at = drive_path(row.text("drive-id") or "")
         status = row.text("status") or ""
         share = row.whole("progress%", "progress")
         if at is not None and "not in progress" not in status.lower() and (share is not None or status):
             done = share / 100 if share is not None and share <= 100 else None
-            matches[at] = BackgroundOperation(kind="rebuild", progress=done, state=status)
-    return matches
+            by_place[at] = BackgroundOperation(kind="rebuild", progress=done, state=status)
+    return by_place
 
 
 def _order(at: Place) -> tuple[int, int]:

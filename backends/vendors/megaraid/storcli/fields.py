@@ -210,7 +210,7 @@ def tables(data: Mapping[str, object], column: str) -> Iterator[tuple[str, Field
 @lru_cache(maxsize=2048)
 def _names(keys: tuple[str, ...]) -> Mapping[str, str]:
     """Plain keys and the very ones. Rows of a table all have the same, so each table is looked at once."""
-    matches: dict[str, str] = {}
+    by_plain_key: dict[str, str] = {}
     for key in keys:
-        matches.setdefault(plain(key), key)
-    return matches
+        by_plain_key.setdefault(plain(key), key)
+    return by_plain_key

@@ -27,10 +27,10 @@ def again(command: Command, done: Completed) -> Command | None:
     printed = (done.stdout + done.stderr).lower()
     if not any(phrase in printed for phrase in _UNFIT):  # an answer of a large chassis is taken apart once, not twice
         return None
-    matches = replies(done.stdout)
-    text = " ".join(reply.description for reply in matches) if matches else said(done.stdout + done.stderr)
+    answers = replies(done.stdout)
+    text = " ".join(reply.description for reply in answers) if answers else said(done.stdout + done.stderr)
     unfit = any(phrase in text.lower() for phrase in _UNFIT)
-    return commands.without_nolog(command) if unfit and not any(reply.ok for reply in matches) else None
+    return commands.without_nolog(command) if unfit and not any(reply.ok for reply in answers) else None
 
 
 BREAKS_OFF = "its answer breaks off"
@@ -95,9 +95,9 @@ class StorCliReader:
     async def replies(self, command: Command) -> tuple[Completed, tuple[Reply, ...]]:
         """A read and everything it answered; notes the version."""
         done = await self.run(command)
-        matches = replies(done.stdout)
-        self.version = next((text for reply in matches if (text := reply.status.text("cli version"))), self.version)
-        return done, matches
+        answers = replies(done.stdout)
+        self.version = next((text for reply in answers if (text := reply.status.text("cli version"))), self.version)
+        return done, answers
 
     def _require_named(self, command: Command, done: Completed, matches: tuple[Reply, ...], where: str) -> None:
         """Raise ToolFailedError for answers about another object than that of the path, or twice about it."""

@@ -167,8 +167,8 @@ def _secured(details: Fields) -> bool | None:
 
 def _cached(column: object) -> ReportedValue | None:
     """The column `Cac`: `-` is none. What else it may say no recording tells."""
-    output = column.strip() if isinstance(column, str) else ""
-    return ReportedValue(value="off" if output == "-" else "on", raw=clean(output)) if output else None
+    column_text = column.strip() if isinstance(column, str) else ""
+    return ReportedValue(value="off" if column_text == "-" else "on", raw=clean(column_text)) if column_text else None
 
 
 def _device(text: str | None) -> str | None:

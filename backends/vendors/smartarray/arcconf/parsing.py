@@ -101,8 +101,10 @@ def _heading(bare: str) -> tuple[str, str] | None:
 
 def orders(passage: OutputSection) -> list[str]:
     """Places of the members as old builds write them: `0,0 0,1 0,2`, over several lines."""
-    output = next((value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), "")
-    rows = [output, *(line for line in passage.lines if _ORDER.fullmatch(line))] if output else []
+    first_row = next(
+        (value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), ""
+    )
+    rows = [first_row, *(line for line in passage.lines if _ORDER.fullmatch(line))] if first_row else []
     return [pair.replace(",", ":") for row in rows for pair in row.split() if _ORDER.fullmatch(pair)]
 
 
@@ -524,7 +526,7 @@ def _model(maker: str | None, product: str | None) -> str | None:
 
 def tasks(text: str) -> dict[int, tuple[BackgroundOperation, ...]]:
     """What `getstatus` says of work under way, by logical device."""
-    matches: dict[int, tuple[BackgroundOperation, ...]] = {}
+    by_volume: dict[int, tuple[BackgroundOperation, ...]] = {}
     volume: int | None = None
     kind = ""
     for _, bare in texts.lines(text):
@@ -537,9 +539,9 @@ def tasks(text: str) -> dict[int, tuple[BackgroundOperation, ...]]:
             case "percentage complete" if volume is not None and kind:
                 share = texts.number(value)
                 progress = None if share is None or not 0 <= share <= 100 else share / 100
-                matches[volume] = (*matches.get(volume, ()), BackgroundOperation(kind=kind, progress=progress))
+                by_volume[volume] = (*by_volume.get(volume, ()), BackgroundOperation(kind=kind, progress=progress))
                 volume, kind = None, ""
-    return matches
+    return by_volume
 
 
 def _kind(operation: str) -> str:

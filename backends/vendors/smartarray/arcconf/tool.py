@@ -153,8 +153,8 @@ class Arcconf:
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
         """What the usage has words for: caching of a SmartRAID, write and read cache of series 2 to 8."""
-        matches = commands.creation_options(text.card.family, commands.SetcacheOptions(usage))
-        return {key: tuple(table) for key, (_, table) in matches.items()}
+        options = commands.creation_options(text.card.family, commands.SetcacheOptions(usage))
+        return {key: tuple(table) for key, (_, table) in options.items()}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """One line, in words that the usage has."""

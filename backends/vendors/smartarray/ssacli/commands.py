@@ -119,5 +119,5 @@ def options(text: str) -> tuple[str, ...]:
         return ()
     _, _, listed = text.rpartition("options are:")
     rows = (listed or text).splitlines()
-    matches = [row.split()[0] for row in rows if row[:1].isspace() and row.strip()]
-    return tuple(dict.fromkeys(word for word in matches if re.fullmatch(r"[A-Za-z0-9/+.]{1,24}", word, re.ASCII)))
+    values = [row.split()[0] for row in rows if row[:1].isspace() and row.strip()]
+    return tuple(dict.fromkeys(word for word in values if re.fullmatch(r"[A-Za-z0-9/+.]{1,24}", word, re.ASCII)))
