@@ -20,7 +20,7 @@ from backends.vendors.scsi.smartctl import parse_smartctl
 from backends.vendors.smartarray.arcconf.parsing import card_text
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smcli.facts import parse_profile
-from backends.vendors.threeware.settings import named_twice, parse_unit_details, policy, rows
+from backends.vendors.threeware.settings import parse_unit_details, policy, repeated_names_reason, rows
 from backends.vendors.zfs.facts import parse_datasets, parse_pools, parse_values
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,9 +99,9 @@ UNITS = ("Unit", "UnitType", "Status")
 
 def test_tw_cli_a_unit_that_is_there_twice_is_left_out_and_said() -> None:
     assert [row["Unit"] for row in rows(TW_CLI.format(second="u1"), *UNITS)] == ["u0", "u1"]
-    assert named_twice(TW_CLI.format(second="u1"), *UNITS) == ""
+    assert repeated_names_reason(TW_CLI.format(second="u1"), *UNITS) == ""
     assert rows(TW_CLI.format(second="u0"), *UNITS) == ()
-    assert named_twice(TW_CLI.format(second="u0"), *UNITS) == "it names u0 more than once"
+    assert repeated_names_reason(TW_CLI.format(second="u0"), *UNITS) == "it names u0 more than once"
 
 
 @pytest.mark.parametrize(

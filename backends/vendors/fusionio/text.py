@@ -175,7 +175,7 @@ _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _LABELLED_PCI = re.compile(r"(?:^|\s)([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$", re.ASCII | re.IGNORECASE)
 _CONNECTED = {"0": "NOT connected", "1": "connected"}
 
-Known = TypeVar("Known", Adapter, Module, IoVolume)
+Facts = TypeVar("Facts", Adapter, Module, IoVolume)
 
 
 def parse_document(text: str) -> Cards:
@@ -216,7 +216,7 @@ def _module_of_both(module: Module, second: Module | None) -> Module:
     return replace(_filled(module, second), volumes=(*both, *volumes.values()))
 
 
-def _filled(first: Known, second: Known | None) -> Known:
+def _filled(first: Facts, second: Facts | None) -> Facts:
     """What the one does not tell, from the other."""
     if second is None:
         return first

@@ -10,7 +10,7 @@ from backends.host import Host
 from backends.model import Controller, Inventory, Problem
 from backends.topology import Topology, read_tree
 from backends.vendors.hba.functions import Function, functions
-from backends.vendors.hba.inventory import controller, enriched, placed
+from backends.vendors.hba.inventory import add_firmware_facts, controller, place_drives
 from backends.vendors.hba.names import Named, names
 from backends.vendors.hba.tools import narrow_link_problems, tool_of, unanswered_problems, unmanaged_problems
 
@@ -51,7 +51,7 @@ class HbaBackend:
         for function in self._functions:
             if asking is not None and self._unmanaged(inventory, function):
                 inventory = await self._with_firmware_answers(inventory, function, asking)
-        return placed(inventory, self._functions, await self._paths(inventory))
+        return place_drives(inventory, self._functions, await self._paths(inventory))
 
     async def _paths(self, inventory: Inventory) -> Mapping[str, str]:
         """Where in sysfs the drives are that have no controller yet, by node."""
@@ -91,7 +91,7 @@ class HbaBackend:
             return inventory.merge(Inventory(problems=(problem,)))
         tool = tool_of(function)
         why = f"none: {tool.name} is not found" if tool is not None and self._tool(function) is None else "none"
-        return enriched(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
+        return add_firmware_facts(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
 
     def _unmanaged(self, inventory: Inventory, function: Function) -> bool:
         """Whether this is a card to ask: one that no vendor's backend has."""

@@ -154,7 +154,7 @@ def lock_of(group_uuid: str) -> str:
     return f"lvm-{group_uuid}"
 
 
-def removing(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
+def removal_step(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
     """What removes one volume: LVM looks at UUID, tag and snapshots itself, under the lock of the group.
 
     It ends with 0 and removes nothing where they are others. `--yes` answers whether an active volume is to go.
@@ -282,7 +282,7 @@ def find_volume(
         looked_at=(node.device,),
         locks=tuple(sorted(with_disk(lock_of(array.uuids[0]), identity(node)).splitlines())),
         uuids=uuids,
-        remove=(removing(lvremove, lv_facts.address, lv_facts.uuid, array.uuids[1]),),
+        remove=(removal_step(lvremove, lv_facts.address, lv_facts.uuid, array.uuids[1]),),
     )
 
 

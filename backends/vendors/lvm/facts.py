@@ -86,7 +86,7 @@ class LvFacts:
         return self.columns.get("lv_active", "").startswith(("active", "local"))
 
     @property
-    def elsewhere(self) -> bool:
+    def is_on_other_host(self) -> bool:
         """Return whether another host of its cluster has it."""
         return self.columns.get("lv_active", "").startswith("remote")
 
@@ -240,7 +240,7 @@ def parse_tables(text: str) -> Mapping[str, LoadedTable]:
     }
 
 
-def beneath(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts]:
+def lower_volumes(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts]:
     """The volume and all hidden ones that its data lie on, each once. `volumes`: all of its group by name."""
     waiting, visited = [volume.name], set[str]()
     while waiting:

@@ -21,8 +21,8 @@ from backends.vendors.lvm.facts import (
     VDO_POOL,
     WRITECACHE,
     LvFacts,
-    beneath,
     is_in_use,
+    lower_volumes,
 )
 from backends.vendors.lvm.readings import MODES
 
@@ -101,7 +101,7 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
     """What bears its data: beneath a cache the slow volume, of a thin or VDO volume its pool's data."""
     if volume.kind not in _LAYERS:
         return volume
-    lower = [lv_facts for lv_facts in beneath(volume, group) if lv_facts.kind not in _LAYERS]
+    lower = [lv_facts for lv_facts in lower_volumes(volume, group) if lv_facts.kind not in _LAYERS]
     return lower[0] if lower else volume
 
 
@@ -124,9 +124,9 @@ def _own_level(volume: LvFacts) -> Level:
 
 def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:
     """Nodes of the physical volumes that it lies on, with those of its cache."""
-    parts = [*beneath(volume, group)]
+    parts = [*lower_volumes(volume, group)]
     if (cache := group.get(volume.pool or "")) is not None and volume.kind in (CACHE, WRITECACHE):
-        parts += beneath(cache, group)
+        parts += lower_volumes(cache, group)
     return tuple(
         dict.fromkeys(node_name for part in parts for node_name in part.places if node_name.startswith("/dev/"))
     )
@@ -197,7 +197,7 @@ def _health_word(volume: LvFacts) -> str:
 def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
     """Return why nothing can be done with a volume at all; None where it serves."""
     if not is_in_use(volume, group):
-        where = "active on another host" if volume.elsewhere else "not active"
+        where = "active on another host" if volume.is_on_other_host else "not active"
         return State.OFFLINE, f"{where}, and a physical volume is missing" if _lacks_disk(volume, group) else where
     if volume.kind == "error":
         return State.FAILED, "it answers every request with an error"
@@ -209,7 +209,7 @@ def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Stat
 
 
 def _lacks_disk(volume: LvFacts, group: Mapping[str, LvFacts]) -> bool:
-    return any(MISSING in lv_facts.places for lv_facts in beneath(volume, group))
+    return any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, group))
 
 
 def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
@@ -226,7 +226,7 @@ def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
     Of a flush is known how much of what is cached is clean.
     """
     tasks = [task for task in (_sync_of(volume), _flush_of(volume)) if task is not None]
-    for lv_facts in beneath(volume, group):
+    for lv_facts in lower_volumes(volume, group):
         if "pvmove" in lv_facts.columns.get("lv_role", "").split(",") or lv_facts.name.startswith("pvmove"):
             tasks.append(Task(kind="migration", progress=lv_facts.share("copy_percent")))
     if volume.columns.get("lv_merging") == "merging":
@@ -317,7 +317,7 @@ def _vdo_lines(volume: LvFacts) -> Iterable[tuple[str, str | None]]:
 def _places_text(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
     parts = (
         location
-        for lv_facts in beneath(volume, group)
+        for lv_facts in lower_volumes(volume, group)
         for location in lv_facts.places
         if location.startswith(("/dev/", "["))
     )

@@ -11,7 +11,7 @@ from backends.settings import Availability, Reading, Risk, Setting, check_value,
 from backends.sizes import size_words
 from backends.topology.tree import number
 from backends.values import dataclass
-from backends.vendors.lvm.facts import MISSING, WRITECACHE, beneath
+from backends.vendors.lvm.facts import MISSING, WRITECACHE, lower_volumes
 from backends.vendors.lvm.settings import CACHE_POLICY, DEFAULT, READ_AHEAD, RESHAPED, LvView, settings_of
 
 _MOST = (1 << 31) - 1
@@ -152,7 +152,7 @@ def _blocked_reason(view: LvView) -> str | None:
         return "lvchange is not installed"
     if not volume.active:
         return f"it is not active: lvchange --activate y {volume.address}"
-    if any(MISSING in lv_facts.places for lv_facts in beneath(volume, view.group)) or volume.columns.get(
+    if any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, view.group)) or volume.columns.get(
         "lv_health_status"
     ):
         return f"it is not whole ({volume.columns.get('lv_health_status', 'a physical volume is missing')})"

@@ -45,7 +45,7 @@ from backends.vendors.mdraid.details import (
     unnamed,
 )
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
-from backends.vendors.mdraid.interrupted_creation import assembling
+from backends.vendors.mdraid.interrupted_creation import assembly_hint
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
 from backends.vendors.mdraid.plans import (
     GEOMETRY,
@@ -194,7 +194,9 @@ class MdRaid:
             await self._array(change.target)
         except DeviceGoneError:
             return (
-                None if tool is None else await assembling(self._host, tool, node_path(change.target.address), change)
+                None
+                if tool is None
+                else await assembly_hint(self._host, tool, node_path(change.target.address), change)
             )
         except RaidbenchError:
             pass

@@ -232,7 +232,7 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
         target=None if top is None else Target(backend=NAME, address=top),
         device=None if top is None else node_path(top),
         looked_at=tuple(map(node_path, running)),
-        remove=_removing(tool, parts),
+        remove=_removal_steps(tool, parts),
         locks=locks,
     )
 
@@ -285,7 +285,7 @@ def _partial_text(parts: _Parts) -> str:
     return f"{have}, and no array of them runs."
 
 
-def _removing(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
+def _removal_steps(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
     """The outer array first: it holds the inner ones."""
     stops: list[tuple[str, ...]] = [(tool, "--stop", node_path(facts.name)) for facts in parts.outer]
     stops += [(tool, "--zero-superblock", *map(node_path, parts.marked_inner))] if parts.marked_inner else []

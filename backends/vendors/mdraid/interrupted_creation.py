@@ -31,7 +31,7 @@ _NODE = re.compile(r"/dev/[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9+_./-]{0,127}")
 _COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)
 
 
-async def assembling(host: Host, mdadm: str, device: str, change: Change) -> str | None:
+async def assembly_hint(host: Host, mdadm: str, device: str, change: Change) -> str | None:
     """What to do first about an array that a change stopped and did not create: assemble it, where its members agree.
 
     mdadm writes all of its metadata at once, as the last but one thing that it does (Create.c, write_init_super):

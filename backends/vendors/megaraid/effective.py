@@ -59,10 +59,10 @@ def protection_text(card: Card) -> str:
     """The state of the protection, to complete "...: "."""
     if card.backup is None:
         return "no battery or CacheVault is fitted" if card.backup_known else "the tool says nothing of a battery"
-    return f"the {named(card.backup)} is {card.backup.state.raw or card.backup.state.value}"
+    return f"the {protection_name(card.backup)} is {card.backup.state.raw or card.backup.state.value}"
 
 
-def named(backup: CacheProtection) -> str:
+def protection_name(backup: CacheProtection) -> str:
     """`battery` or `CacheVault`."""
     return "CacheVault" if backup.kind == "cachevault" else "battery"
 

@@ -112,7 +112,7 @@ def _card_facts(contents: CardSnapshot, tool: str, version: str | None) -> Itera
     jbod = value_of(card.values.get("jbod"))
     yield from shown_facts({**card.shown, **({JBOD: jbod} if jbod is not None else {})})
     if card.backup is not None:
-        name = effective.named(card.backup)
+        name = effective.protection_name(card.backup)
         yield Fact(label=name.capitalize() if name == "battery" else name, value=_backup_text(card))
         yield from (Fact(label=f"{name}: {label}", value=text) for label, text in card.backup.details.items())
     refused = [key for key, yes in card.supports.items() if not yes]

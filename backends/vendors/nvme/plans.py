@@ -13,8 +13,8 @@ from backends.text import clean
 from backends.topology.device_identity import identity
 from backends.vendors.nvme.facts import ControllerView, NamespaceView
 from backends.vendors.nvme.formats import companions_in, format_steps
-from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT, stored
-from backends.vendors.nvme.settings import shown as shown_as
+from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT, number_of
+from backends.vendors.nvme.settings import value_of_number as shown_as
 from backends.vendors.nvme.sysfs import KernelController, KernelNamespace
 from backends.vendors.nvme.tool import NAMES
 
@@ -55,7 +55,7 @@ def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Ch
     present = view.features[field.feature].value
     if present is None:
         return ()
-    number = present if value is None else field.into(present, stored(key, value))
+    number = present if value is None else field.into(present, number_of(key, value))
     pair = (f"--feature-id={field.feature}", f"--value=0x{number:08x}")
     return (ChangeStep(argv=(view.program or NAMES[0], "set-feature", view.controller.device, *pair)),)
 

@@ -19,7 +19,7 @@ from backends.topology import Topology, look
 from backends.vendors._disk_systems import lock_name, node_of
 from backends.vendors.santricity import responses
 from backends.vendors.santricity.facts import WebHardware, WebSystem, WebView, WebVolume
-from backends.vendors.santricity.inventory import NAME, door_name, inventory, named, problems, system_address
+from backends.vendors.santricity.inventory import NAME, door_name, inventory, problems, system_address, volume_identity
 from backends.vendors.santricity.readings import BY_KEY, SETTINGS, needs_hardware, readings, request_value
 
 DOORS = f"/{NAME}:/*"
@@ -90,7 +90,7 @@ class Santricity(Settable[WebView]):
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a volume; nothing else has any."""
-        return SETTINGS if _place_of(target) is not None else ()
+        return SETTINGS if _parse_address(target) is not None else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Every setting now, asked of the disk system. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
@@ -109,7 +109,7 @@ class Santricity(Settable[WebView]):
 
     def identity_of(self, view: WebView, key: str) -> Identity:
         """A volume by its world wide name."""
-        return named(view.system, view.volume)
+        return volume_identity(view.system, view.volume)
 
     async def lock_for(self, view: WebView, key: str) -> str:
         """That of the disk, which runs on it take too; of the disk system where no disk is known."""
@@ -144,7 +144,7 @@ class Santricity(Settable[WebView]):
 
         Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError.
         """
-        address = _place_of(target)
+        address = _parse_address(target)
         if address is None:
             raise not_found(target)
         door, name, volume_name = address
@@ -213,7 +213,7 @@ def _as_failure(error: RaidbenchError) -> ToolFailedError:
     return ToolFailedError(error.message, hint=error.hint, evidence=error.evidence)
 
 
-def _place_of(target: Target) -> tuple[str, str, str] | None:
+def _parse_address(target: Target) -> tuple[str, str, str] | None:
     """Door, disk system and volume of an address; None for a drive, and for what can be no volume."""
     parts = target.address.split("/")
     if target.backend != NAME or len(parts) != 3 or not all(parts) or parts[2].startswith("drive "):

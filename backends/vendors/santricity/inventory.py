@@ -144,7 +144,7 @@ def _array(
 def _identity(system: WebSystem, volume: WebVolume, node: Node | None) -> Identity | None:
     if node is not None:
         return identity(node)
-    return named(system, volume) if volume.wwn is not None else None
+    return volume_identity(system, volume) if volume.wwn is not None else None
 
 
 def _volume_rows(volume: WebVolume, group: WebGroup | None, hardware: WebHardware) -> list[tuple[str, str | None]]:
@@ -158,7 +158,7 @@ def _volume_rows(volume: WebVolume, group: WebGroup | None, hardware: WebHardwar
     ]
 
 
-def named(system: WebSystem, volume: WebVolume) -> Identity:
+def volume_identity(system: WebSystem, volume: WebVolume) -> Identity:
     """What a volume is, on whichever machine."""
     wwn = None if volume.wwn is None else f"naa.{volume.wwn}"
     return Identity(name=f"{system_address(system)}/{volume.name}", wwn=wwn)

@@ -46,7 +46,7 @@ class OpenController:
         return self.text
 
 
-Heard = Callable[[str, OpenController | Problem | None], Awaitable[None]]
+CardReport = Callable[[str, OpenController | Problem | None], Awaitable[None]]
 """Hears of a card by its address: None when it is known to be there, then what was read of it, or why not."""
 
 
@@ -76,7 +76,7 @@ class OpenControllers:
         """The cards of the last look."""
         return tuple(self._units.values()) if self._units is not None else await self.search_cards()
 
-    async def search_cards(self, report: Heard = _report_nothing) -> tuple[OpenController, ...]:
+    async def search_cards(self, report: CardReport = _report_nothing) -> tuple[OpenController, ...]:
         """Search for tools and cards, and read each card anew; the tools are asked at the same time."""
         async with self._searching:
             pairs = await asyncio.gather(*(self._look(program, report) for program in PROGRAMS))
@@ -91,7 +91,7 @@ class OpenControllers:
             return tuple(units.values())
 
     async def _look(
-        self, program: Program, report: Heard
+        self, program: Program, report: CardReport
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
         """What one program sees, one card after the other."""
         tried = await probe_program(self._host, program, self._made)

@@ -24,12 +24,11 @@ from backends.topology import look
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
 from backends.vendors.smcli import PLACES, WHOLE
-from backends.vendors.smcli.dialects import DIALECTS, done, is_valid_name, names_in, refusal
+from backends.vendors.smcli.dialects import DIALECTS, is_carried_out, is_valid_name, names_in, refusal
 from backends.vendors.smcli.facts import SystemProfile, parse_profile, whole_sections
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
 from backends.vendors.smcli.readings import SYSTEM_SETTINGS, VOLUME_SETTINGS, SystemView, readings
 from backends.vendors.smcli.statements import (
-    asked,
     candidates,
     companions_now,
     identity,
@@ -37,6 +36,7 @@ from backends.vendors.smcli.statements import (
     legal_companions,
     plan_logical_drive,
     require_room,
+    script_argv,
     step,
     threshold_warning,
     value_before,
@@ -48,7 +48,7 @@ READ_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SystemPlace:
+class _SystemAddress:
     """A target's disk system and logical drive."""
 
     system: str
@@ -87,7 +87,7 @@ class Smcli(Settable[SystemView]):
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a disk system, and of a logical drive; drives have none."""
-        address = _place_of(target)
+        address = _parse_address(target)
         if address is None:
             return ()
         return SYSTEM_SETTINGS if address.volume is None else VOLUME_SETTINGS
@@ -158,7 +158,7 @@ class Smcli(Settable[SystemView]):
 
     def refusal(self, done: Completed) -> str:
         """Why SMcli did not do it, in its own words; "" if it says that it did."""
-        return _refusal(done)
+        return "" if is_carried_out(done.stdout) else refusal(f"{done.stdout}\n{done.stderr}")
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """The drives of every disk system, by what each told last: to ask takes half a minute."""
@@ -208,7 +208,7 @@ class Smcli(Settable[SystemView]):
 
     async def _view(self, target: Target, *, cached: bool = False) -> SystemView:
         """What a target is now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
-        address = _place_of(target)
+        address = _parse_address(target)
         program = self._host.which(PLACES)
         if address is None or program is None:
             raise not_found(target)
@@ -228,11 +228,11 @@ class Smcli(Settable[SystemView]):
         """That of the disk system of a name, asked in the words of each dialect. Raises ToolFailedError."""
         answer = ""
         for terms in DIALECTS:
-            tool_output = await self._run(asked(program, name, f"show {terms.system} profile;"))
+            tool_output = await self._run(script_argv(program, name, f"show {terms.system} profile;"))
             answer = tool_output.text
             profile = parse_profile(whole_sections(answer) if tool_output.cut else answer)
             if profile is not None and profile.name == name:
-                line = Command(argv=asked(program, name, f"show {terms.system} profile;"))
+                line = Command(argv=script_argv(program, name, f"show {terms.system} profile;"))
                 if profile.misnamed:
                     raise ToolFailedError(refused_text(line, profile.misnamed), hint=by_hand(line))
                 twice = refused_text(line, profile.twice) if profile.twice else ""
@@ -252,13 +252,9 @@ class Smcli(Settable[SystemView]):
         return judged(WHOLE, command, NAME, done if WHOLE.lost(answer) else answer)
 
 
-def _place_of(target: Target) -> _SystemPlace | None:
+def _parse_address(target: Target) -> _SystemAddress | None:
     """The disk system and logical drive of an address; None for a drive, and for what can be neither."""
     system, slash, volume = target.address.partition("/")
     if target.backend != NAME or not is_valid_name(system) or volume.startswith("drive ") or (slash and not volume):
         return None
-    return _SystemPlace(system=system, volume=volume or None)
-
-
-def _refusal(ended: Completed) -> str:
-    return "" if done(ended.stdout) else refusal(f"{ended.stdout}\n{ended.stderr}")
+    return _SystemAddress(system=system, volume=volume or None)

@@ -37,7 +37,7 @@ _FRAME = (
 )
 
 
-def done(text: str) -> bool:
+def is_carried_out(text: str) -> bool:
     """Whether the answer is that of a statement which was carried out to its end."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return bool(lines) and lines[-1] == "SMcli completed successfully." and "Script execution complete." in lines

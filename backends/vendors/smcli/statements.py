@@ -35,7 +35,7 @@ from backends.vendors.smcli.readings import (
 )
 
 
-def asked(program: str, name: str, statement: str) -> tuple[str, ...]:
+def script_argv(program: str, name: str, statement: str) -> tuple[str, ...]:
     """The words of one statement to the disk system of a name."""
     return (program, "-n", name, "-c", statement)
 
@@ -45,7 +45,7 @@ def step(view: SystemView, key: str, value: str) -> ChangeStep:
     terms, setting = view.profile.nouns, BY_KEY[key]
     subject = terms.system if view.volume is None else f'{terms.volume} ["{view.volume.name}"]'
     word = setting.value_words.get(value) or (_delay(value, terms.fractions) if setting is FLUSH_MODIFIER else value)
-    return ChangeStep(argv=asked(view.program, view.profile.name, f"set {subject} {setting.parameter}={word};"))
+    return ChangeStep(argv=script_argv(view.program, view.profile.name, f"set {subject} {setting.parameter}={word};"))
 
 
 def _delay(value: str, fractions: bool) -> str:
@@ -207,7 +207,8 @@ def plan_logical_drive(request: ArrayRequest, profile: SystemProfile, program: s
         wish=wanted,
         maker="SMcli",
         steps=tuple(
-            ChangeStep(argv=asked(program, profile.name, statement)) for statement in _statements(wanted, profile.nouns)
+            ChangeStep(argv=script_argv(program, profile.name, statement))
+            for statement in _statements(wanted, profile.nouns)
         ),
         size_bytes=capacity(wanted, data),
         data_drives=data,

@@ -54,10 +54,10 @@ from backends.vendors.threeware.settings import (
     WRITE_CACHE,
     Row,
     UnitDetails,
-    named_twice,
     parse_unit_details,
     policy,
     port_serial,
+    repeated_names_reason,
     rows,
     values,
 )
@@ -277,7 +277,7 @@ class Threeware(Settable[_UnitView]):
         }
         columns = {"unitstatus": _UNITS, "drivestatus": _PORTS, "bbustatus": _BATTERIES}
         for question in questions:
-            if why := named_twice(text[question], *columns[question]):
+            if why := repeated_names_reason(text[question], *columns[question]):
                 command = Command(argv=(program, "info", name, question))
                 short[question] = Problem(
                     where=f"{NAME}:/{name}", message=refused_text(command, why), hint=by_hand(command)

@@ -30,7 +30,7 @@ def rows(text: str, *columns: str) -> tuple[Row, ...]:
     return tuple(row for row in complete_rows if next(iter(row.values())) not in twice)
 
 
-def named_twice(text: str, *columns: str) -> str:
+def repeated_names_reason(text: str, *columns: str) -> str:
     """Return why rows of the tables that have these columns are refused, as a clause; "" where none is."""
     names = (next(iter(row.values())) for row in _rows(text) if all(column in row for column in columns))
     twice = sorted(repeated(names))

@@ -57,10 +57,10 @@ from backends.vendors.zfs.inventory import (
     arrays,
     controller,
     link_of,
-    listed,
     node_of,
     own_names,
     plain_arrays,
+    select_listed,
 )
 from backends.vendors.zfs.parameters import (
     FOLDER,
@@ -314,14 +314,13 @@ class Zfs:
 
     async def _cache_values(self, listing: PoolsFound) -> None:
         """The values of all that is listed, asked for at once."""
-        names = [dataset.name for dataset in listed(listing)]
+        names = [dataset.name for dataset in select_listed(listing)]
         if not names:
             self._kept = {}
             return
-        values_read, pool_values = await asyncio.gather(
-            self._get(_READ, names), asyncio.gather(*map(self._pool, listing.pools))
-        )
-        pools, values = dict(zip(listing.pools, pool_values, strict=True)), values_read
+        answers = asyncio.gather(*map(self._pool, listing.pools))
+        values, pool_values = await asyncio.gather(self._get(_READ, names), answers)
+        pools = dict(zip(listing.pools, pool_values, strict=True))
         why_not = await denial_of(self._host, self._tool())
         self._kept = {
             name: _view(name, values[name], pools.get(name.split("/")[0], {}), listing.module, why_not)
@@ -383,18 +382,15 @@ class Zfs:
         node = node_of(await self._host.link(link_of(view.name))) if view.kind is ZfsKind.VOLUME else None
         return pool if node is None else f"{pool}\n{await lock_of(self._host, kernel_name(node))}"
 
-    def _tool(self) -> str:
-        tool = self._host.which(("zfs",))
+    def _tool(self, program: str = "zfs") -> str:
+        tool = self._host.which((program,))
         if tool is None:
             raise RefusedError(_WITHOUT_TOOLS.message, hint=_WITHOUT_TOOLS.hint)
         return tool
 
     async def _ask(self, program: str, *words: str) -> str:
         """What a program prints. Raises ToolFailedError in its words."""
-        tool = self._host.which((program,))
-        if tool is None:
-            raise RefusedError(_WITHOUT_TOOLS.message, hint=_WITHOUT_TOOLS.hint)
-        command = Command(argv=(tool, *words), timeout=SECONDS, stall=STALL)
+        command = Command(argv=(self._tool(program), *words), timeout=SECONDS, stall=STALL)
         done = await self._host.run(command)
         if done.returncode != 0 or done.truncated:
             reason = "its answer is too long." if done.truncated else _error_sentence(done)

@@ -66,7 +66,7 @@ def target_of(name: str) -> Target:
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 
-def listed(listing: PoolsFound) -> tuple[ListedDataset, ...]:
+def select_listed(listing: PoolsFound) -> tuple[ListedDataset, ...]:
     """What is listed, each pool's in the order of their names."""
     datasets: list[ListedDataset] = []
     counts: dict[str, int] = {}
@@ -94,7 +94,7 @@ def controller(module: ModuleView) -> Controller:
 
 def arrays(listing: PoolsFound, picture: Topology) -> Iterator[Array]:
     """Everything that is listed."""
-    shown = listed(listing)
+    shown = select_listed(listing)
     for dataset in shown:
         status = listing.statuses.get(dataset.pool)
         members = _members(status, picture) if status is not None else ()

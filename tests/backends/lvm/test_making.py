@@ -10,7 +10,7 @@ from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
 from backends.change import ChangeStep
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Level, Media, Target
-from backends.vendors.lvm.creation import GroupRoom, plan_volume, removing, require_steps
+from backends.vendors.lvm.creation import GroupRoom, plan_volume, removal_step, require_steps
 from backends.vendors.lvm.groups import PvFacts, no_volume_reason
 from tests.case_loop import loop_over
 
@@ -146,7 +146,7 @@ UUID = "fkVpqU-BGEj-3ntk-ty1j-ZVg4-OUS3-hze1Iv"
 @pytest.mark.parametrize("level", [Level.RAID0, Level.RAID1, Level.RAID5, Level.RAID10])
 def test_the_steps_that_are_planned_may_be_taken(level: Level) -> None:
     made = planned(level, 4, assume_clean=True)
-    require_steps((*made.steps, removing(REMOVE, "data/rb-1", UUID, made.uuids[1])), "data", (CREATE, REMOVE))
+    require_steps((*made.steps, removal_step(REMOVE, "data/rb-1", UUID, made.uuids[1])), "data", (CREATE, REMOVE))
 
 
 @loop_over(
@@ -158,9 +158,9 @@ def test_the_steps_that_are_planned_may_be_taken(level: Level) -> None:
         tuple(word.replace("data", "other") for word in planned(Level.RAID0, 2).steps[0].argv),
         (REMOVE, "--yes", "data/mail"),
         (REMOVE, "--yes", "--force", "data"),
-        tuple(removing(REMOVE, "other/rb-1", UUID, f"raidbench-{'0' * 32}").argv),
-        tuple(removing(REMOVE, "data/rb-1", UUID, "mine").argv),
-        (CREATE, *removing(REMOVE, "data/rb-1", UUID, f"raidbench-{'0' * 32}").argv[1:]),
+        tuple(removal_step(REMOVE, "other/rb-1", UUID, f"raidbench-{'0' * 32}").argv),
+        tuple(removal_step(REMOVE, "data/rb-1", UUID, "mine").argv),
+        (CREATE, *removal_step(REMOVE, "data/rb-1", UUID, f"raidbench-{'0' * 32}").argv[1:]),
     ],
 )
 def test_no_other_step_is_taken(argv: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.vendors.smcli.dialects import done, names_in, refusal
+from backends.vendors.smcli.dialects import is_carried_out, names_in, refusal
 from backends.vendors.smcli.facts import SystemProfile, parse_profile
 from backends.vendors.smcli.readings import BY_KEY, FLUSH_MODIFIER, SystemView, readings, value_of
 from backends.vendors.smcli.statements import step
@@ -129,7 +129,7 @@ def test_a_row_of_a_longer_label_is_not_taken_for_another() -> None:
     ],
 )
 def test_only_the_whole_frame_means_that_it_was_carried_out(text: str, fine: bool) -> None:
-    assert done(text) is fine
+    assert is_carried_out(text) is fine
 
 
 def test_a_refusal_is_what_stands_in_the_frame() -> None:

@@ -34,7 +34,7 @@ _BAD = ("replacement required", "battery pack missing", "pack is about to fail &
 """Properties that mean, with `Yes`, that it keeps nothing."""
 
 
-def listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
+def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
     """(what `show all` says, whether it says anything): no table, but `BBU = Absent`, means none is fitted.
 
     `BBU Status` is a bare number without published meaning and is never taken for a state.
@@ -48,7 +48,7 @@ def listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
     return None, (fitted or "").lower() in ("absent", "not present", "missing")
 
 
-def asked(data: Mapping[str, object], kind: str) -> CacheProtection | None:
+def parse_answer(data: Mapping[str, object], kind: str) -> CacheProtection | None:
     """Answer to `/cN/cv show all` or `/cN/bbu show all`; None if it is not about one."""
     properties: dict[str, object] = {}
     for _, row in tables(data, "property"):
@@ -57,7 +57,7 @@ def asked(data: Mapping[str, object], kind: str) -> CacheProtection | None:
             properties.setdefault(key, row.raw("value"))
     fields = Fields(properties)
     if not fields:
-        shown, _ = listed(data)
+        shown, _ = parse_listed(data)
         return shown
     return _backup(kind, fields, properties)
 

@@ -88,7 +88,7 @@ def card(number: int, data: Mapping[str, object]) -> Card:
     fields = Fields(data)
     basics, version, hardware = fields.fields("basics"), fields.fields("version"), fields.fields("hwcfg")
     limits, status = fields.fields("capabilities"), fields.fields("status")
-    protection, has_answer = battery.listed(data)
+    protection, has_answer = battery.parse_listed(data)
     driver = _joined(version.text("driver name"), version.text("driver version")) or _joined(
         fields.text("driver name"), fields.text("driver version")
     )

@@ -117,11 +117,11 @@ class StorCli7:
     async def _whole(self, problems: list[str], card: int) -> Data:
         """`show all` of a card; `show` where the tool dies of that. Raises as `cards` where neither says anything."""
         try:
-            whole = await self._asker.demand(card, f"/c{card}", "show", "all")
+            whole = await self._asker.read_required(card, f"/c{card}", "show", "all")
         except UnreadableError as error:
             problems.append(error.message)
             try:
-                whole = await self._asker.demand(card, f"/c{card}", "show")
+                whole = await self._asker.read_required(card, f"/c{card}", "show")
             except ToolFailedError:
                 raise error from None
         problems += self._asker.complaints
@@ -133,7 +133,7 @@ class StorCli7:
         Where it is not `certain` that there are any, the tool's word that there are none is no problem.
         """
         refusals: list[str] = []
-        data = await self._asker.attempt(refusals, card, where, "show", "all", or_else=("show",))
+        data = await self._asker.read_optional(refusals, card, where, "show", "all", or_else=("show",))
         problems += refusals if certain or data or not any(_none(text) for text in refusals) else []
         return data
 
@@ -250,7 +250,7 @@ class StorCli7:
         return tuple(tuple(_masked(word) if word in line.secret else word for word in line.argv) for line in lines)
 
     async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
-        return await self._asker.refusable(problems, card, where, "show", "autobgi")
+        return await self._asker.read_refusable(problems, card, where, "show", "autobgi")
 
     async def _card(self, problems: list[str], number: int, whole: Mapping[str, object]) -> Card:
         """The card with what has to be asked for apart."""
@@ -263,7 +263,7 @@ class StorCli7:
             ("consistency_check", "cc", cards.check, properties.of_check),
         ):
             if card.supports.get(key) is not False:
-                data = await self._asker.refusable(problems, number, f"/c{number}", "show", verb)
+                data = await self._asker.read_refusable(problems, number, f"/c{number}", "show", verb)
                 mode, work = understand(data)
                 values |= {key: mode} if mode is not None else {}
                 values |= more(data)
@@ -275,13 +275,13 @@ class StorCli7:
         """What this version has beside."""
         values = dict(card.values)
         if card.supports.get("perf_tuning"):
-            data = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
+            data = await self._asker.read_refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
             mode = cards.perf_mode(data)
             values |= {"perf_mode": mode} if mode is not None else {}
         for name in properties.SHOWN:
             if card.supports.get(name) is False:
                 continue
-            data = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", name)
+            data = await self._asker.read_refusable(problems, card.number, f"/c{card.number}", "show", name)
             values |= properties.of_property(name, data)
         return replace(card, values=values)
 
@@ -292,9 +292,9 @@ class StorCli7:
         kinds = {"cachevault": ("cv",), "bbu": ("bbu",)}.get(card.backup.kind if card.backup else "", ("cv", "bbu"))
         says_absent = False
         for kind in kinds:
-            reply = await self._asker.maybe(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
+            reply = await self._asker.read_or_none(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
             protection = (
-                battery.asked(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
+                battery.parse_answer(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
             )
             if protection is not None:
                 return replace(card, backup=protection, backup_known=True)
@@ -312,7 +312,7 @@ class StorCli7:
         if not places:
             return matches
         where = f"/c{card}/eall/sall" if any(not at.startswith(":") for at in places) else f"/c{card}/sall"
-        work = drives.rebuilds(await self._asker.attempt(problems, card, where, "show", "rebuild"))
+        work = drives.rebuilds(await self._asker.read_optional(problems, card, where, "show", "rebuild"))
         return tuple(
             replace(drive, jobs=(job,)) if (job := work.get((drive.enclosure, drive.slot))) is not None else drive
             for drive in matches
@@ -347,7 +347,7 @@ class StorCli8(StorCli7):
     async def _more(self, problems: list[str], card: Card) -> Card:
         """Advanced software options are not in `show all`."""
         supports = {"io_policy": False, **card.supports}
-        data = await self._asker.attempt(problems, card.number, f"/c{card.number}", "show", "aso")
+        data = await self._asker.read_optional(problems, card.number, f"/c{card.number}", "show", "aso")
         return replace(
             card, supports=supports, options=cards.options(data) or card.options, safe_id=cards.safe_id(data)
         )
@@ -357,11 +357,11 @@ class StorCli8(StorCli7):
         if whole:
             return card
         try:
-            data = await self._asker.demand(card.number, f"/c{card.number}", "show", "all")
+            data = await self._asker.read_required(card.number, f"/c{card.number}", "show", "all")
         except UnreadableError as error:  # a virtual drive can be set all the same
             problems.append(error.message)
             return replace(card, backup=None, backup_known=False)
-        protection, has_answer = battery.listed(data)
+        protection, has_answer = battery.parse_listed(data)
         return replace(card, backup=protection, backup_known=has_answer)
 
 

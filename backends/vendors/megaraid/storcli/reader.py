@@ -122,7 +122,7 @@ class StorCliReader:
             raise self.failure(command, done, None)
         return reply
 
-    async def demand(self, card: int, *arguments: str) -> Data:
+    async def read_required(self, card: int, *arguments: str) -> Data:
         """The data of an answer that must be there. Raises UnreadableError where it says nothing, ToolFailedError."""
         command = commands.read(self._tool, *arguments)
         done, replies = await self.replies(command)
@@ -133,7 +133,9 @@ class StorCliReader:
         self.complaints = self._complaints(reply, *arguments)
         return reply.data
 
-    async def attempt(self, problems: list[str], card: int, *arguments: str, or_else: tuple[str, ...] = ()) -> Data:
+    async def read_optional(
+        self, problems: list[str], card: int, *arguments: str, or_else: tuple[str, ...] = ()
+    ) -> Data:
         """The data of an answer that may be missing: then a problem says so, in the tool's words.
 
         `or_else`: other words about the same object, for where the first say nothing that is understood.
@@ -142,19 +144,19 @@ class StorCliReader:
             reply = await self.answer(card, *arguments)
         except UnreadableError as error:
             problems.append(error.message)
-            return await self.attempt(problems, card, arguments[0], *or_else) if or_else else Data()
+            return await self.read_optional(problems, card, arguments[0], *or_else) if or_else else Data()
         except RaidbenchError as error:
             problems.append(error.message)
             return Data()
         if reply is None:
             problems.append(f"{self._tool} gave no answer that is understood to {' '.join(arguments)}.")
-            return await self.attempt(problems, card, arguments[0], *or_else) if or_else else Data()
+            return await self.read_optional(problems, card, arguments[0], *or_else) if or_else else Data()
         problems += self._complaints(reply, *arguments)
         return reply.data
 
-    async def refusable(self, problems: list[str], card: int, *arguments: str) -> Data:
+    async def read_refusable(self, problems: list[str], card: int, *arguments: str) -> Data:
         """The data of an answer that not every card has: that it refuses is none of the problems, half of it is."""
-        reply = await self.maybe(problems, card, *arguments)
+        reply = await self.read_or_none(problems, card, *arguments)
         return Data() if reply is None else reply.data
 
     def _complaints(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
@@ -167,7 +169,7 @@ class StorCliReader:
         reason = reply.description or first_failure(reply) or "no reason given"
         return f"{self._tool} {' '.join(arguments)}: {reason.rstrip('.')}."
 
-    async def maybe(self, problems: list[str], card: int, *arguments: str) -> Reply | None:
+    async def read_or_none(self, problems: list[str], card: int, *arguments: str) -> Reply | None:
         """The answer for what need not be there; None and a problem where there is none or half of one."""
         try:
             reply = await self.answer(card, *arguments)
