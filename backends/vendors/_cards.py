@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from backends.model import Level, Media, State
@@ -36,6 +37,21 @@ AS_SET = EffectiveValue()
 def value_of(reported: ReportedValue | None) -> str | None:
     """Return the common word; None where nothing is reported."""
     return None if reported is None else reported.value
+
+
+def reported_word(text: str | None, meanings: Mapping[str, str]) -> ReportedValue | None:
+    """Return what a word means by the table (keys in lower case); None where the tool says nothing."""
+    return None if text is None else ReportedValue(value=meanings.get(text.lower(), UNKNOWN), raw=text)
+
+
+def reported_number(text: str | None, number: int | None) -> ReportedValue | None:
+    """Return the number that was read of a text, `unknown` if none was; None where the tool says nothing."""
+    return None if text is None else ReportedValue(value=UNKNOWN if number is None else str(number), raw=text)
+
+
+def reported_only(values: Mapping[str, ReportedValue | None]) -> dict[str, ReportedValue]:
+    """Return those of the values that are reported, by their keys."""
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def value_text(configured: str | None, effective: EffectiveValue) -> str | None:

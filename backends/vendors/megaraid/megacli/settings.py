@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from backends.errors import InvalidValueError
 from backends.text import clean
-from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors._cards import ReportedValue, reported_number, reported_only
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.megacli import commands
 from backends.vendors.megaraid.megacli.text import lines, value_or_none, whole, word
@@ -63,7 +63,7 @@ def of_settings(section: Mapping[str, str]) -> dict[str, ReportedValue]:
     """Return the properties of the section Settings of -AdpAllInfo, by our keys."""
     by_key = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
     by_key["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
-    return {key: reading for key, reading in by_key.items() if reading is not None}
+    return reported_only(by_key)
 
 
 def of_patrol_read(text: str) -> dict[str, ReportedValue]:
@@ -73,7 +73,7 @@ def of_patrol_read(text: str) -> dict[str, ReportedValue]:
         "patrol_read_delay": _amount(pairs.get("patrol read execution delay", ""), "hours", "hour"),
         "patrol_read_ssds": word(pairs.get("patrol read on ssd devices", ""), _ON_OFF),
     }
-    return {key: reading for key, reading in by_key.items() if reading is not None}
+    return reported_only(by_key)
 
 
 def of_check(text: str) -> dict[str, ReportedValue]:
@@ -102,8 +102,7 @@ def _pairs(text: str) -> dict[str, str]:
 def _amount(text: str, *units: str) -> ReportedValue | None:
     if value_or_none(text) is None:
         return None
-    number = whole(text, *units)
-    return ReportedValue(value=UNKNOWN if number is None else str(number), raw=text)
+    return reported_number(text, whole(text, *units))
 
 
 VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors._cards import ReportedValue, reported_word
 
 _WHOLE = re.compile(r"([0-9]{1,15}) ?([A-Za-z%]*)", re.ASCII)
 _DEGREES = re.compile(r"(-?[0-9]{1,3}) {0,2}(?:C\b|degrees? C)", re.ASCII)
@@ -65,7 +65,7 @@ def value_or_none(value: str) -> str | None:
 
 def word(value: str, meanings: Mapping[str, str]) -> ReportedValue | None:
     """What a word means; None if there is none; `unknown` if it is not in the table (keys in lower case)."""
-    return ReportedValue(value=meanings.get(value.lower(), UNKNOWN), raw=value) if value else None
+    return reported_word(value or None, meanings)
 
 
 def whole(value: str, *units: str) -> int | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.sizes import read_size
-from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue, reported_only, reported_word
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import IMPORT, PERSONALITY, PRESERVED, PRESERVED_BOOT, SSD_CACHE, Card, Option
 from backends.vendors.megaraid.storcli import battery
-from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
+from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, number_value, plain, tables
 
 _SUPPORTED = {
     "write_cache": ("write policy", "support changing write policy"),
@@ -164,12 +164,10 @@ def _supports(fields: Fields) -> dict[str, bool]:
 def _values(fields: Fields, limits: Fields) -> dict[str, ReportedValue]:
     values: dict[str, ReportedValue] = {}
     for row in fields.fields("policies").rows("policies table") or fields.rows("policies table"):
-        key = _POLICIES.get((row.text("policy") or "").lower())
-        if key is not None:
-            _number(values, key, row.text("current"))
+        key = _POLICIES.get((row.text("policy") or "").lower(), "")
+        values |= reported_only({key: number_value(row.text("current"))}) if key else {}
     properties = fields.fields("properties")
-    for name, key in _PROPERTIES.items():
-        _number(values, key, properties.text(name))
+    values |= reported_only({key: number_value(properties.text(name)) for name, key in _PROPERTIES.items()})
     jbod = limits.text("enable jbod")
     if jbod is not None:
         on = flag(jbod)
@@ -188,12 +186,6 @@ def _shown(fields: Fields, hardware: Fields) -> dict[str, str]:
         SSD_CACHE: f"{size} GB" if size else None,
     }
     return {label: text for label, text in shown_values.items() if text is not None}
-
-
-def _number(matches: dict[str, ReportedValue], key: str, text: str | None) -> None:
-    if text is not None:
-        number = whole(text)
-        matches[key] = ReportedValue(value=UNKNOWN if number is None else str(number), raw=text)
 
 
 def _notices(status: Fields) -> list[str]:
@@ -272,18 +264,18 @@ def properties(data: Mapping[str, object]) -> dict[str, str]:
 def patrol(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show patrolread`."""
     fields = properties(data)
-    return _mode("patrol_read", fields.get("pr mode")), _active("patrol-read", fields.get("pr current state"))
+    return reported_word(fields.get("pr mode"), _MODES["patrol_read"]), _active(
+        "patrol-read", fields.get("pr current state")
+    )
 
 
 def check(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show cc`; the label depends on the version."""
     fields = properties(data)
     mode = fields.get("cc operation mode", fields.get("cc mode"))
-    return _mode("consistency_check", mode), _active("consistency-check", fields.get("cc current state"))
-
-
-def _mode(key: str, text: str | None) -> ReportedValue | None:
-    return None if text is None else ReportedValue(value=_MODES[key].get(text.lower(), UNKNOWN), raw=text)
+    return reported_word(mode, _MODES["consistency_check"]), _active(
+        "consistency-check", fields.get("cc current state")
+    )
 
 
 def _active(kind: str, text: str | None) -> tuple[BackgroundOperation, ...]:

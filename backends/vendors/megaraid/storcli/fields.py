@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TypeVar, cast
 
 from backends.text import clean
+from backends.vendors._cards import ReportedValue, reported_number
 
 T = TypeVar("T")
 
@@ -157,6 +158,11 @@ def whole(text: str | None) -> int | None:
     """`30 %`, `4s`, `168 hrs`, `8`."""
     match = _WHOLE.fullmatch(text.strip()) if text is not None else None
     return int(match[1]) if match is not None else None
+
+
+def number_value(text: str | None) -> ReportedValue | None:
+    """Return a setting that is a number, as `whole` reads it; None where the tool says nothing."""
+    return reported_number(text, whole(text))
 
 
 def celsius(text: str | None) -> int | None:

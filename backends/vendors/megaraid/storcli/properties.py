@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors._cards import UNKNOWN, ReportedValue, reported_only, reported_word
 from backends.vendors.megaraid.storcli.cards import properties
-from backends.vendors.megaraid.storcli.fields import Fields, whole
+from backends.vendors.megaraid.storcli.fields import Fields, number_value
 
 SHOWN = ("ncq", "copyback", "cachebypass")
 """Properties with a read of their own: `/cN show ncq`. The others are in `show all`, or with patrol read and `cc`."""
@@ -81,22 +81,6 @@ _BALANCE = {"auto": "on", "none": "off"}
 _SQUEEZED = re.compile(r"[^a-z0-9]", re.ASCII)
 
 
-def _word(text: str | None, meanings: Mapping[str, str]) -> dict[str, ReportedValue]:
-    """Return the word under the key "", nothing where there is none."""
-    return {} if text is None else {"": ReportedValue(value=meanings.get(text.lower(), UNKNOWN), raw=text)}
-
-
-def _number(text: str | None) -> dict[str, ReportedValue]:
-    if text is None:
-        return {}
-    number = whole(text)
-    return {"": ReportedValue(value=UNKNOWN if number is None else str(number), raw=text)}
-
-
-def _named(matches: Mapping[str, Mapping[str, ReportedValue]]) -> dict[str, ReportedValue]:
-    return {key: word[""] for key, word in matches.items() if word}
-
-
 def _by_name(data: Mapping[str, object]) -> dict[str, str]:
     """Return the values by their names in lower case without blanks and signs: builds write NCQ and `Copy Back`."""
     return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
@@ -107,13 +91,13 @@ def of_policies(fields: Fields) -> dict[str, ReportedValue]:
     lines = fields.fields("policies")
     rows = lines.rows("policies table") or fields.rows("policies table")
     poll = next((row for row in rows if (row.text("policy") or "").lower() == "predictive fail poll interval"), None)
-    return _named(
+    return reported_only(
         {
-            "auto_rebuild": _word(
+            "auto_rebuild": reported_word(
                 lines.text("auto rebuild") or fields.fields("properties").text("auto rebuild"), _ON_OFF
             ),
-            "load_balance": _word(lines.text("load balance mode"), _BALANCE),
-            "smart_poll_interval": _number(poll.text("current") if poll is not None else None),
+            "load_balance": reported_word(lines.text("load balance mode"), _BALANCE),
+            "smart_poll_interval": number_value(poll.text("current") if poll is not None else None),
         }
     )
 
@@ -121,18 +105,18 @@ def of_policies(fields: Fields) -> dict[str, ReportedValue]:
 def of_patrol_read(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of `show patrolread` besides its mode, by our keys."""
     by_name = _by_name(data)
-    return _named(
+    return reported_only(
         {
-            "patrol_read_delay": _number(by_name.get("prexecutiondelay")),
-            "patrol_read_ssds": _word(by_name.get("pronssd"), _PATROL_SSDS),
-            "patrol_read_drives": _number(by_name.get("prmaxconcurrentpd")),
+            "patrol_read_delay": number_value(by_name.get("prexecutiondelay")),
+            "patrol_read_ssds": reported_word(by_name.get("pronssd"), _PATROL_SSDS),
+            "patrol_read_drives": number_value(by_name.get("prmaxconcurrentpd")),
         }
     )
 
 
 def of_check(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of `show cc` besides its mode, by our keys."""
-    return _named({"consistency_check_delay": _number(_by_name(data).get("ccexecutiondelay"))})
+    return reported_only({"consistency_check_delay": number_value(_by_name(data).get("ccexecutiondelay"))})
 
 
 def of_property(name: str, data: Mapping[str, object]) -> dict[str, ReportedValue]:
@@ -147,7 +131,7 @@ def of_property(name: str, data: Mapping[str, object]) -> dict[str, ReportedValu
     else:
         keys = {"ncq": ("ncq",)} if name == "ncq" else {"cache_bypass": ("cachebypass",)}
     fields = {key: next((by_name[name] for name in names if name in by_name), None) for key, names in keys.items()}
-    return _named({key: _word(text, _ON_OFF) for key, text in fields.items()})
+    return reported_only({key: reported_word(text, _ON_OFF) for key, text in fields.items()})
 
 
 def bypass(fields: Fields) -> ReportedValue | None:
