@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 
 import backends.vendors
-from backends.vendors.smcli.readings import KNOBS
+from backends.vendors.smcli.readings import BY_KEY
 from tests.vendors_page import PAGE, SECTIONS, page
 
 OF_THE_KERNEL = {"block", "hba", "mdraid", "scsi"}
@@ -25,4 +25,4 @@ def test_every_vendor_whose_tool_sets_something_is_on_it() -> None:
 
 def test_every_setting_of_a_disk_system_is_on_it() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert [key for key in KNOBS if f"| `{key}` |" not in text] == []
+    assert [key for key in BY_KEY if f"| `{key}` |" not in text] == []

@@ -118,7 +118,7 @@ DELAYS = (
 """What `flush_modifier` may be."""
 
 
-def written(*, unsafe: bool) -> tuple[Choice, ...]:
+def write_cache_choices(*, unsafe: bool) -> tuple[Choice, ...]:
     """What `write_cache` may be. `unsafe`: it may cache without batteries, and is not known to have any."""
     return (
         offer(
@@ -130,7 +130,7 @@ def written(*, unsafe: bool) -> tuple[Choice, ...]:
     )
 
 
-def switched(setting: Setting) -> tuple[Choice, ...]:
+def switch_choices(setting: Setting) -> tuple[Choice, ...]:
     """The two values of a switch; the one that can lose data says so."""
     losing = {WITHOUT_BATTERY.key: "on", MIRRORING.key: "off"}.get(setting.key)
     return tuple(
@@ -173,5 +173,5 @@ def lock_name(wwn: str | None, name: str) -> str:
 
 def battery_state(text: str) -> str:
     """A battery that is not well, in the common vocabulary."""
-    known = {"learn": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
-    return next((state for word, state in known.items() if word in text.lower()), "failed")
+    states = {"learn": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
+    return next((state for word, state in states.items() if word in text.lower()), "failed")

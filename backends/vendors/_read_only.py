@@ -16,7 +16,18 @@ facts = Fact.from_rows
 """Returns a fact for each row of label and value that has a value."""
 
 
-async def said(host: Host, *argv: str) -> str:
+class ListingBackend:
+    """The base of a backend that only lists, and whose diagnosis other backends give."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """Return nothing: what is missing the bus or the kernel tells."""
+        return ()
+
+
+async def record_output(host: Host, *argv: str) -> str:
     """What a program prints, for a recording alone; "" where it fails."""
     try:
         return (await host.run(Command(argv=argv, timeout=READ_SECONDS))).stdout
@@ -24,15 +35,15 @@ async def said(host: Host, *argv: str) -> str:
         return ""
 
 
-async def heard(host: Host, whole: CompletenessCheck, where: str, *argv: str) -> ToolOutput:
+async def read_output(host: Host, whole: CompletenessCheck, where: str, *argv: str) -> ToolOutput:
     """What a program prints, and whether that is all."""
     return await run_checked(host, whole, Command(argv=argv, timeout=READ_SECONDS), where)
 
 
 async def only_card(host: Host, pattern: str) -> str | None:
     """The PCI address that alone matches, by which the card of the bus is known to be the tool's; else None."""
-    matches = [path.rpartition("/")[2] for path in await host.list(pattern)]
-    return matches[0] if len(matches) == 1 else None
+    addresses = [path.rpartition("/")[2] for path in await host.list(pattern)]
+    return addresses[0] if len(addresses) == 1 else None
 
 
 def program_of(host: Host, places: Sequence[str], name: str, tool: str) -> str | Inventory:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from backends.host import Host
-from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
+from backends.model import Array, Fact, Inventory, Level, Scope, State, Target, Task
 from backends.protocol import Vendor, present_if_found
 from backends.raid import data_drives
 from backends.text import clean
 from backends.topology import Node, Topology, scan_topology
+from backends.vendors._read_only import ListingBackend
 
 NAME = "btrfs"
 """The prefix of this backend's targets."""
@@ -40,11 +40,8 @@ _TASKS = {"device replace": "rebuild", "device remove": "reshape", "device add":
 """What is under way, by what alone may be (`exclusive_operation`, since Linux 5.10); else its own word, `balance`."""
 
 
-class Btrfs:
+class Btrfs(ListingBackend):
     """Every mounted btrfs of one host that lies on several devices, or lacks one."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """The filesystems by label, or by UUID where two have the same or there is none."""
@@ -59,18 +56,14 @@ class Btrfs:
         named = {uuid: label if labels.count(label) == 1 else "" for uuid, label in zip(wide, labels, strict=True)}
         return Inventory(arrays=tuple(_array(uuid, named[uuid], texts[uuid], profiles[uuid], picture) for uuid in wide))
 
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """The kernel tells all of it."""
-        return ()
-
     async def _texts(self, uuid: str) -> Mapping[str, str]:
         """Small files by their path below the filesystem's folder."""
         folder = f"{_ROOT}/{uuid}"
         devices = await self._host.list(f"{folder}/devinfo/*/missing")
         errors = [path.replace("/missing", "/error_stats") for path in devices]
         paths = [f"{folder}/label", f"{folder}/exclusive_operation", *devices, *errors]
-        matches = await self._host.read_many(paths)
-        return {path.removeprefix(f"{folder}/"): text.strip() for path, text in matches.items()}
+        texts = await self._host.read_many(paths)
+        return {path.removeprefix(f"{folder}/"): text.strip() for path, text in texts.items()}
 
     async def _profiles(self, uuid: str, kind: str) -> list[str]:
         """Profiles that data or metadata have; two while they are converted."""
@@ -145,14 +138,14 @@ def _lines(uuid: str, texts: Mapping[str, str], profiles: Mapping[str, Sequence[
     for path, text in sorted(texts.items()):
         if path.endswith("/error_stats"):
             counts = (line.split() for line in text.splitlines())
-            errors = [f"{count[1]} {count[0].removesuffix('_errs')}" for count in counts if _counted(count)]
+            errors = [
+                f"{count[1]} {count[0].removesuffix('_errs')}"
+                for count in counts
+                if len(count) == 2 and count[1].isdigit() and count[1] != "0"
+            ]
             yield f"Errors, {path.split('/')[1]}", clean(", ".join(errors), 120)
     if texts.get("exclusive_operation", "").endswith("paused"):
         yield "Paused", clean(texts["exclusive_operation"].removesuffix(" paused"), 40)
-
-
-def _counted(args: Sequence[str]) -> bool:
-    return len(args) == 2 and args[1].isdigit() and args[1] != "0"
 
 
 VENDOR = Vendor(name=NAME, backend=Btrfs, present=present_if_found(f"{_ROOT}/*/devices/*"))

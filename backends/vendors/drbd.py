@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backends.errors import RaidbenchError
-from backends.host import STALL, Command, Host
+from backends.host import STALL, Command
 from backends.json_text import document, rows, whole, word
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
 from backends.protocol import Vendor, present_if_found
@@ -21,6 +21,7 @@ from backends.topology import Node, Topology, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.replicas import MAJOR, Replica, is_replica, read_replicas
 from backends.values import dataclass
+from backends.vendors._read_only import ListingBackend
 
 NAME = "drbd"
 """The prefix of this backend's targets."""
@@ -73,7 +74,7 @@ class Peer:
         return self.connection not in _CONNECTED
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """`bob: Connected, UpToDate`."""
         states = dict.fromkeys(filter(None, (self.connection, self.replication, self.disk)))
         return f"{self.name}: {', '.join(states)}".removeprefix(": ")
@@ -131,18 +132,18 @@ class ReplicaState:
 
 def parse_proc(text: str) -> dict[int, ReplicaState]:
     """Return the states that /proc/drbd of DRBD 8.4 tells, by minor number."""
-    matches: dict[int, ReplicaState] = {}
+    by_minor: dict[int, ReplicaState] = {}
     minor = -1
     for line in text.split("\n")[:20_000]:
         if row := _ROW.fullmatch(line[:400]):
             minor = int(row[1])
             if row[2] != "Unconfigured":
-                matches[minor] = _old_state(row)
-        elif minor in matches and (done := _DONE.search(line[:400])):
+                by_minor[minor] = _old_state(row)
+        elif minor in by_minor and (done := _DONE.search(line[:400])):
             share = min(round(float(done[1] or done[2]) / 100, 6), 1.0)
-            peers = tuple(replace(peer, progress=share) for peer in matches[minor].peers)
-            matches[minor] = replace(matches[minor], peers=peers)
-    return matches
+            peers = tuple(replace(peer, progress=share) for peer in by_minor[minor].peers)
+            by_minor[minor] = replace(by_minor[minor], peers=peers)
+    return by_minor
 
 
 def _old_state(row: re.Match[str]) -> ReplicaState:
@@ -155,14 +156,14 @@ def _old_state(row: re.Match[str]) -> ReplicaState:
 
 def parse_status(text: str) -> dict[int, ReplicaState]:
     """Return the states that `drbdsetup status --json` tells, by minor number."""
-    matches: dict[int, ReplicaState] = {}
+    by_minor: dict[int, ReplicaState] = {}
     for resource in rows(document(text, "[")):
         links = [_peers(link) for link in rows(resource.get("connections"))]
         for device in rows(resource.get("devices")):
             minor, volume = whole(device.get("minor")), whole(device.get("volume"))
             if minor is None or volume is None:
                 continue
-            matches[minor] = ReplicaState(
+            by_minor[minor] = ReplicaState(
                 role=word(resource.get("role"), 40) or "",
                 disk=word(device.get("disk-state"), 40) or "",
                 diskless=device.get("client") is True,
@@ -170,33 +171,30 @@ def parse_status(text: str) -> dict[int, ReplicaState]:
                 quorum=device.get("quorum") is not False,
                 peers=tuple(link[volume] for link in links if volume in link),
             )
-    return matches
+    return by_minor
 
 
 def _peers(link: Mapping[str, object]) -> dict[int, Peer]:
     """Return what a connection tells, by volume."""
-    matches: dict[int, Peer] = {}
+    peers: dict[int, Peer] = {}
     for device in rows(link.get("peer_devices")):
         percent = device.get("percent-in-sync", device.get("done"))
         volume = whole(device.get("volume"))
-        known = isinstance(percent, int | float) and not isinstance(percent, bool) and 0 <= percent <= 100
+        is_number = isinstance(percent, int | float) and not isinstance(percent, bool) and 0 <= percent <= 100
         if volume is not None:
-            matches[volume] = Peer(
+            peers[volume] = Peer(
                 name=word(link.get("name"), 80) or "",
                 connection=word(link.get("connection-state"), 40) or "",
                 disk=word(device.get("peer-disk-state"), 40) or "",
                 replication=word(device.get("replication-state"), 40) or "",
-                progress=round(float(percent) / 100, 6) if known and isinstance(percent, int | float) else None,
+                progress=round(float(percent) / 100, 6) if is_number and isinstance(percent, int | float) else None,
                 diskless=device.get("peer-client") is True,
             )
-    return matches
+    return peers
 
 
-class Drbd:
+class Drbd(ListingBackend):
     """Every device of DRBD of one host."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """Return the devices by their kernel names; one that is not configured has no size and is left out."""
@@ -204,8 +202,8 @@ class Drbd:
         nodes = [node for node in picture.tree.nodes.values() if is_replica(node) and node.size_bytes]
         if not nodes:
             return Inventory()
-        told, states = await asyncio.gather(read_replicas(self._host), self._states())
-        replicas = {replica.minor: replica for replica in told or ()}
+        listed, states = await asyncio.gather(read_replicas(self._host), self._states())
+        replicas = {replica.minor: replica for replica in listed or ()}
         nodes.sort(key=lambda node: _minor(node))
         arrays = [_array(node, replicas.get(_minor(node)), states.get(_minor(node)), picture) for node in nodes]
         return Inventory(arrays=tuple(arrays), problems=_problems(nodes, states))
@@ -276,19 +274,22 @@ def _lines(node: Node, replica: Replica | None, replica_state: ReplicaState | No
     if replica is not None:
         yield "Resource", f"{replica.resource}, volume {replica.volume}"
         yield "Metadata on", replica.meta or ("" if replica.disk is None else "the same disk")
-    yield "On", ", ".join(f"/dev/{name.replace('!', '/')}" for name in node.slaves) or _without(replica, replica_state)
+    yield (
+        "On",
+        ", ".join(f"/dev/{name.replace('!', '/')}" for name in node.slaves) or _absence_text(replica, replica_state),
+    )
     if replica_state is not None:
         yield "Role", replica_state.role
         yield "Copy here", replica_state.disk
         for peer in replica_state.peers:
-            yield "Copy elsewhere", peer.words
+            yield "Copy elsewhere", peer.summary
 
 
-def _without(replica: Replica | None, replica_state: ReplicaState | None) -> str:
-    known = (replica is not None and replica.disk is None) or (
+def _absence_text(replica: Replica | None, replica_state: ReplicaState | None) -> str:
+    diskless = (replica is not None and replica.disk is None) or (
         replica_state is not None and replica_state.disk == "Diskless"
     )
-    return "no disk of this host" if known else "not known"
+    return "no disk of this host" if diskless else "not known"
 
 
 VENDOR = Vendor(name=NAME, backend=Drbd, present=present_if_found("/sys/block/drbd*"))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from backends.host import Host
-from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
+from backends.model import Array, Fact, Inventory, Level, Scope, State, Target
 from backends.protocol import Vendor
 from backends.text import clean
 from backends.topology import Node, Topology, scan_topology
@@ -17,6 +17,7 @@ from backends.topology.device_identity import identity
 from backends.topology.device_mapper import STATUS, Segment, dmsetup_output, segments_by_kernel_name
 from backends.topology.stacking import stratis_name, stratis_pool
 from backends.values import dataclass
+from backends.vendors._read_only import ListingBackend
 
 NAME = "stratis"
 """The prefix of this backend's targets."""
@@ -54,14 +55,14 @@ class PoolGauge:
 
 def gauge_of(segments: tuple[Segment, ...]) -> PoolGauge:
     """Return what `dmsetup status` tells of a thin pool."""
-    args = segments[0].words if len(segments) == 1 and segments[0].kind == "thin-pool" else ()
-    if args[:1] == ("Fail",):
+    status = segments[0].words if len(segments) == 1 and segments[0].kind == "thin-pool" else ()
+    if status[:1] == ("Fail",):
         return PoolGauge(trouble="the thin pool has failed")
-    shares = [_share(word) for word in args[1:3]]
+    shares = [_share(word) for word in status[1:3]]
     if len(shares) < 2:
         return PoolGauge()
     modes = {"ro": "the thin pool is read-only", "out_of_data_space": "it is full: it takes no more writes"}
-    trouble = next((modes[word] for word in args[3:] if word in modes), "")
+    trouble = next((modes[word] for word in status[3:] if word in modes), "")
     return PoolGauge(metadata=shares[0], data=shares[1], trouble=trouble)
 
 
@@ -70,11 +71,8 @@ def _share(word: str) -> float | None:
     return int(match[1]) / int(match[2]) if match is not None and int(match[2]) else None
 
 
-class Stratis:
+class Stratis(ListingBackend):
     """Every pool of one host that is started."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """Return the pools, each with its filesystems behind it."""
@@ -92,19 +90,15 @@ class Stratis:
             )
         )
 
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """Return nothing: the kernel tells all of it."""
-        return ()
-
 
 def _is_pool(node: Node) -> bool:
-    found = stratis_name(node)
-    return found is not None and found.is_pool
+    name = stratis_name(node)
+    return name is not None and name.is_pool
 
 
 def _is_shown(node: Node) -> bool:
-    found = stratis_name(node)
-    return found is not None and (found.is_pool or not found.private)
+    name = stratis_name(node)
+    return name is not None and (name.is_pool or not name.private)
 
 
 def _pool(node: Node, gauge: PoolGauge, picture: Topology) -> Array:
@@ -124,12 +118,12 @@ def _pool(node: Node, gauge: PoolGauge, picture: Topology) -> Array:
 
 
 def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> Array:
-    pool, own = stratis_pool(picture.tree, node), clean(node.udev.get("STRATIS_FS_NAME", ""))
-    found = stratis_name(node)
-    label = own or (found.role.removeprefix("thin-fs-") if found is not None else node.name)
+    pool, filesystem_name = stratis_pool(picture.tree, node), clean(node.udev.get("STRATIS_FS_NAME", ""))
+    name = stratis_name(node)
+    label = filesystem_name or (name.role.removeprefix("thin-fs-") if name is not None else node.name)
     gauge = next((gauges[below.name] for below in picture.tree.below(node.name) if below.name in gauges), PoolGauge())
     state, why = gauge.state
-    known = own and node.udev.get("STRATIS_POOL_NAME")
+    is_linked = filesystem_name and node.udev.get("STRATIS_POOL_NAME")
     return Array(
         target=Target(backend=NAME, address=f"{pool}/{label}", scope=Scope.ARRAY),
         name=f"{pool}/{label}",
@@ -138,7 +132,7 @@ def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> 
         why=why if state is State.FAILED else "",
         size_bytes=node.size_bytes,
         device=node.device,
-        link=f"/dev/stratis/{pool}/{label}" if known else node.shown,
+        link=f"/dev/stratis/{pool}/{label}" if is_linked else node.shown,
         members=_disks(node, picture),
         identity=identity(node),
         uses=picture.uses(node.name),
@@ -150,11 +144,7 @@ def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> 
 def _disks(node: Node, picture: Topology) -> tuple[Target, ...]:
     """Return the disks and arrays below, through all that Stratis has made of them."""
     tree = picture.tree
-    below = [
-        other_node
-        for other_node in tree.below(node.name)
-        if not other_node.name.startswith("dm-") and other_node.parent is None
-    ]
+    below = [node for node in tree.below(node.name) if not node.name.startswith("dm-") and node.parent is None]
     above_others = {slave for node in below for slave in (lower.name for lower in tree.below(node.name))}
     return tuple(Target(backend="block", address=node.name) for node in below if node.name not in above_others)
 

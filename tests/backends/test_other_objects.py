@@ -20,7 +20,7 @@ from backends.vendors.scsi.smartctl import parse_smartctl
 from backends.vendors.smartarray.arcconf.parsing import card_text
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smcli.facts import parse_profile
-from backends.vendors.threeware.settings import named_twice, policy, rows, unit_told
+from backends.vendors.threeware.settings import parse_unit_details, policy, repeated_names_reason, rows
 from backends.vendors.zfs.facts import parse_datasets, parse_pools, parse_values
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,9 +99,9 @@ UNITS = ("Unit", "UnitType", "Status")
 
 def test_tw_cli_a_unit_that_is_there_twice_is_left_out_and_said() -> None:
     assert [row["Unit"] for row in rows(TW_CLI.format(second="u1"), *UNITS)] == ["u0", "u1"]
-    assert named_twice(TW_CLI.format(second="u1"), *UNITS) == ""
+    assert repeated_names_reason(TW_CLI.format(second="u1"), *UNITS) == ""
     assert rows(TW_CLI.format(second="u0"), *UNITS) == ()
-    assert named_twice(TW_CLI.format(second="u0"), *UNITS) == "it names u0 more than once"
+    assert repeated_names_reason(TW_CLI.format(second="u0"), *UNITS) == "it names u0 more than once"
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ def test_tw_cli_a_policy_is_that_of_its_unit(text: str, expected: str | None) ->
 
 
 def test_tw_cli_a_serial_number_that_is_told_twice_is_none() -> None:
-    assert unit_told("/c0/u0 serial number = A\n/c0/u0 serial number = B\n", "/c0/u0", ()).serial is None
-    assert unit_told("/c0/u0 serial number = A\n/c0/u1 serial number = B\n", "/c0/u0", ()).serial == "A"
+    assert parse_unit_details("/c0/u0 serial number = A\n/c0/u0 serial number = B\n", "/c0/u0", ()).serial is None
+    assert parse_unit_details("/c0/u0 serial number = A\n/c0/u1 serial number = B\n", "/c0/u0", ()).serial == "A"
 
 
 PROFILE = """PROFILE FOR STORAGE SUBSYSTEM: DS4700_A (1/1/10 1:00:00 PM)
@@ -135,10 +135,10 @@ STANDARD LOGICAL DRIVES------------------------------
 def test_smcli_a_logical_drive_that_is_there_twice_is_known_by_its_name_alone() -> None:
     good = parse_profile(PROFILE.format(second="slow"))
     assert good is not None
-    assert [one.said("raid level") for one in good.volumes] == ["5", "0"]
+    assert [one.text_of("raid level") for one in good.volumes] == ["5", "0"]
     found = parse_profile(PROFILE.format(second="fast"))
     assert found is not None
-    assert [one.said("raid level") for one in found.volumes] == [None, None]
+    assert [one.text_of("raid level") for one in found.volumes] == [None, None]
     assert found.twice == "it names volume fast more than once"
 
 

@@ -61,7 +61,7 @@ def _lvm(word: str, members: int) -> int | None:
         kind=word,
         layout=("raid", word),
         places=tuple(f"mail_rimage_{at}" for at in range(members)),
-        told={"stripes": str(members)},
+        columns={"stripes": str(members)},
     )
     return array_of(volume, {"mail": volume}, NOTHING).data_drives
 

@@ -11,7 +11,7 @@ from backends.vendors.areca.output_parsing import NOT_THERE, drives, pairs, raid
 from backends.vendors.fusionio.text import parse_document, parse_status
 from backends.vendors.marvell.backend import ADAPTER, DISK, VOLUME
 from backends.vendors.marvell.presence import records
-from backends.vendors.smcli.dialects import done, names_in, refusal
+from backends.vendors.smcli.dialects import is_carried_out, names_in, refusal
 from backends.vendors.smcli.facts import parse_profile
 from backends.vendors.threeware.inventory import ThreewareCard, inventory
 from backends.vendors.threeware.settings import rows, values
@@ -51,7 +51,7 @@ def fio_status_in_json(path: Path) -> None:
 def smcli_frames(path: Path) -> None:
     text = text_of(path)
     whole = "Script execution complete." in text and "SMcli completed successfully." in text
-    assert done(text) is whole
+    assert is_carried_out(text) is whole
     assert whole or refusal(text).startswith("There are currently no storage systems listed")
     assert parse_profile(text) is None
 

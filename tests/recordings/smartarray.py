@@ -9,6 +9,7 @@ from pathlib import Path
 from backends.simulator.tool_output import SimulatedOutput
 from backends.testing.truncation import every_line, truncation_violations
 from backends.tool_output import CUT
+from backends.vendors._cards import value_of
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf.commands import DONE, WHOLE
 from backends.vendors.smartarray.arcconf.parsing import card_text, refusal, tasks
@@ -165,10 +166,10 @@ def sizes_policies_and_serial_numbers_of_arcconf_are_the_very_ones(path: Path) -
         strip = _numbers(r"^\s*Stripe-unit size\s*: (\d+) KB", block)
         assert drive.strip_bytes == (int(strip[0]) << 10 if strip else None)
         status = _numbers(r"^\s*Write-cache status\s*: (On|Off)", block)
-        assert not status or effective.value(drive.writing_back) == status[0].lower()
+        assert not status or value_of(drive.writing_back) == status[0].lower()
         setting = _numbers(r"^\s*Write-cache setting\s*: (\w+)", block)
         wanted = {"Disabled": ("write-through",), "Enabled": ("write-back", "always-write-back"), "On": ("write-back",)}
-        assert not setting or effective.value(drive.write_cache) in wanted[setting[0]]
+        assert not setting or value_of(drive.write_cache) in wanted[setting[0]]
     serials = _numbers(r"^\s*Serial number\s*: (\S+)", text.partition("Physical Device information")[2])
     assert [drive.serial for drive in found.drives if drive.serial] == serials
 

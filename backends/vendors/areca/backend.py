@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.host import Host
 from backends.model import Array, Controller, Drive, Health, Inventory, Problem, Protection, Scope, State, Target, Task
 from backends.sizes import read_size
 from backends.tool_output import ToolOutput, deduplicated_problems
-from backends.vendors._read_only import facts, heard, only_card, program_of, said
+from backends.vendors._read_only import ListingBackend, facts, only_card, program_of, read_output, record_output
 from backends.vendors.areca import CARDS
 from backends.vendors.areca.output_parsing import (
     ArecaDrive,
@@ -54,18 +53,15 @@ _TASKS = {"checking": "consistency-check", "initializing": "initialisation", "re
 _USES = {"hotspare": State.SPARE, "failed": State.FAILED, "free": State.UNASSIGNED}
 
 
-class Areca:
+class Areca(ListingBackend):
     """The Areca card that cli64 of one host speaks of."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """The card, its raid sets and drives."""
         program = program_of(self._host, PLACES, NAME, "cli64")
         if not isinstance(program, str):
             return program
-        tool_outputs = [await heard(self._host, WHOLE, NAME, program, *pair) for pair in READS]
+        tool_outputs = [await read_output(self._host, WHOLE, NAME, program, *pair) for pair in READS]
         *about, of_sets, of_drives = tool_outputs
         problems = deduplicated_problems(tool_outputs)
         if count := strange_drives(of_drives.text):
@@ -95,7 +91,7 @@ class Areca:
     async def _of_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
         """Return what is said of each drive, by its number; asked in turn, as the card serves one question."""
         return {
-            disk.number: await heard(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
+            disk.number: await read_output(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
             for disk in disks
         }
 
@@ -104,22 +100,18 @@ class Areca:
         program = self._host.which(PLACES)
         if program is None or target != _CARD:
             return 0
-        await said(self._host, program, *UNRECORDED)
+        await record_output(self._host, program, *UNRECORDED)
         return 1
-
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """Nothing of its own: of a card without its tool the bus tells."""
-        return ()
 
 
 def _is_of(disk: ArecaDrive, raid_set: RaidSet) -> bool:
-    """By its name, which is cut to the width of its column: never by less than twelve letters of it."""
+    """Return whether the disk names the set, which is cut to the width of its column, never below twelve letters."""
     return disk.usage == raid_set.name or (len(disk.usage) >= 12 and raid_set.name.startswith(disk.usage))
 
 
 def _card(rows: Mapping[str, str], pci: str | None) -> Controller:
     battery = rows.get("Battery Status")
-    told = [*((label, rows.get(label)) for label in _SHOWN), ("Battery", battery), ("Settings", NOTHING_TO_SET)]
+    rows_shown = [*((label, rows.get(label)) for label in _SHOWN), ("Battery", battery), ("Settings", NOTHING_TO_SET)]
     return Controller(
         target=_CARD,
         vendor=NAME,
@@ -130,7 +122,7 @@ def _card(rows: Mapping[str, str], pci: str | None) -> Controller:
         protection=None
         if battery is None
         else Protection(kind="bbu", state="optimal" if battery == "100%" else "unknown"),
-        facts=facts(told),
+        facts=facts(rows_shown),
     )
 
 

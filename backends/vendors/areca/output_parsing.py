@@ -69,12 +69,12 @@ class RaidSet:
 
 def pairs(text: str) -> Mapping[str, str]:
     """Rows of `key : value`; the first of a key counts."""
-    matches: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for line in text.splitlines()[:LINES]:
         key, colon, value = line.partition(" : ")
         if colon and 0 < len(key.strip()) <= 40 and value.strip() and not key.startswith("["):
-            matches.setdefault(clean(key), clean(value))
-    return matches
+            by_key.setdefault(clean(key), clean(value))
+    return by_key
 
 
 _ATTRIBUTE = re.compile(r"(\d{1,3})\((\d{1,3})\)", re.ASCII)
@@ -102,13 +102,13 @@ def _count(text: str | None) -> int | None:
 
 def drives(text: str) -> tuple[ArecaDrive, ...]:
     """Drives of `disk info`, with enclosures or channels as its title says; empty slots left out."""
-    matches: dict[str, ArecaDrive] = {}
+    by_number: dict[str, ArecaDrive] = {}
     for _, row in _drive_rows(text):
         if row is not None and row[3].strip() != NOT_THERE:
-            place = ":".join(re.findall(r"\d{1,3}", row[2], re.ASCII))
-            drive = ArecaDrive(number=row[1], place=place, model=clean(row[3]), size=row[4], usage=clean(row[5]))
-            matches.setdefault(drive.number, drive)
-    return tuple(matches.values())
+            slot = ":".join(re.findall(r"\d{1,3}", row[2], re.ASCII))
+            drive = ArecaDrive(number=row[1], place=slot, model=clean(row[3]), size=row[4], usage=clean(row[5]))
+            by_number.setdefault(drive.number, drive)
+    return tuple(by_number.values())
 
 
 def strange_drives(text: str) -> int:
@@ -130,9 +130,9 @@ def _drive_rows(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
 
 def raid_sets(text: str) -> tuple[RaidSet, ...]:
     """Raid sets of `rsf info`."""
-    matches: dict[str, RaidSet] = {}
+    by_name: dict[str, RaidSet] = {}
     for line in text.splitlines()[:LINES]:
         if (row := _RAID_SET.fullmatch(line.strip()[:200])) is not None:
             raid_set = RaidSet(number=row[1], name=clean(row[2]), disks=row[3], size=row[4], state=clean(row[7]))
-            matches.setdefault(raid_set.number, raid_set)
-    return tuple(matches.values())
+            by_name.setdefault(raid_set.number, raid_set)
+    return tuple(by_name.values())

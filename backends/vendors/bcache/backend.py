@@ -30,7 +30,7 @@ from backends.topology.tree import read_node
 from backends.udev import attribute_assignment, match_keys, queue_rules, require_unique
 from backends.values import dataclass
 from backends.vendors.bcache.inventory import NAME, BcacheFacts, array_of, read_devices
-from backends.vendors.bcache.readings import kernel_word, readings, settled, value_before, wanted_value
+from backends.vendors.bcache.readings import kernel_word, readings, value_afterwards, value_before, wanted_value
 from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
 
 RULES = queue_rules("bcache", "bcache device")
@@ -81,9 +81,9 @@ class Bcache(Settable[BcacheSnapshot]):
         facts = await self._device(target)
         return BcacheSnapshot(facts=facts, node=await self._node(target))
 
-    async def readings_of(self, seen: BcacheSnapshot) -> Mapping[str, Reading]:
+    async def readings_of(self, snapshot: BcacheSnapshot) -> Mapping[str, Reading]:
         """What the kernel says, and what may be set."""
-        return await self._readings(seen.facts)
+        return await self._readings(snapshot.facts)
 
     async def _readings(self, device: BcacheFacts) -> Mapping[str, Reading]:
         paths = {setting.key: path for setting in SETTINGS if (path := device.path(setting.key)) is not None}
@@ -92,46 +92,46 @@ class Bcache(Settable[BcacheSnapshot]):
         redundant = 0 < len(levels) == len(device.caches) and _REDUNDANT.issuperset(levels.values())
         return readings(device, dict(zip(paths, reasons, strict=True)), redundant=redundant)
 
-    def identity_of(self, seen: BcacheSnapshot, key: str) -> Identity:
+    def identity_of(self, snapshot: BcacheSnapshot, key: str) -> Identity:
         """The kernel's disk."""
-        return identity(seen.node)
+        return identity(snapshot.node)
 
-    async def lock_for(self, seen: BcacheSnapshot, key: str) -> str:
+    async def lock_for(self, snapshot: BcacheSnapshot, key: str) -> str:
         """That of the disk; with it that of the set, for what holds for all that it serves."""
-        lock = await lock_of(self._host, seen.facts.name)
-        return f"bcache-{seen.facts.set_uuid}\n{lock}" if key in OF_SET else lock
+        lock = await lock_of(self._host, snapshot.facts.name)
+        return f"bcache-{snapshot.facts.set_uuid}\n{lock}" if key in OF_SET else lock
 
     def steps(
-        self, seen: BcacheSnapshot, key: str, value: str, companions: Mapping[str, str] | None
+        self, snapshot: BcacheSnapshot, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
         """One file of the device, or of the set that serves it now."""
-        return (ChangeStep(path=seen.facts.path(key), text=kernel_word(key, value)),)
+        return (ChangeStep(path=snapshot.facts.path(key), text=kernel_word(key, value)),)
 
     def check(self, setting: Setting, now: Reading, value: str) -> str:
         """See `wanted_value`."""
         return wanted_value(setting, now, value)
 
-    def check_restorable(self, seen: BcacheSnapshot, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, snapshot: BcacheSnapshot, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
 
     def finished(
-        self, seen: BcacheSnapshot, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+        self, snapshot: BcacheSnapshot, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
         """With what the kernel makes of the value, which may be another one."""
-        after = settled(wish.setting.key, wish.value)
-        return replace(change, after=after, asked=wish.value if after != wish.value else "")
+        after = value_afterwards(request.setting.key, request.value)
+        return replace(change, after=after, asked=request.value if after != request.value else "")
 
-    def require_steps(self, seen: BcacheSnapshot, change: Change) -> None:
+    def require_steps(self, snapshot: BcacheSnapshot, change: Change) -> None:
         """Raises RefusedError unless each writes the file of this setting, in the set that serves the device now."""
-        path = seen.facts.path(change.key)
+        path = snapshot.facts.path(change.key)
         for step in change.writes:
             if path is None or step.path != path:
                 raise RefusedError(
                     f"A step wants to write {clean(step.shown(), 200)}, which is not {change.key} of {change.target}."
                 )
 
-    async def require_unchanged_target(self, seen: BcacheSnapshot, change: Change) -> None:
+    async def require_unchanged_target(self, snapshot: BcacheSnapshot, change: Change) -> None:
         """Raises unless it is this device, with the same set."""
         present = await self.seen(change.target)
         require_same_device(change, self.identity_of(present, change.key))

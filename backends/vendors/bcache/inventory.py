@@ -85,25 +85,25 @@ async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
     )
     matches = [_SET_FOLDER.fullmatch(link or "") for link in links]
     sets = {name: match[1] for name, match in zip(names, matches, strict=True) if match is not None}
-    caches = {one: await _caches(host, one) for one in dict.fromkeys(sets.values())}
+    caches = {set_uuid: await _caches(host, set_uuid) for set_uuid in dict.fromkeys(sets.values())}
     devices = [
         BcacheFacts(
             name=name,
             backing=_disk_of(folder),
-            set_uuid=(own := sets.get(name)),
-            caches=caches.get(own or "", ()),
-            sharing=tuple(other for other in sets if sets[other] == own and other != name),
+            set_uuid=(set_of_device := sets.get(name)),
+            caches=caches.get(set_of_device or "", ()),
+            sharing=tuple(sharer for sharer in sets if sets[sharer] == set_of_device and sharer != name),
         )
         for name, folder in zip(names, folders, strict=True)
     ]
     paths = {device.name: {key: path for key in _READ if (path := device.path(key)) is not None} for device in devices}
-    texts = await host.read_many([path for own in paths.values() for path in own.values()])
+    texts = await host.read_many([path for set_of_device in paths.values() for path in set_of_device.values()])
     listed = await asyncio.gather(*map(host.list, _FOLDERS)) if devices else ()
     there = {path for group in listed for path in group}
-    return tuple(_told(device, paths[device.name], texts, there) for device in devices)
+    return tuple(_with_texts(device, paths[device.name], texts, there) for device in devices)
 
 
-def _told(
+def _with_texts(
     device: BcacheFacts, paths: Mapping[str, str], texts: Mapping[str, str], there: Collection[str]
 ) -> BcacheFacts:
     """The device with what could be read of it, and what is there and could not."""
@@ -119,10 +119,10 @@ async def _links(host: Host, paths: Sequence[str]) -> list[str | None]:
     return await asyncio.gather(*map(host.link, paths))
 
 
-async def _caches(host: Host, one: str) -> tuple[str, ...]:
+async def _caches(host: Host, set_uuid: str) -> tuple[str, ...]:
     """The devices of a cache set, whose folder links to `bcache` below each of them (drivers/md/bcache/super.c)."""
-    matches = await _links(host, await host.list(f"/sys/fs/bcache/{one}/cache[0-9]*"))
-    return tuple(name for link in matches if (name := _disk_of(link)) is not None)
+    folders = await _links(host, await host.list(f"/sys/fs/bcache/{set_uuid}/cache[0-9]*"))
+    return tuple(name for link in folders if (name := _disk_of(link)) is not None)
 
 
 def _disk_of(folder: str | None) -> str | None:
@@ -144,7 +144,7 @@ def parse_size(text: str | None) -> int | None:
     return whole if unit is None else _least(whole, int(tenth), _UNITS.index(unit))
 
 
-def told_size(count: int) -> int:
+def displayed_size(count: int) -> int:
     """Which size is read of so many bytes."""
     power = 1
     while count >> 10 * power >= 1000:
@@ -194,16 +194,16 @@ def array_of(device: BcacheFacts, picture: Topology) -> Array:
 
 
 def _lines(device: BcacheFacts) -> Iterable[tuple[str, str]]:
-    own = device.texts
-    mode, _ = parse_choices(own.get(CACHE_MODE.key, ""))
-    known = CHOICES[CACHE_MODE.key].get(mode or "")
-    bucket, dirty = parse_size(own.get("bucket_size")), parse_size(own.get("dirty_data"))
-    free = own.get("cache_available_percent", "")
+    texts = device.texts
+    mode, _ = parse_choices(texts.get(CACHE_MODE.key, ""))
+    cache_choice = CHOICES[CACHE_MODE.key].get(mode or "")
+    bucket, dirty = parse_size(texts.get("bucket_size")), parse_size(texts.get("dirty_data"))
+    free = texts.get("cache_available_percent", "")
     yield "Cached disk", node_path(device.backing) if device.backing else ""
     yield "Cache device", ", ".join(map(node_path, device.caches)) or "none"
     yield "Cache state", device.state or "unknown"
     yield "Unwritten data", "" if dirty is None else size_words(dirty)
-    yield "Cache mode", known.label if known is not None else ""
+    yield "Cache mode", cache_choice.label if cache_choice is not None else ""
     yield "Cache set", device.set_uuid or ""
     yield "Cache set serves", ", ".join(map(node_path, (device.name, *device.sharing))) if device.sharing else ""
     yield "Bucket", "" if bucket is None else size_words(bucket)

@@ -11,7 +11,7 @@ from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
 from backends.sizes import size_words
 from backends.text import clean, parse_choices
 from backends.topology.tree import number
-from backends.vendors.bcache.inventory import BcacheFacts, parse_size, told_size
+from backends.vendors.bcache.inventory import BcacheFacts, displayed_size, parse_size
 from backends.vendors.bcache.settings import (
     CACHE_MODE,
     CHOICES,
@@ -61,11 +61,11 @@ def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tupl
         count, span = number(raw), SPANS[key]
         within = replace(span, maximum=max(span.maximum, count or 0))
         return (unread if count is None else str(count)), (), within
-    texts = CHOICES[key]
-    known = parse_choices(raw or "")[0] if "[" in (raw or "") else raw
+    choices_by_word = CHOICES[key]
+    current = parse_choices(raw or "")[0] if "[" in (raw or "") else raw
     safe = redundant and key == CACHE_MODE.key
-    choices = tuple(replace(choice, risk=Risk.NONE) if safe else choice for choice in texts.values())
-    return (texts[known].value if known in texts else unread), choices, None
+    choices = tuple(replace(choice, risk=Risk.NONE) if safe else choice for choice in choices_by_word.values())
+    return (choices_by_word[current].value if current in choices_by_word else unread), choices, None
 
 
 def _cutoff(size: int) -> Choice:
@@ -108,6 +108,6 @@ def kernel_word(key: str, value: str) -> str:
     return next((word for word, choice in CHOICES.get(key, {}).items() if choice.value == value), value)
 
 
-def settled(key: str, value: str) -> str:
+def value_afterwards(key: str, value: str) -> str:
     """The value that is read of it afterwards."""
-    return str(told_size(int(value))) if key == SEQUENTIAL_CUTOFF.key else value
+    return str(displayed_size(int(value))) if key == SEQUENTIAL_CUTOFF.key else value

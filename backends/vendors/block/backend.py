@@ -32,7 +32,14 @@ from backends.topology.tree import page_bytes, read_node
 from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.settings import BY_KEY, RULES, SIDE_EFFECTS, actions, in_order, resets_to, settings_of
-from backends.vendors.block.values import fitting, reading, require_size, scheduler_file, settled, written
+from backends.vendors.block.values import (
+    fitting_companions,
+    kernel_text,
+    reading,
+    require_size,
+    scheduler_file,
+    value_afterwards,
+)
 
 NAME = "block"
 """The prefix of this backend's targets."""
@@ -71,12 +78,12 @@ class BlockBackend:
 
     async def _readings(self, name: str, attributes: Mapping[str, str]) -> Mapping[str, Reading]:
         folder = _queue(name)
-        own = settings_of(name)
-        reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in own))
+        declared = settings_of(name)
+        reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in declared))
         page = await self._page_kb()
         return {
             setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), page)
-            for setting, why_not in zip(own, reasons, strict=True)
+            for setting, why_not in zip(declared, reasons, strict=True)
         }
 
     async def _page_kb(self) -> int:
@@ -98,52 +105,52 @@ class BlockBackend:
         changes: list[Change] = []
         for key in in_order(values):
             now = (await self._readings(node.name, attributes))[key]
-            wish = requested_value(target, settings[key], now, values[key])
+            request = requested_value(target, settings[key], now, values[key])
             if key == "nr_requests" and "scheduler" in values:  # which resets what is there now
-                require_size(wish, attributes)
-            changes.append(await self._planned(node, wish, attributes, lock))
-            attributes = _with(attributes, key, written(key, wish.value), now)
+                require_size(request, attributes)
+            changes.append(await self._planned(node, request, attributes, lock))
+            attributes = _with_attribute(attributes, key, kernel_text(key, request.value), now)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """What writes `value` again, and then its companions: what the kernel reset along with it."""
         setting = setting_of(self.settings(target), target, key)
-        require_companions(target, key, companions, {name: _NUMBER for name in companions if _comes_along(key, name)})
+        require_companions(target, key, companions, {name: _NUMBER for name in companions if _is_companion(key, name)})
         node = await self._node(target)
         attributes = await self._attributes(node.name)
-        wish = validated_old_value(target, setting, (await self._readings(node.name, attributes))[key], value)
-        if key == "nr_requests" and wish.value != wish.now.now:
-            require_size(wish, attributes)
-        change = await self._planned(node, wish, attributes, await lock_of(self._host, node.name))
+        request = validated_old_value(target, setting, (await self._readings(node.name, attributes))[key], value)
+        if key == "nr_requests" and request.value != request.now.now:
+            require_size(request, attributes)
+        change = await self._planned(node, request, attributes, await lock_of(self._host, node.name))
         if key == "scheduler":
-            companions = fitting(companions, wish.value, attributes)
-        return replace(change, writes=_way_back(node.name, key, wish.value, companions))
+            companions = fitting_companions(companions, request.value, attributes)
+        return replace(change, writes=_revert_writes(node.name, key, request.value, companions))
 
-    async def _planned(self, node: Node, wish: RequestedValue, attributes: Mapping[str, str], lock: str) -> Change:
-        key = wish.setting.key
+    async def _planned(self, node: Node, request: RequestedValue, attributes: Mapping[str, str], lock: str) -> Change:
+        key = request.setting.key
         companions = await self._companions(node.name, key, attributes)
-        before = wish.now.now
+        before = request.now.now
         undo = (
-            _way_back(node.name, key, before, companions)
+            _revert_writes(node.name, key, before, companions)
             if key in attributes and before is not None and is_understood(before)
             else ()
         )
-        write = ChangeStep(path=f"{_queue(node.name)}/{key}", text=written(key, wish.value))
-        change = wish.change((write,), undo, identity(node), lock)
-        after = settled(key, wish.value, attributes)
-        asked = wish.value if after != wish.value else ""
+        write = ChangeStep(path=f"{_queue(node.name)}/{key}", text=kernel_text(key, request.value))
+        change = request.change((write,), undo, identity(node), lock)
+        after = value_afterwards(key, request.value, attributes)
+        asked = request.value if after != request.value else ""
         return replace(
             change,
             after=after,
             asked=asked,
             moves=SIDE_EFFECTS.get(key, ()),
-            resets_to=resets_to(key, wish.value, attributes, await self._page_kb()),
+            resets_to=resets_to(key, request.value, attributes, await self._page_kb()),
             companions=companions,
         )
 
     async def apply(self, change: Change) -> None:
         """Write, after making sure that this is still the device that was planned for."""
-        _require_ours(change)
+        _require_own_writes(change)
         await run_steps(change, self._take, same=lambda: self._same(change))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
@@ -154,8 +161,8 @@ class BlockBackend:
         legal: dict[str, str] = {}
         for key in in_order(values):
             now = (await self._readings(node.name, attributes))[key]
-            legal[key] = written(key, check_value(declared[key], now, values[key]))
-            attributes = _with(attributes, key, legal[key], now)
+            legal[key] = kernel_text(key, check_value(declared[key], now, values[key]))
+            attributes = _with_attribute(attributes, key, legal[key], now)
         match = match_keys(node)
         require_unique(node, match, await read_tree(self._host))
         return await RULES.rule(self._host, node.device, match, actions(legal), legal)
@@ -189,21 +196,21 @@ class BlockBackend:
     async def _companions(self, name: str, key: str, attributes: Mapping[str, str]) -> dict[str, str]:
         """What has to come back after the old value: what the kernel resets, then a scheduler's tunables."""
         folder = _queue(name)
-        matches = {other: attributes[other] for other in SIDE_EFFECTS.get(key, ()) if other in attributes}
+        companions = {other: attributes[other] for other in SIDE_EFFECTS.get(key, ()) if other in attributes}
         if key != "scheduler":
-            return matches
+            return companions
         tunables = await self._host.read_many(await self._host.list(f"{folder}/iosched/*"))
-        return matches | {path.removeprefix(f"{folder}/"): text for path, text in sorted(tunables.items()) if text}
+        return companions | {path.removeprefix(f"{folder}/"): text for path, text in sorted(tunables.items()) if text}
 
     async def _attributes(self, name: str) -> Mapping[str, str]:
         folder = _queue(name)
         names = (*BY_KEY, *_BESIDE)
         tags = f"/sys/block/{name}/mq/0/nr_tags"
-        matches = await self._host.read_many([*(f"{folder}/{key}" for key in names), tags])
-        own = {path.rsplit("/", 1)[1]: text for path, text in matches.items()}
-        if not own:
+        texts = await self._host.read_many([*(f"{folder}/{key}" for key in names), tags])
+        attributes = {path.rsplit("/", 1)[1]: text for path, text in texts.items()}
+        if not attributes:
             raise gone_error(Target(backend=NAME, address=name))
-        return own
+        return attributes
 
     async def _name(self, target: Target) -> str:
         """The kernel name of a target of ours, which becomes part of a path: nothing else may."""
@@ -219,23 +226,23 @@ class BlockBackend:
         return node
 
 
-def _with(attributes: Mapping[str, str], key: str, text: str, now: Reading) -> Mapping[str, str]:
+def _with_attribute(attributes: Mapping[str, str], key: str, text: str, now: Reading) -> Mapping[str, str]:
     """Return the attributes as they are once `text` are written to a file that reads `now`."""
     return {**attributes, key: scheduler_file(now, text) if key == "scheduler" else text}
 
 
-def _require_ours(change: Change) -> None:
+def _require_own_writes(change: Change) -> None:
     """Raises RefusedError for a step that writes any file but those of this setting of this very disk."""
     front = f"{_queue(change.target.address)}/"
     for step in change.writes:
-        own = (step.path or "").removeprefix(front)
-        if step.path != front + own or not (own == change.key or _comes_along(change.key, own)):
+        attribute = (step.path or "").removeprefix(front)
+        if step.path != front + attribute or not (attribute == change.key or _is_companion(change.key, attribute)):
             raise RefusedError(f"This does not set {change.label} of {change.target}: {clean(step.shown(), 200)}.")
 
 
-def _comes_along(key: str, other: str) -> bool:
-    """Return whether a way back of `key` may write the file `other` as well."""
-    return other in SIDE_EFFECTS.get(key, ()) or (key == "scheduler" and _TUNABLE.fullmatch(other) is not None)
+def _is_companion(key: str, attribute: str) -> bool:
+    """Return whether a way back of `key` may write the file `attribute` as well."""
+    return attribute in SIDE_EFFECTS.get(key, ()) or (key == "scheduler" and _TUNABLE.fullmatch(attribute) is not None)
 
 
 def _queue(name: str) -> str:
@@ -247,11 +254,11 @@ def _never(name: str, key: str) -> str | None:
     return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 
-def _way_back(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
+def _revert_writes(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     """The setting's own file first: it resets the others, and a scheduler has its tunables only once it is there."""
     reset = [other for other in SIDE_EFFECTS.get(key, ()) if other in companions]
-    rest = {other: companions[other] for other in (*reset, *sorted(set(companions) - set(reset)))}
+    then = {other: companions[other] for other in (*reset, *sorted(set(companions) - set(reset)))}
     return tuple(
         ChangeStep(path=f"{_queue(name)}/{other}", text=text)
-        for other, text in {key: written(key, value), **rest}.items()
+        for other, text in {key: kernel_text(key, value), **then}.items()
     )

@@ -36,25 +36,25 @@ def is_drive(node: Node) -> bool:
 
 def drive(node: Node, picture: Topology) -> Drive:
     """The drive as the inventory shows it."""
-    own = node.attributes
+    attributes = node.attributes
     kind = interface(node)
-    current, _ = parse_choices(own.get("queue/scheduler", ""))
-    state = _STATES.get(own.get("device/state", ""), State.UNKNOWN)
-    if state is State.UNKNOWN and "device/state" not in own:
+    current, _ = parse_choices(attributes.get("queue/scheduler", ""))
+    state = _STATES.get(attributes.get("device/state", ""), State.UNKNOWN)
+    if state is State.UNKNOWN and "device/state" not in attributes:
         state = State.ONLINE
-    backing = own.get("loop/backing_file")
+    backing = attributes.get("loop/backing_file")
     paths = picture.paths(node.name)
     return Drive(
         target=Target(backend="block", address=node.name, scope=Scope.DRIVE),
         model=model(node),
         serial=serial(node),
-        firmware=clean(own.get("device/firmware_rev", "") or own.get("device/rev", "")) or None,
+        firmware=clean(attributes.get("device/firmware_rev", "") or attributes.get("device/rev", "")) or None,
         wwn=wwn(node),
         media=medium(node, kind),
         interface=kind,
         size_bytes=node.size_bytes,
-        logical_block=number(own.get("queue/logical_block_size")),
-        physical_block=number(own.get("queue/physical_block_size")),
+        logical_block=number(attributes.get("queue/logical_block_size")),
+        physical_block=number(attributes.get("queue/physical_block_size")),
         state=state,
         device=node.device,
         paths=tuple(map(node_path, paths)) if len(paths) > 1 else (),
@@ -66,17 +66,17 @@ def drive(node: Node, picture: Topology) -> Drive:
         signatures=picture.signatures_of(node.name),
         partitions=node.partitions,
         backing=clean(backing, 512) if backing else None,
-        facts=tuple(_facts(node, own)),
+        facts=tuple(_facts(node, attributes)),
     )
 
 
-def _facts(node: Node, own: Mapping[str, str]) -> list[Fact]:
+def _facts(node: Node, attributes: Mapping[str, str]) -> list[Fact]:
     facts: list[Fact] = []
-    if rotational := {"0": "no", "1": "yes"}.get(own.get("queue/rotational", "")):
+    if rotational := {"0": "no", "1": "yes"}.get(attributes.get("queue/rotational", "")):
         facts.append(Fact(label="Rotational", value=rotational))
-    if (zoned := own.get("queue/zoned", "none")) != "none":
+    if (zoned := attributes.get("queue/zoned", "none")) != "none":
         facts.append(Fact(label="Zoned", value=clean(zoned)))
-    if own.get("removable") == "1":
+    if attributes.get("removable") == "1":
         facts.append(Fact(label="Removable", value="yes"))
     if path := node.udev.get("ID_PATH"):
         facts.append(Fact(label="Path", value=clean(path)))

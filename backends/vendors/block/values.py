@@ -76,10 +76,10 @@ def scheduler_file(now: Reading, wanted: str) -> str:
 def _choice(key: str, raw: str | None, why_not: str | None) -> Reading:
     word = _CACHE_WORDS.get(raw or "", raw) if key == "write_cache" else raw
     choices = FIXED_CHOICES[key]
-    known = word is None or any(choice.value == word for choice in choices)
+    understood = word is None or any(choice.value == word for choice in choices)
     unsettled = "the kernel does not answer when asked for it" if raw is None else None
     return Reading(
-        now=word if known else "unknown",
+        now=word if understood else "unknown",
         raw=_raw(raw),
         choices=choices,
         availability=available_unless(why_not, unsettled),
@@ -121,12 +121,12 @@ def _has_no_queue(attributes: Mapping[str, str]) -> bool:
     return "nr_tags" not in attributes and tuple(names) == ("none",)
 
 
-def require_size(wish: RequestedValue, attributes: Mapping[str, str]) -> None:
+def require_size(request: RequestedValue, attributes: Mapping[str, str]) -> None:
     """Raise InvalidValueError for a queue size that the kernel does not take with the scheduler of `attributes`."""
     most = _requests_max({**attributes, "nr_requests": ""})
-    if most and wish.value.isdecimal() and int(wish.value) > most:
+    if most and request.value.isdecimal() and int(request.value) > most:
         raise InvalidValueError(
-            f"{wish.setting.label} of {wish.target} cannot be {wish.value} with this scheduler.",
+            f"{request.setting.label} of {request.target} cannot be {request.value} with this scheduler.",
             hint=f"From {REQUESTS_MIN} to {most} requests.",
         )
 
@@ -139,7 +139,9 @@ def _requests_max(attributes: Mapping[str, str]) -> int:
     return int(_number(attributes.get("nr_tags")) or _number(attributes.get("nr_requests")) or 0)
 
 
-def fitting(companions: Mapping[str, str], scheduler: str, attributes: Mapping[str, str]) -> Mapping[str, str]:
+def fitting_companions(
+    companions: Mapping[str, str], scheduler: str, attributes: Mapping[str, str]
+) -> Mapping[str, str]:
     """Return what comes along with a scheduler, without a queue size that it does not take."""
     top = _requests_max({**attributes, "scheduler": f"[{scheduler}]", "nr_requests": ""})
     size = companions.get("nr_requests", "")
@@ -147,13 +149,13 @@ def fitting(companions: Mapping[str, str], scheduler: str, attributes: Mapping[s
     return {key: value for key, value in companions.items() if key != "nr_requests" or not too_many}
 
 
-def written(key: str, value: str) -> str:
+def kernel_text(key: str, value: str) -> str:
     """The text the kernel wants for a value of the common vocabulary."""
-    back = {common: kernel for kernel, common in _CACHE_WORDS.items()}
-    return back.get(value, value) if key == "write_cache" else value
+    kernel_words = {common: kernel for kernel, common in _CACHE_WORDS.items()}
+    return kernel_words.get(value, value) if key == "write_cache" else value
 
 
-def settled(key: str, value: str, attributes: Mapping[str, str]) -> str:
+def value_afterwards(key: str, value: str, attributes: Mapping[str, str]) -> str:
     """The value that will be read back: wbt's -1 stands for a default that depends on the medium."""
     if key == "wbt_lat_usec" and value == "-1":
         return "75000" if attributes.get("rotational") == "1" else "2000"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from backends.host import Host
-from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
+from backends.model import Array, Fact, Inventory, Level, Scope, State, Target
 from backends.protocol import RootReads
 from backends.text import clean
 from backends.topology import Node, Topology, scan_topology
@@ -15,6 +14,7 @@ from backends.topology.device_mapper import STATUS, TABLE, Segment, dmsetup_outp
 from backends.topology.stacking import MARK, lvm_name
 from backends.topology.thin_layers import parse_usage
 from backends.topology.tree import number
+from backends.vendors._read_only import ListingBackend
 
 NAME = "dm"
 """The prefix of this backend's targets."""
@@ -44,11 +44,8 @@ _PATH = re.compile(r"(\d+:\d+) ([AF]) ", re.ASCII)
 """A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
 
 
-class Dm:
+class Dm(ListingBackend):
     """Every such device of one host."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """What device-mapper has, by name, with kind and options where root may ask for them."""
@@ -57,16 +54,12 @@ class Dm:
         if not nodes:
             return Inventory()
         tables = segments_by_kernel_name(await dmsetup_output(self._host, TABLE), picture.tree)
-        told = any(_kind(node, tables.get(node.name, ())) in _TELLING for node in nodes)
-        states = segments_by_kernel_name(await dmsetup_output(self._host, STATUS), picture.tree) if told else {}
+        has_telling = any(_kind(node, tables.get(node.name, ())) in _TELLING for node in nodes)
+        states = segments_by_kernel_name(await dmsetup_output(self._host, STATUS), picture.tree) if has_telling else {}
         nodes.sort(key=lambda node: node.attributes["dm/name"])
         return Inventory(
             arrays=tuple(_array(node, picture, tables.get(node.name, ()), states.get(node.name, ())) for node in nodes)
         )
-
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """Nothing is missing that another vendor does not name."""
-        return ()
 
 
 def _is_shown(node: Node) -> bool:
@@ -84,8 +77,8 @@ def _kind(node: Node, table: Iterable[Segment]) -> str:
     """`crypt`, `multipath`, `linear`, ...; "" where nobody tells, or there are several."""
     kinds = {part.kind for part in table}
     uuid = node.attributes.get("dm/uuid", "")
-    output = next((kind for front, kind in _KINDS if uuid.startswith(front)), "")
-    return kinds.pop() if len(kinds) == 1 else output
+    kind_by_uuid = next((kind for front, kind in _KINDS if uuid.startswith(front)), "")
+    return kinds.pop() if len(kinds) == 1 else kind_by_uuid
 
 
 def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tuple[Segment, ...]) -> Array:
@@ -127,14 +120,14 @@ def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> t
 
 def _failure(part: Segment) -> str:
     """Return why a target does not serve, by its status; "" where it does, or does not say."""
-    args = part.words
-    if part.kind in ("cache", "thin-pool") and args[:1] == ("Fail",):
+    status = part.words
+    if part.kind in ("cache", "thin-pool") and status[:1] == ("Fail",):
         return f"its {part.kind.replace('-', ' ')} has failed"
-    if part.kind in ("cache", "thin-pool") and "ro" in args[3:]:
+    if part.kind in ("cache", "thin-pool") and "ro" in status[3:]:
         return f"its {part.kind.replace('-', ' ')} is read-only: the metadata are damaged"
-    if part.kind == "vdo" and args[1:2] == ("read-only",):
+    if part.kind == "vdo" and status[1:2] == ("read-only",):
         return "VDO is read-only: it ran full, or its metadata are damaged"
-    if part.kind == "verity" and args[:1] == ("C",):
+    if part.kind == "verity" and status[:1] == ("C",):
         return "its data do not match their checksums"
     return ""
 
@@ -142,11 +135,11 @@ def _failure(part: Segment) -> str:
 def _used(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
     """Yield what is used of data and metadata of a thin pool, or of the data of a VDO volume, 0..1."""
     for part in states:
-        args = part.words
-        if part.kind == "thin-pool" and len(args) > 2:
-            pairs = [("metadata", *parse_usage(args[1])), ("data", *parse_usage(args[2]))]
-        elif part.kind == "vdo" and len(args) > 6:
-            pairs = [("data", number(args[5]), number(args[6]))]
+        status = part.words
+        if part.kind == "thin-pool" and len(status) > 2:
+            pairs = [("metadata", *parse_usage(status[1])), ("data", *parse_usage(status[2]))]
+        elif part.kind == "vdo" and len(status) > 6:
+            pairs = [("data", number(status[5]), number(status[6]))]
         else:
             continue
         yield from ((word, used / total) for word, used, total in pairs if used is not None and total)
@@ -175,11 +168,11 @@ def _members(node: Node, picture: Topology) -> Iterator[Target]:
 
 def _paths(picture: Topology, states: Iterable[Segment]) -> Mapping[str, str]:
     """Paths by their nodes: `active` or `failed`."""
-    matches: dict[str, str] = {}
+    states_by_node: dict[str, str] = {}
     for devno, letter in _PATH.findall("".join(f"{' '.join(part.words)} " for part in states)):
         node = picture.tree.by_devno(devno)
-        matches[node.device if node is not None else devno] = {"A": "active", "F": "failed"}[letter]
-    return matches
+        states_by_node[node.device if node is not None else devno] = {"A": "active", "F": "failed"}[letter]
+    return states_by_node
 
 
 def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -50,64 +50,62 @@ class FusionIo(Settable[IoCardView]):
             return {}
         return await super().read(target)
 
-    async def seen(self, target: Target, *, back: bool = False) -> IoCardView:
-        """A block device as the kernel and fio-status tell it now."""
-        return await self._view(target)
-
-    async def readings_of(self, seen: IoCardView) -> Mapping[str, Reading]:
+    async def readings_of(self, view: IoCardView) -> Mapping[str, Reading]:
         """The sector size, and what stands against another one."""
-        return {SECTOR_SIZE.key: reading(seen)}
+        return {SECTOR_SIZE.key: reading(view)}
 
-    def identity_of(self, seen: IoCardView, key: str) -> Identity:
+    def identity_of(self, view: IoCardView, key: str) -> Identity:
         """What stays when it is formatted and attached again."""
-        return seen.identity
+        return view.identity
 
-    async def lock_for(self, seen: IoCardView, key: str) -> str:
+    async def lock_for(self, view: IoCardView, key: str) -> str:
         """That of the disk."""
-        return await lock_of(self._host, seen.node.name)
+        return await lock_of(self._host, view.node.name)
 
     def steps(
-        self, seen: IoCardView, key: str, value: str, companions: Mapping[str, str] | None
+        self, view: IoCardView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
         """Detach, format, attach; none without the programs, where only what is there already may be asked for."""
-        return () if seen.programs.missing else steps(seen, value)
+        return () if view.programs.missing else steps(view, value)
 
-    def check_restorable(self, seen: IoCardView, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, view: IoCardView, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
 
-    def destroys(self, seen: IoCardView, key: str) -> str | None:
+    def destroys(self, view: IoCardView, key: str) -> str | None:
         """All that is on it."""
-        return seen.node.device
+        return view.node.device
 
     def finished(
-        self, seen: IoCardView, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+        self, view: IoCardView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
         """A format destroys whatever the size; what is there already leaves nothing to be taken back."""
         risk_text = SECTOR_SIZE.risk_text
         return replace(change, risk=Risk.DESTROYS_DATA, risk_text=risk_text, undo=change.undo if change.writes else ())
 
-    def require_steps(self, seen: IoCardView, change: Change) -> None:
+    def require_steps(self, view: IoCardView, change: Change) -> None:
         """Raises RefusedError for a step that is none of formatting this very card."""
         for step in change.writes:
-            if seen.module is None or seen.programs.missing or not is_step(seen, step.argv):
-                raise RefusedError(f"This is no step of formatting {seen.node.device}: {clean(step.shown(), 300)}.")
+            if view.module is None or view.programs.missing or not is_step(view, step.argv):
+                raise RefusedError(f"This is no step of formatting {view.node.device}: {clean(step.shown(), 300)}.")
 
-    async def require_free_for(self, device: str, change: Change, step: ChangeStep, seen: IoCardView) -> None:
+    async def require_free_for(self, device: str, change: Change, step: ChangeStep, view: IoCardView) -> None:
         """Before it is detached; from then on it has no node, and is formatted only while detached."""
-        if step.argv[0] == seen.programs.detach:
-            await super().require_free_for(device, change, step, seen)
-        elif step.argv[0] == seen.programs.format:
-            await self._require_detached(seen)
+        if step.argv[0] == view.programs.detach:
+            await super().require_free_for(device, change, step, view)
+        elif step.argv[0] == view.programs.format:
+            await self._require_detached(view)
 
     async def remains(self, change: Change) -> str | None:
         """How a card is attached again that a change, cut short, has detached."""
-        known = change.identity.serial if change.identity is not None else None
+        serial_number = change.identity.serial if change.identity is not None else None
         cards = await self._cards()
-        one = next((module for module in cards.modules if known is not None and module.serial == known), None)
-        if one is None or one.state == "Attached":
+        module_left = next(
+            (module for module in cards.modules if serial_number is not None and module.serial == serial_number), None
+        )
+        if module_left is None or module_left.state == "Attached":
             return None
-        return f"{one.name} is {one.state}. Bring it back with: fio-attach /dev/{one.name}"
+        return f"{module_left.name} is {module_left.state}. Bring it back with: fio-attach /dev/{module_left.name}"
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """The driver without its program."""
@@ -129,8 +127,8 @@ class FusionIo(Settable[IoCardView]):
         if now is None or now.serial != view.module.serial or now.state != "Detached":
             raise ToolFailedError(f"fio-status does not say that {view.module.name} is detached now")
 
-    async def _view(self, target: Target) -> IoCardView:
-        """A block device of ours now. Raises NotFoundError, DeviceGoneError."""
+    async def seen(self, target: Target, *, back: bool = False) -> IoCardView:
+        """Return a block device as the kernel and fio-status report it now. Raises NotFoundError, DeviceGoneError."""
         if not self.settings(target):
             raise not_found_error(target)
         node = await read_node(self._host, target.address)
@@ -142,14 +140,14 @@ class FusionIo(Settable[IoCardView]):
         return IoCardView(
             node=node,
             programs=programs,
-            blind=self._blind(programs),
+            blind=self._blind_reason(programs),
             module=module,
             volume=volume,
             uses=tuple(f"{use.part} {use.detail}" if use.part else use.detail for use in picture.uses(node.name)),
             frozen=cards.cut[0].message.rstrip(".") if cards.cut else await denial_of(self._host, programs.format),
         )
 
-    def _blind(self, programs: FusionIoTools) -> str | None:
+    def _blind_reason(self, programs: FusionIoTools) -> str | None:
         if programs.status is None:
             return "fio-status is not installed"
         return None if self._host.is_root else WriteDenied.NEEDS_ROOT

@@ -62,8 +62,6 @@ class Module:
     """What is left of the spare flash."""
     reserve_warns: float | None = None
     """Percent below which it warns."""
-    active_percent: float | None = None
-    """Share of the flash that is in use or can be."""
     rated_petabytes: float | None = None
     """What it is made to take, 10^15 bytes."""
     life_percent: float | None = None
@@ -115,7 +113,7 @@ class Cards:
 
     def of(self, volume: str) -> tuple[Module, IoVolume] | None:
         """The module and the volume of a kernel name."""
-        return next(((module, each) for module in self.modules for each in module.volumes if each.name == volume), None)
+        return next(((module, part) for module in self.modules for part in module.volumes if part.name == volume), None)
 
     def adapter_of(self, module: str) -> Adapter | None:
         """The card that a module is on."""

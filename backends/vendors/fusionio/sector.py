@@ -71,8 +71,8 @@ class IoCardView:
     @property
     def identity(self) -> Identity:
         """What stays when it is formatted and attached again: neither size nor the kernel's numbers."""
-        known = self.module.serial if self.module is not None else None
-        return Identity(name=self.node.name, wwn=wwn(self.node), serial=known or serial(self.node))
+        serial_number = self.module.serial if self.module is not None else None
+        return Identity(name=self.node.name, wwn=wwn(self.node), serial=serial_number or serial(self.node))
 
     @property
     def control(self) -> str:
@@ -107,18 +107,18 @@ def _availability(view: IoCardView, now: int | None) -> Availability:
     """Return whether it may be formatted. A sector size of before needs no knowledge of the present one."""
     silent = now is None and view.module is not None and view.volume is not None
     unsettled = "fio-status does not say its sector size" if silent else None
-    return available_unless(None, unsettled, _why_not(view))
+    return available_unless(None, unsettled, _blocked_reason(view))
 
 
-def _why_not(view: IoCardView) -> str | None:
+def _blocked_reason(view: IoCardView) -> str | None:
     """The first reason against a format, those that a person cannot change before those that one can."""
     if view.blind is not None:
         return view.blind
     if view.module is None or view.volume is None:
         return "fio-status does not tell of it"
     if len(view.module.volumes) > 1:
-        others = ", ".join(volume.name for volume in view.module.volumes if volume.name != view.volume.name)
-        return f"{view.module.name} has {others} besides, which would be formatted along with it"
+        siblings = ", ".join(volume.name for volume in view.module.volumes if volume.name != view.volume.name)
+        return f"{view.module.name} has {siblings} besides, which would be formatted along with it"
     if (view.module.state, view.volume.state) != ("Attached", "Online"):
         return f"{view.module.name} is {view.module.state}, {view.volume.name} {view.volume.state}"
     if missing := view.programs.missing:
@@ -130,14 +130,14 @@ def _why_not(view: IoCardView) -> str | None:
 
 def steps(view: IoCardView, size: str) -> tuple[ChangeStep, ...]:
     """Detach, format, attach. fio-detach is not told to go on whatever it asks: a card in use would harm the kernel."""
-    own = view.programs
-    assert own.detach is not None
-    assert own.format is not None
-    assert own.attach is not None
+    tools = view.programs
+    assert tools.detach is not None
+    assert tools.format is not None
+    assert tools.attach is not None
     return (
-        ChangeStep(argv=(own.detach, view.control)),
-        ChangeStep(argv=(own.format, "-y", f"-b{size}", view.control)),
-        ChangeStep(argv=(own.attach, view.control)),
+        ChangeStep(argv=(tools.detach, view.control)),
+        ChangeStep(argv=(tools.format, "-y", f"-b{size}", view.control)),
+        ChangeStep(argv=(tools.attach, view.control)),
     )
 
 

@@ -31,7 +31,6 @@ _SIZE = re.compile(rf"{_NUMBER} GBytes device size", re.ASCII)
 _FORMAT = re.compile(r"Format: (?:v\d{1,6}, )?(\d{1,18}) sectors of (\d{1,6}) bytes", re.ASCII)
 _HEAT = re.compile(rf"Internal temperature: {_NUMBER} degC, max {_NUMBER} degC", re.ASCII)
 _RESERVE = re.compile(rf"Reserve space status: ([^;]{{1,40}}); Reserves: {_NUMBER}%(?:, warn at {_NUMBER}%)?", re.ASCII)
-_ACTIVE = re.compile(rf"Active media: {_NUMBER}%", re.ASCII)
 _LIFE = re.compile(rf"Rated PBW: {_NUMBER} PB(?:, {_NUMBER}% remaining)?", re.ASCII)
 _MOVED = re.compile(r"Physical bytes (written|read)[ \t]{0,8}: (\d{1,3}(?:,\d{3}){0,6})", re.ASCII)
 _POWER = re.compile(r"PCIe Bus power: (.{1,60})")
@@ -53,7 +52,7 @@ def parse_status(text: str) -> Cards:
             at = "volume" if modules else ""
             if modules:
                 volume = IoVolume(name=match[1], state=clean(match[2]), kind=clean(match[3] or "") or None)
-                modules[-1] = replace(modules[-1], volumes=(*_others(modules[-1], volume.name), volume))
+                modules[-1] = replace(modules[-1], volumes=(*_volumes_besides(modules[-1], volume.name), volume))
         elif not indented and (match := _MODULE.fullmatch(line)):
             modules.append(Module(name=match[1], state=clean(match[2])))
             at = "module"
@@ -73,7 +72,7 @@ _FOUND = re.compile(r"^Found (\d{1,4}) ioMemory devices? in this system", re.MUL
 _NONE = re.compile(r"^No .{1,40} found in this system", re.MULTILINE)
 
 
-def lacking(text: str) -> str:
+def missing_part(text: str) -> str:
     """What an answer lacks of all that it names; "" where it is whole, and where it says that there is nothing."""
     cards, count = parse_status(text), _FOUND.search(text)
     if count is None:
@@ -84,7 +83,7 @@ def lacking(text: str) -> str:
         return f"{bare[0]} is attached, and no block device of it is told of"
     named = {match[1] for line in text.splitlines()[:LINES] if (match := _LISTED.match(line.strip()))}
     told_of = {module.name for module in cards.modules}
-    told_of |= {each.name for module in cards.modules for each in module.volumes if each.gigabytes is not None}
+    told_of |= {volume.name for module in cards.modules for volume in module.volumes if volume.gigabytes is not None}
     if untold := sorted(named - told_of):
         return f"{untold[0]} is named and not told of"
     return line_end(text)
@@ -92,13 +91,13 @@ def lacking(text: str) -> str:
 
 def _each_once(modules: list[Module]) -> tuple[Module, ...]:
     """The first of a name counts."""
-    matches: dict[str, Module] = {}
+    by_name: dict[str, Module] = {}
     for module in modules:
-        matches.setdefault(module.name, module)
-    return tuple(matches.values())
+        by_name.setdefault(module.name, module)
+    return tuple(by_name.values())
 
 
-def _others(module: Module, name: str) -> tuple[IoVolume, ...]:
+def _volumes_besides(module: Module, name: str) -> tuple[IoVolume, ...]:
     return tuple(volume for volume in module.volumes if volume.name != name)
 
 
@@ -164,7 +163,6 @@ _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] 
         "reserve_percent": float(match[2]),
         "reserve_warns": _number(match[3]),
     },
-    _ACTIVE: lambda match: {"active_percent": float(match[1])},
     _LIFE: lambda match: {"rated_petabytes": float(match[1]), "life_percent": _number(match[2])},
     _MOVED: _moved,
 }
@@ -177,7 +175,7 @@ _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _LABELLED_PCI = re.compile(r"(?:^|\s)([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$", re.ASCII | re.IGNORECASE)
 _CONNECTED = {"0": "NOT connected", "1": "connected"}
 
-Known = TypeVar("Known", Adapter, Module, IoVolume)
+Facts = TypeVar("Facts", Adapter, Module, IoVolume)
 
 
 def parse_document(text: str) -> Cards:
@@ -185,17 +183,19 @@ def parse_document(text: str) -> Cards:
     adapters: list[Adapter] = []
     modules: dict[str, Module] = {}
     for row in rows(table(document(text)).get("adapter"), _MOST):
-        own = [module for each in rows(row.get("iomemory"), _MOST) if (module := _module(each)) is not None]
-        for module in own:
+        row_modules = [
+            module for module_row in rows(row.get("iomemory"), _MOST) if (module := _module(module_row)) is not None
+        ]
+        for module in row_modules:
             modules.setdefault(module.name, module)
-        adapters.append(_adapter(row, tuple(dict.fromkeys(other_module.name for other_module in own))))
+        adapters.append(_adapter(row, tuple(dict.fromkeys(module.name for module in row_modules))))
     return Cards(adapters=tuple(adapters), modules=tuple(modules.values()))
 
 
-def together(text: Cards, document: Cards) -> Cards:
+def merge_cards(text: Cards, document: Cards) -> Cards:
     """Both answers in one; where both tell of the same thing the text counts."""
-    others = {module.name: module for module in document.modules}
-    modules = [_module_of_both(module, others.pop(module.name, None)) for module in text.modules]
+    left = {module.name: module for module in document.modules}
+    modules = [_module_of_both(module, left.pop(module.name, None)) for module in text.modules]
     named = {name: adapter for adapter in document.adapters for name in adapter.modules}
     adapters = [
         _filled(adapter, next((named[name] for name in adapter.modules if name in named), None))
@@ -204,26 +204,26 @@ def together(text: Cards, document: Cards) -> Cards:
     return Cards(
         driver=text.driver,
         adapters=tuple(adapters) or document.adapters,
-        modules=(*modules, *others.values()),
+        modules=(*modules, *left.values()),
     )
 
 
-def _module_of_both(module: Module, other: Module | None) -> Module:
-    if other is None:
+def _module_of_both(module: Module, second: Module | None) -> Module:
+    if second is None:
         return module
-    volumes = {each.name: each for each in other.volumes}
-    both = tuple(_filled(each, volumes.pop(each.name, None)) for each in module.volumes)
-    return replace(_filled(module, other), volumes=(*both, *volumes.values()))
+    volumes = {volume.name: volume for volume in second.volumes}
+    both = tuple(_filled(volume, volumes.pop(volume.name, None)) for volume in module.volumes)
+    return replace(_filled(module, second), volumes=(*both, *volumes.values()))
 
 
-def _filled(known: Known, other: Known | None) -> Known:
+def _filled(first: Facts, second: Facts | None) -> Facts:
     """What the one does not tell, from the other."""
-    if other is None:
-        return known
+    if second is None:
+        return first
     missing = {
-        field.name: getattr(other, field.name) for field in fields(known) if getattr(known, field.name) in (None, ())
+        field.name: getattr(second, field.name) for field in fields(first) if getattr(first, field.name) in (None, ())
     }
-    return replace(known, **missing)
+    return replace(first, **missing)
 
 
 def _adapter(row: Mapping[str, object], modules: tuple[str, ...]) -> Adapter:
@@ -242,16 +242,16 @@ def _module(row: Mapping[str, object]) -> Module | None:
     name = word(row.get("device_name"), 200)
     if name is None or MODULE.fullmatch(name) is None:
         return None
-    place = _LABELLED_PCI.search(word(row.get("device_label"), 200) or "")
-    active = _decimal(row, "active_media_pct")
+    address = _LABELLED_PCI.search(word(row.get("device_label"), 200) or "")
     return Module(
         name=name,
         product=word(row.get("board_name"), 200),
-        pci=place[1].lower() if place else None,
-        active_percent=None if active is None else float(active),
+        pci=address[1].lower() if address else None,
         throttling=word(row.get("write_throttling_state"), 200),
         trouble=tuple(filter(None, (word(row.get("current_errors"), 200), word(row.get("current_warnings"), 200)))),
-        volumes=tuple(volume for each in rows(row.get("vsu"), _MOST) if (volume := _volume(each)) is not None),
+        volumes=tuple(
+            volume for volume_row in rows(row.get("vsu"), _MOST) if (volume := _volume(volume_row)) is not None
+        ),
     )
 
 

@@ -14,7 +14,7 @@ from backends.protocol import RootReads
 from backends.tool_output import CompletenessCheck, ToolOutput, deduplicated_problems, judge_output
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import Cards
-from backends.vendors.fusionio.text import lacking, parse_document, parse_status, together
+from backends.vendors.fusionio.text import merge_cards, missing_part, parse_document, parse_status
 
 STATUS = "fio-status"
 """Tells everything, and changes nothing."""
@@ -59,7 +59,7 @@ class FusionIoTools:
 WHOLE_TEXT = CompletenessCheck(
     tool="fio-status -a",
     mark="as many devices as `Found` says, each that is named described (a block device to its size), a line end",
-    missing=lacking,
+    missing=missing_part,
     hides="wear, heat and counters of a last device that has no block device",
     statuses=frozenset(),
 )
@@ -76,13 +76,13 @@ async def ask(host: Host, status: str | None) -> Cards:
     if status is None:
         return Cards()
     text, document = await asyncio.gather(
-        *(_heard(host, whole, status, *args) for args, whole in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
+        *(_read_output(host, whole, status, *args) for args, whole in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
     )
-    cards = together(parse_status(text.text), parse_document("" if document.cut else document.text))
+    cards = merge_cards(parse_status(text.text), parse_document("" if document.cut else document.text))
     return replace(cards, cut=deduplicated_problems((text, document)))
 
 
-async def _heard(host: Host, whole: CompletenessCheck, *argv: str) -> ToolOutput:
+async def _read_output(host: Host, whole: CompletenessCheck, *argv: str) -> ToolOutput:
     """An answer; nothing, and no problem, of a version that refuses JSON."""
     command = Command(argv=argv, timeout=READ_SECONDS)
     try:

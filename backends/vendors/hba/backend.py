@@ -10,9 +10,9 @@ from backends.host import Host
 from backends.model import Controller, Inventory, Problem
 from backends.topology import Topology, read_tree
 from backends.vendors.hba.functions import Function, functions
-from backends.vendors.hba.inventory import controller, enriched, placed
+from backends.vendors.hba.inventory import add_firmware_facts, controller, place_drives
 from backends.vendors.hba.names import Named, names
-from backends.vendors.hba.tools import narrow, silent, tool_of, unmanaged
+from backends.vendors.hba.tools import narrow_link_problems, tool_of, unanswered_problems, unmanaged_problems
 
 NAME = "hba"
 """The prefix of this backend's targets."""
@@ -33,9 +33,9 @@ class HbaBackend:
         self._functions = await functions(self._host)
         if not self._functions:
             return Inventory()
-        known, problems = await names(self._host, [function.address for function in self._functions])
+        names_by_address, problems = await names(self._host, [function.address for function in self._functions])
         controllers = (
-            controller(function, known.get(function.address, Named()), self._tool(function))
+            controller(function, names_by_address.get(function.address, Named()), self._tool(function))
             for function in self._functions
         )
         return Inventory(controllers=tuple(controllers), problems=problems)
@@ -50,8 +50,8 @@ class HbaBackend:
         asking = await self._asking()
         for function in self._functions:
             if asking is not None and self._unmanaged(inventory, function):
-                inventory = await self._asked(inventory, function, asking)
-        return placed(inventory, self._functions, await self._paths(inventory))
+                inventory = await self._with_firmware_answers(inventory, function, asking)
+        return place_drives(inventory, self._functions, await self._paths(inventory))
 
     async def _paths(self, inventory: Inventory) -> Mapping[str, str]:
         """Where in sysfs the drives are that have no controller yet, by node."""
@@ -61,14 +61,14 @@ class HbaBackend:
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Cards without the tool that manages them, on too narrow a link, or that cannot be asked."""
-        matches = await functions(self._host)
-        known, _ = await names(self._host, ())
-        named = [(function, known.get(function.address, Named())) for function in matches]
-        problems = [*unmanaged(self._host, named), *narrow(named)]
+        all_functions = await functions(self._host)
+        names_by_address, _ = await names(self._host, ())
+        named = [(function, names_by_address.get(function.address, Named())) for function in all_functions]
+        problems = [*unmanaged_problems(self._host, named), *narrow_link_problems(named)]
         asking = self._host.firmware
         cards = [pair for pair in named if pair[0].driver == ASKED and self._tool(pair[0]) is None]
         if cards and asking is not None:
-            problems += silent(cards, await asking.firmware_reachable())
+            problems += unanswered_problems(cards, await asking.firmware_reachable())
         return tuple(problems)
 
     async def _asking(self) -> FirmwareQueryHost | None:
@@ -79,8 +79,10 @@ class HbaBackend:
             return None
         return asking if await asking.firmware_reachable() is None else None
 
-    async def _asked(self, inventory: Inventory, function: Function, asking: FirmwareQueryHost) -> Inventory:
-        from backends.vendors.hba.firmware.query import look as ask
+    async def _with_firmware_answers(
+        self, inventory: Inventory, function: Function, asking: FirmwareQueryHost
+    ) -> Inventory:
+        from backends.vendors.hba.firmware.query import query_card as ask
 
         try:
             contents = await ask(asking, function.hosts[0].number, function.address)
@@ -89,7 +91,7 @@ class HbaBackend:
             return inventory.merge(Inventory(problems=(problem,)))
         tool = tool_of(function)
         why = f"none: {tool.name} is not found" if tool is not None and self._tool(function) is None else "none"
-        return enriched(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
+        return add_firmware_facts(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
 
     def _unmanaged(self, inventory: Inventory, function: Function) -> bool:
         """Whether this is a card to ask: one that no vendor's backend has."""
@@ -100,4 +102,4 @@ class HbaBackend:
 
     def _tool(self, function: Function) -> str | None:
         tool = tool_of(function)
-        return tool.found(self._host) if tool is not None else None
+        return tool.find_program(self._host) if tool is not None else None

@@ -106,13 +106,13 @@ async def functions(host: Host) -> tuple[Function, ...]:
     classes = await host.read_many([f"{path}/class" for path in paths])
     storage = {path: kind for path in paths if (kind := _kind(classes.get(f"{path}/class"))) in KINDS}
     hosts = await _hosts(host)
-    matches = await asyncio.gather(*(_function(host, path, kind, hosts) for path, kind in storage.items()))
-    return tuple(function for function in matches if function.driver not in _DISKS_THEMSELVES)
+    storage_functions = await asyncio.gather(*(_function(host, path, kind, hosts) for path, kind in storage.items()))
+    return tuple(function for function in storage_functions if function.driver not in _DISKS_THEMSELVES)
 
 
 async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...]) -> Function:
-    own = await host.read_many([f"{path}/{name}" for name in _ATTRIBUTES])
-    said = {name: clean(own.get(f"{path}/{name}", "")) for name in _ATTRIBUTES}
+    texts = await host.read_many([f"{path}/{name}" for name in _ATTRIBUTES])
+    attributes = {name: clean(texts.get(f"{path}/{name}", "")) for name in _ATTRIBUTES}
     real = await host.link(path) or path
     mine = tuple(scsi_host for scsi_host in hosts if scsi_host.path.startswith(f"{real}/"))
     driver = await _driver(host, path, real, mine)
@@ -120,14 +120,14 @@ async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...
         address=path.rsplit("/", 1)[1],
         path=real,
         kind=kind,
-        vendor=_id(said["vendor"]),
-        device=_id(said["device"]),
-        subsystem_vendor=_id(said["subsystem_vendor"]),
-        subsystem_device=_id(said["subsystem_device"]),
+        vendor=_id(attributes["vendor"]),
+        device=_id(attributes["device"]),
+        subsystem_vendor=_id(attributes["subsystem_vendor"]),
+        subsystem_device=_id(attributes["subsystem_device"]),
         driver=driver,
         driver_version=await version_of(host, driver),
-        numa_node=node_of(said),
-        link=link_of(said),
+        numa_node=node_of(attributes),
+        link=link_of(attributes),
         hosts=mine,
     )
 
@@ -147,10 +147,10 @@ async def _driver(host: Host, path: str, real: str, hosts: tuple[ScsiHost, ...])
 
 async def _hosts(host: Host) -> tuple[ScsiHost, ...]:
     paths = [path for path in await host.list("/sys/class/scsi_host/host*") if path.rsplit("host", 1)[1].isdigit()]
-    said = await host.read_many([f"{path}/{name}" for path in paths for name in _HOST_ATTRIBUTES])
+    texts = await host.read_many([f"{path}/{name}" for path in paths for name in _HOST_ATTRIBUTES])
     scsi_hosts = []
     for path in paths:
-        pairs = ((name, clean(said.get(f"{path}/{name}", ""))) for name in _HOST_ATTRIBUTES)
+        pairs = ((name, clean(texts.get(f"{path}/{name}", ""))) for name in _HOST_ATTRIBUTES)
         attributes = {name: value for name, value in pairs if value}
         number = int(path.rsplit("host", 1)[1])
         scsi_hosts.append(ScsiHost(number=number, path=await host.link(path) or path, attributes=attributes))

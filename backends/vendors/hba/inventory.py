@@ -77,27 +77,27 @@ def _span(numbers: list[int]) -> str | None:
     return ", ".join(f"host{number}" for number in numbers) or None
 
 
-def placed(inventory: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
+def place_drives(inventory: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
     """The drives without a controller, hung from the one that their path in sysfs, by node, leads through."""
-    by_path = {f"{function.path}/": _known(inventory, function.address) for function in functions}
+    by_path = {f"{function.path}/": _target_at(inventory, function.address) for function in functions}
 
     def at(device: str | None) -> Target | None:
         path = paths.get(device or "", "")
         return next((owner for folder, owner in by_path.items() if path.startswith(folder)), None)
 
-    def hung(drive: Drive) -> Drive:
+    def placed_drive(drive: Drive) -> Drive:
         owner = at(drive.device) if drive.controller is None else None
         return drive if owner is None else replace(drive, controller=owner)
 
-    return replace(inventory, drives=tuple(hung(drive) for drive in inventory.drives))
+    return replace(inventory, drives=tuple(placed_drive(drive) for drive in inventory.drives))
 
 
-def _known(inventory: Inventory, address: str) -> Target | None:
+def _target_at(inventory: Inventory, address: str) -> Target | None:
     """The controller at a PCI address, whichever backend has it."""
     return next((controller.target for controller in inventory.controllers if controller.pci == address), None)
 
 
-def enriched(
+def add_firmware_facts(
     inventory: Inventory, function: Function, contents: CardSnapshot, why: str, picture: Topology
 ) -> Inventory:
     """The inventory with what the firmware of one card says of the card, its arrays and its drives.
@@ -106,20 +106,24 @@ def enriched(
     """
     from backends.vendors.megaraid.inventory import inventory as of_card
 
-    told = of_card("/c0", contents, FROM_FIRMWARE, None, picture)
+    from_firmware = of_card("/c0", contents, FROM_FIRMWARE, None, picture)
     owner = target(function.address)
 
-    def moved(one: Target) -> Target:
-        return Target(backend=NAME, address=function.address + one.address.removeprefix("/c0"), scope=one.scope)
+    def rebased(original: Target) -> Target:
+        return Target(
+            backend=NAME, address=function.address + original.address.removeprefix("/c0"), scope=original.scope
+        )
 
     reason = Fact(label="Settings", value=why)
-    arrays = tuple(_array(array, owner, moved, reason) for array in told.arrays)
+    arrays = tuple(_array(array, owner, rebased, reason) for array in from_firmware.arrays)
     drives = tuple(
-        replace(drive, target=moved(drive.target), controller=owner, array=moved(drive.array) if drive.array else None)
-        for drive in told.drives
+        replace(
+            drive, target=rebased(drive.target), controller=owner, array=rebased(drive.array) if drive.array else None
+        )
+        for drive in from_firmware.drives
     )
-    card = told.controllers[0]
-    problems = tuple(replace(problem, where=str(owner)) for problem in told.problems)
+    card = from_firmware.controllers[0]
+    problems = tuple(replace(problem, where=str(owner)) for problem in from_firmware.problems)
     return Inventory(
         controllers=tuple(
             _merged(controller, card, reason) if controller.target == owner else controller
@@ -131,14 +135,14 @@ def enriched(
     )
 
 
-def _array(array: Array, owner: Target, moved: Callable[[Target], Target], reason: Fact) -> Array:
+def _array(array: Array, owner: Target, rebased: Callable[[Target], Target], reason: Fact) -> Array:
     return replace(
         array,
-        target=moved(array.target),
+        target=rebased(array.target),
         controller=owner,
         size_bytes=None if array.device is not None else array.size_bytes,  # the kernel knows the size of its blocks
         uses=(),  # as it knows who uses it
-        members=tuple(moved(member) for member in array.members),
+        members=tuple(rebased(member) for member in array.members),
         facts=(*array.facts, reason),
     )
 

@@ -123,20 +123,20 @@ async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Name
         return {}, ()
     command = Command(argv=(program, "-D", "-nn", "-vmm"), timeout=20)
     tool_output = await run_checked(host, WHOLE, command, "hba")
-    known = parse_lspci(tool_output.text.rpartition("\n\n")[0] if tool_output.cut else tool_output.text)
-    untold = [address for address in addresses if address not in known]
+    by_address = parse_lspci(tool_output.text.rpartition("\n\n")[0] if tool_output.cut else tool_output.text)
+    untold = [address for address in addresses if address not in by_address]
     problem = tool_output.problem
     if problem is None and untold:
         problem = truncation_problem("hba", command, f"{untold[0]} is not in it")
     if problem is None or not untold:
-        return known, ()
+        return by_address, ()
     text = f"{problem.message} {', '.join(untold)}: called by the chip, not by the board."
-    return known, (Problem(where=problem.where, message=text, hint=problem.hint),)
+    return by_address, (Problem(where=problem.where, message=text, hint=problem.hint),)
 
 
 def parse_lspci(text: str) -> dict[str, Named]:
     """Names by address in what `lspci -D -nn -vmm` prints: records of `Key:<tab>Value` apart by empty lines."""
-    matches: dict[str, Named] = {}
+    by_address: dict[str, Named] = {}
     for record in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
         for line in record.splitlines():
@@ -144,13 +144,13 @@ def parse_lspci(text: str) -> dict[str, Named]:
             fields.setdefault(key.strip(), value.strip())
         address = fields.get("Slot", "")
         if address:
-            matches[clean(address, 32)] = Named(
+            by_address[clean(address, 32)] = Named(
                 vendor=_name(fields.get("Vendor")),
                 device=_name(fields.get("Device")),
                 board_vendor=_name(fields.get("SVendor")),
                 board=_name(fields.get("SDevice")),
             )
-    return matches
+    return by_address
 
 
 def _name(text: str | None) -> str | None:
@@ -166,9 +166,9 @@ def model(function: Function, named: Named) -> str:
     of_board = board or (function.driver in _TELLING_BOARDS and function.says(MODEL))
     maker, number = (named.board_vendor, function.subsystem_vendor) if of_board else (named.vendor, function.vendor)
     chip = named.device or CHIPS.get((function.vendor or "", function.device or ""))
-    what = function.says(MODEL) or board or chip or f"[{ids(function)}]"
+    product = function.says(MODEL) or board or chip or f"[{ids(function)}]"
     who = VENDORS.get(number or "") or maker
-    return what if who is None or what.lower().startswith(who.split()[0].lower()) else f"{who} {what}"
+    return product if who is None or product.lower().startswith(who.split()[0].lower()) else f"{who} {product}"
 
 
 def ids(function: Function) -> str:

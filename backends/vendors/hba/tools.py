@@ -26,12 +26,12 @@ class Tool:
     backend: str | None = None
     """The backend that drives it and has more to say; None if raidbench has none."""
 
-    def found(self, host: Host) -> str | None:
+    def find_program(self, host: Host) -> str | None:
         """The program, None if it is not installed."""
         return host.which((*self.places, *self.programs))
 
     @property
-    def searched(self) -> str:
+    def places_text(self) -> str:
         """Where it is looked for, in words."""
         folders = f"{', '.join(self.places)}, and " if self.places else ""
         return f"{folders}{', '.join(self.programs)} on PATH"
@@ -83,20 +83,21 @@ def tool_of(function: Function) -> Tool | None:
 Cards = Iterable[tuple[Function, Named]]
 
 
-def unmanaged(host: Host, cards: Cards) -> Iterable[Problem]:
+def unmanaged_problems(host: Host, cards: Cards) -> Iterable[Problem]:
     """Cards whose tool is not installed. Those that another backend speaks of are left to it."""
     for function, named in cards:
         tool = tool_of(function)
-        if tool is None or tool.backend is not None or tool.found(host) is not None:
+        if tool is None or tool.backend is not None or tool.find_program(host) is not None:
             continue
         yield Problem(
             where=_where(function),
             message=f"{model(function, named)} ({function.driver}) is managed by {tool.name}, which is not installed.",
-            hint=f"Looked for: {tool.searched}. Without it the card and its disks are seen through the kernel alone.",
+            hint=f"Looked for: {tool.places_text}. Without it the card and its disks are seen through the kernel "
+            "alone.",
         )
 
 
-def narrow(cards: Cards) -> Iterable[Problem]:
+def narrow_link_problems(cards: Cards) -> Iterable[Problem]:
     """Cards whose PCI Express link is less than they are made for."""
     for function, named in cards:
         if function.link.link_degraded:
@@ -108,7 +109,7 @@ def narrow(cards: Cards) -> Iterable[Problem]:
             )
 
 
-def silent(cards: Cards, why_not: str | None) -> Iterable[Problem]:
+def unanswered_problems(cards: Cards, why_not: str | None) -> Iterable[Problem]:
     """MegaRAID cards that no tool manages, and whether their firmware can be asked instead."""
     for function, named in cards:
         name = model(function, named)

@@ -35,21 +35,13 @@ from backends.settings import Reading, Setting
 from backends.tool_output import CUT, whole_lines
 from backends.topology import scan_topology
 from backends.topology.device_mapper import TABLE
+from backends.topology.stacking import MARK
 from backends.topology.tree import page_bytes
 from backends.vendors.lvm.creation import TOOLS, find_in_group, group_candidates, lock_of, plan_in_group, require_steps
 from backends.vendors.lvm.facts import POOLS, LoadedTable, LvFacts, parse_tables
-from backends.vendors.lvm.inventory import (
-    NAME,
-    array_of,
-    by_group,
-    is_shown,
-    nodes_of,
-    plain_arrays,
-    tasks_of,
-)
-from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, words_of
+from backends.vendors.lvm.inventory import NAME, array_of, by_group, is_shown, nodes_of, plain_arrays, tasks_of
+from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, error_sentence
 from backends.vendors.lvm.plans import change_of, require_own_step
-from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import (
     LOW_WATERMARK,
     RATES,
@@ -74,20 +66,22 @@ class Lvm:
 
     async def inventory(self) -> Inventory:
         """Every volume that somebody made; where LVM cannot be asked those of device-mapper, by name."""
-        picture, told = await asyncio.gather(scan_topology(self._host), self._told())  # both may wait for the same disk
-        if isinstance(told, RaidbenchError):
-            problem = Problem(where=NAME, message=told.message, hint=told.hint)
-            return Inventory(arrays=plain_arrays(picture, told.message), problems=(problem,))
-        groups = by_group(told.volumes)
-        shown = [volume for volume in told.volumes if is_shown(volume)]
+        picture, lvs_answer = await asyncio.gather(
+            scan_topology(self._host), self._ask()
+        )  # both may wait for the same disk
+        if isinstance(lvs_answer, RaidbenchError):
+            problem = Problem(where=NAME, message=lvs_answer.message, hint=lvs_answer.hint)
+            return Inventory(arrays=plain_arrays(picture, lvs_answer.message), problems=(problem,))
+        groups = by_group(lvs_answer.volumes)
+        shown = [volume for volume in lvs_answer.volumes if is_shown(volume)]
         self._outlines = {lv_facts.address: outline_of(lv_facts, groups[lv_facts.group]) for lv_facts in shown}
         arrays = tuple(array_of(lv_facts, groups[lv_facts.group], picture) for lv_facts in shown)
-        text = f"{told.strange} lines of lvs tell of no volume that could be understood."
-        problems = (Problem(where=NAME, message=text),) if told.strange else ()
-        if told.silent is None:
+        text = f"{lvs_answer.strange} lines of lvs tell of no volume that could be understood."
+        problems = (Problem(where=NAME, message=text),) if lvs_answer.strange else ()
+        if lvs_answer.silent is None:
             return Inventory(arrays=arrays, problems=problems)
-        rest = plain_arrays(picture, told.silent.message, without=groups)
-        return Inventory(arrays=(*arrays, *rest), problems=(*problems, _silence(told.silent, rest)))
+        plain = plain_arrays(picture, lvs_answer.silent.message, without=groups)
+        return Inventory(arrays=(*arrays, *plain), problems=(*problems, _timeout_problem(lvs_answer.silent, plain)))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of the volume's kind."""
@@ -107,9 +101,9 @@ class Lvm:
         changes = []
         for key in _in_order(view, values):
             setting = setting_of(settings_of(view.outline), target, key)
-            wish = requested_value(target, setting, readings(view)[key], values[key], wanted_value(view))
-            changes.append(_planned(view, wish))
-            view = _with(view, key, wish.value)
+            request = requested_value(target, setting, readings(view)[key], values[key], wanted_value(view))
+            changes.append(_planned(view, request))
+            view = _with_value(view, key, request.value)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
@@ -142,9 +136,9 @@ class Lvm:
         """Physical volumes, of which the free extents can become volumes."""
         return await group_candidates(self._host)
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """lvcreate's line for a volume in a group (`controller`)."""
-        return await plan_in_group(self._host, wish, controller, assume_clean=assume_clean)
+        return await plan_in_group(self._host, request, controller, assume_clean=assume_clean)
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """By the UUIDs of its group and of itself, its tag, name and segments."""
@@ -175,7 +169,7 @@ class Lvm:
                 problems.append(Problem(where=str(array.target), message=f"{array.target}: {array.why}."))
         return tuple(problems)
 
-    async def _told(self) -> LvsAnswer | RaidbenchError:
+    async def _ask(self) -> LvsAnswer | RaidbenchError:
         try:
             return await ask_lvs(self._host)
         except RaidbenchError as error:
@@ -242,19 +236,19 @@ class Lvm:
         command = Command(argv=step.argv, timeout=SECONDS, mutates=True, env=env)
         done = await self._host.run(command)
         if done.returncode != 0 or "No settings changed" in done.stdout + done.stderr:
-            raise ToolFailedError(words_of(done, "LVM"), evidence=evidence_of(command, done))
+            raise ToolFailedError(error_sentence(done, "LVM"), evidence=evidence_of(command, done))
 
 
-def _silence(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
+def _timeout_problem(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
     """What kept LVM waiting, and what is not known for that."""
     names = [array.name or "" for array in unknown]
-    rest = f" Of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} only names and sizes are known."
-    return Problem(where=NAME, message=error.message + (rest if names else ""), hint=error.hint)
+    addition = f" Of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} only names and sizes are known."
+    return Problem(where=NAME, message=error.message + (addition if names else ""), hint=error.hint)
 
 
-def _planned(view: LvView, wish: RequestedValue) -> Change:
+def _planned(view: LvView, request: RequestedValue) -> Change:
     identity = _identity(view)
-    return change_of(view, wish, identity, f"{disk_lock(identity)}\n{lock_of(view.volume.group_uuid)}")
+    return change_of(view, request, identity, f"{disk_lock(identity)}\n{lock_of(view.volume.group_uuid)}")
 
 
 def _identity(view: LvView) -> Identity:
@@ -266,11 +260,10 @@ def _identity(view: LvView) -> Identity:
 
 def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
     """Whether a cache outlives a disk by itself: data and metadata are RAIDs, or lie on one that is a hidden volume."""
-    parts = [group.get(cache.told.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
+    parts = [group.get(cache.columns.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
     whole = [part for part in parts if part is not None] or [cache]
-    lower = ([group[place] for place in part.places if place in group] for part in whole)
-    return all(lv_facts.level in _REDUNDANT or (below and all(each.level in _REDUNDANT for each in below))
-               for lv_facts, below in zip(whole, lower, strict=True))  # fmt: skip
+    lower = ([group[hidden_name] for hidden_name in part.places if hidden_name in group] for part in whole)
+    return all ( lv_facts . level in _REDUNDANT or ( below and all ( image . level in _REDUNDANT for image in below ) ) for lv_facts , below in zip ( whole , lower , strict = True ) )  # fmt: skip
 
 
 def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
@@ -278,21 +271,21 @@ def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
     volume = view.volume
     now = {
         "low_watermark": volume.settings.get("low_watermark", str(LOW_WATERMARK)),
-        "min_recovery_rate": volume.told.get(RATES["min_recovery_rate"]),
+        "min_recovery_rate": volume.columns.get(RATES["min_recovery_rate"]),
     }
     return order_by_bounds(values, now, ("low_watermark", "high_watermark"), ("min_recovery_rate", "max_recovery_rate"))
 
 
-def _with(view: LvView, key: str, value: str) -> LvView:
+def _with_value(view: LvView, key: str, value: str) -> LvView:
     """The view with a tunable of its cache, or a rate, as it will be."""
     volume = view.volume
     if key in RATES:
         fields = {RATES[key]: value if value.isdigit() else "0"}
     elif volume.kind == "writecache":
-        kept = {name: text for name, text in volume.settings.items() if name != key}
+        tunables = {name: text for name, text in volume.settings.items() if name != key}
         if value.isdigit():
-            kept[key] = value
-        fields = {"cache_settings": ",".join(f"{name}={one}" for name, one in kept.items())}
+            tunables[key] = value
+        fields = {"cache_settings": ",".join(f"{name}={setting_value}" for name, setting_value in tunables.items())}
     else:
         return view
-    return replace(view, volume=replace(volume, told={**volume.told, **fields}))
+    return replace(view, volume=replace(volume, columns={**volume.columns, **fields}))

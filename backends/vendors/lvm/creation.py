@@ -35,16 +35,9 @@ from backends.topology import Topology, scan_topology
 from backends.topology.device_identity import identity
 from backends.values import dataclass
 from backends.vendors.lvm.facts import PVS, LvFacts
-from backends.vendors.lvm.groups import (
-    WHOLE_PVS,
-    PvFacts,
-    candidates_in,
-    disks_twice,
-    parse_pvs,
-    why_no_volume,
-)
+from backends.vendors.lvm.groups import WHOLE_PVS, PvFacts, candidates_in, disks_twice, no_volume_reason, parse_pvs
 from backends.vendors.lvm.inventory import NAME, nodes_of, target_of
-from backends.vendors.lvm.lvs import SECONDS, LvsAnswer, ask_lvs, words_of
+from backends.vendors.lvm.lvs import SECONDS, LvsAnswer, ask_lvs, error_sentence
 
 STRIP = 64 << 10
 """Bytes (lvmraid(7), --stripesize)."""
@@ -103,27 +96,27 @@ class GroupRoom:
     """Physical volumes that lie on the disk of another one of these."""
 
 
-def plan_volume(wish: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_clean: bool) -> ArrayPlan:
+def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_clean: bool) -> ArrayPlan:
     """What makes the volume, of as many stripes or images as there are physical volumes.
 
     Raises InvalidValueError, RefusedError where its name is taken.
     """
-    warnings = require_alike(wish.drives)
-    data, strip = _shape(wish), _strip(wish, room)
-    if wish.policies:
+    warnings = require_alike(request.drives)
+    data, strip = _shape(request), _strip(request, room)
+    if request.policies:
         raise InvalidValueError("A volume has no policies at birth.", hint="Set them once it is there.")
-    if assume_clean and wish.level is Level.RAID6:
+    if assume_clean and request.level is Level.RAID6:
         raise InvalidValueError("LVM makes no RAID6 that is not synchronised.", hint="Leave out --assume-clean.")
-    if wish.name in room.volumes:
-        raise RefusedError(f"{room.name} has a volume called {wish.name}.", hint="Give it another name.")
-    each = _extents(wish, room, data)
-    tag = f"raidbench-{wish.token}"
-    clean_now = assume_clean and wish.level is not Level.RAID0
+    if request.name in room.volumes:
+        raise RefusedError(f"{room.name} has a volume called {request.name}.", hint="Give it another name.")
+    extents_each = _extents(request, room, data)
+    tag = f"raidbench-{request.token}"
+    clean_now = assume_clean and request.level is not Level.RAID0
     step = (
-        *(lvcreate, "--yes", *AT_ONCE, "--alloc", "normal", "--type", TYPES[wish.level]),
-        *_layout(wish.level, len(wish.drives), data, strip, nosync=clean_now),
-        *(*_SURE, "--extents", str(each * data), "--addtag", tag, "--name", wish.name, room.name),
-        *(drive.place for drive in wish.drives),
+        *(lvcreate, "--yes", *AT_ONCE, "--alloc", "normal", "--type", TYPES[request.level]),
+        *_layout(request.level, len(request.drives), data, strip, nosync=clean_now),
+        *(*_SURE, "--extents", str(extents_each * data), "--addtag", tag, "--name", request.name, room.name),
+        *(drive.place for drive in request.drives),
     )
     lines = [
         *warnings,
@@ -136,19 +129,19 @@ def plan_volume(wish: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_cl
         lines.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
     return ArrayPlan(
         wish=ArrayRequest(
-            level=wish.level,
-            drives=wish.drives,
+            level=request.level,
+            drives=request.drives,
             strip_bytes=strip,
-            size_bytes=wish.size_bytes,
-            name=wish.name,
-            token=wish.token,
+            size_bytes=request.size_bytes,
+            name=request.name,
+            token=request.token,
         ),
         maker="lvcreate",
         steps=(ChangeStep(argv=step),),
-        size_bytes=each * data * room.extent_bytes,
+        size_bytes=extents_each * data * room.extent_bytes,
         data_drives=data,
         seconds=_CREATE_SECONDS,
-        initialising=_initialising(wish.level, each * room.extent_bytes, assume_clean=clean_now),
+        initialising=_initialising(request.level, extents_each * room.extent_bytes, assume_clean=clean_now),
         warnings=tuple(lines),
         uuids=(room.uuid, tag),
         before=room.before,
@@ -161,46 +154,46 @@ def lock_of(group_uuid: str) -> str:
     return f"lvm-{group_uuid}"
 
 
-def removing(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
+def removal_step(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
     """What removes one volume: LVM looks at UUID, tag and snapshots itself, under the lock of the group.
 
     It ends with 0 and removes nothing where they are others. `--yes` answers whether an active volume is to go.
     """
-    output = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
-    return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", output, address))
+    selection = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
+    return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", selection, address))
 
 
 def require_steps(steps: Sequence[ChangeStep], group: str, tools: Collection[str | None]) -> None:
     """Raises RefusedError for what neither makes nor removes a volume in this group."""
     for step in steps:
-        found = next((match for each in _STEPS if (match := each.fullmatch(" ".join(step.argv)))), None)
-        if found is None or found["group"] != group or found["tool"] not in tools:
+        step_match = next((match for pattern in _STEPS if (match := pattern.fullmatch(" ".join(step.argv)))), None)
+        if step_match is None or step_match["group"] != group or step_match["tool"] not in tools:
             raise RefusedError(f"A step neither makes nor removes a volume of {group}: {clean(step.shown(), 200)}")
 
 
-def _shape(wish: ArrayRequest) -> int:
+def _shape(request: ArrayRequest) -> int:
     """Physical volumes that carry data. Raises InvalidValueError."""
-    count = len(wish.drives)
-    if wish.level not in TYPES:
+    count = len(request.drives)
+    if request.level not in TYPES:
         raise InvalidValueError(
-            f"LVM makes no {wish.level.name}.", hint=f"{', '.join(TYPES.values())}: it makes these."
+            f"LVM makes no {request.level.name}.", hint=f"{', '.join(TYPES.values())}: it makes these."
         )
-    least = _LEAST.get(wish.level, 0)
+    least = _LEAST.get(request.level, 0)
     if count < least:
         raise InvalidValueError(
-            f"{wish.level.name} of LVM takes at least {least} physical volumes, and {count} "
+            f"{request.level.name} of LVM takes at least {least} physical volumes, and {count} "
             f"{'has' if count == 1 else 'have'} free extents or {'is' if count == 1 else 'are'} named."
         )
-    if wish.spans is not None:
+    if request.spans is not None:
         raise InvalidValueError("A volume of LVM has no spans.", hint="Leave out --spans.")
-    return require_shape(wish)
+    return require_shape(request)
 
 
-def _strip(wish: ArrayRequest, room: GroupRoom) -> int | None:
+def _strip(request: ArrayRequest, room: GroupRoom) -> int | None:
     """Bytes on a physical volume before the next one follows; None of RAID 1. Raises InvalidValueError."""
-    if wish.level is Level.RAID1:
+    if request.level is Level.RAID1:
         return None
-    strip = wish.strip_bytes or min(STRIP, room.extent_bytes)
+    strip = request.strip_bytes or min(STRIP, room.extent_bytes)
     if strip < 4096 or strip & (strip - 1) or strip > room.extent_bytes:
         raise InvalidValueError(
             f"A stripe size of {strip} bytes cannot be made.",
@@ -209,17 +202,17 @@ def _strip(wish: ArrayRequest, room: GroupRoom) -> int | None:
     return strip
 
 
-def _extents(wish: ArrayRequest, room: GroupRoom, data: int) -> int:
+def _extents(request: ArrayRequest, room: GroupRoom, data: int) -> int:
     """Extents of data on each physical volume. Raises InvalidValueError where these have not so many free."""
-    own = 0 if wish.level is Level.RAID0 else 1  # each image of a RAID has an extent of metadata beside it
-    least = min(wish.drives, key=lambda drive: drive.free_extents or 0)
-    most = (least.free_extents or 0) - own
-    wanted = most if wish.size_bytes is None else -(-wish.size_bytes // (room.extent_bytes * data))
+    extra = 0 if request.level is Level.RAID0 else 1  # each image of a RAID has an extent of metadata beside it
+    least = min(request.drives, key=lambda drive: drive.free_extents or 0)
+    most = (least.free_extents or 0) - extra
+    wanted = most if request.size_bytes is None else -(-request.size_bytes // (room.extent_bytes * data))
     if wanted < 1 or wanted > most:
-        asked = "" if wish.size_bytes is None else f" for {size_words(wish.size_bytes)}"
+        asked = "" if request.size_bytes is None else f" for {size_words(request.size_bytes)}"
         raise InvalidValueError(
-            f"{max(wanted, 1) + own} free extents on each of {len(wish.drives)} physical volumes are wanted{asked}, "
-            f"and {least.place} has {least.free_extents or 0}.",
+            f"{max(wanted, 1) + extra} free extents on each of {len(request.drives)} physical volumes are "
+            f"wanted{asked}, and {least.place} has {least.free_extents or 0}.",
             hint=f"At most {size_words(max(0, most) * data * room.extent_bytes)} can be made of these.",
         )
     return wanted
@@ -236,7 +229,7 @@ def _layout(level: Level, count: int, data: int, strip: int | None, *, nosync: b
     return tuple(parts)
 
 
-def _initialising(level: Level, each: int, *, assume_clean: bool) -> str:
+def _initialising(level: Level, size: int, *, assume_clean: bool) -> str:
     if level is Level.RAID0:
         return "Nothing has to be initialised."
     if assume_clean:
@@ -245,7 +238,7 @@ def _initialising(level: Level, each: int, *, assume_clean: bool) -> str:
             "what was not written must not be read."
         )
     return (
-        f"LVM synchronises it: {each / SYNC_RATE / 3600:.1f} h at 200 MB/s a drive. Until that ends reads and writes "
+        f"LVM synchronises it: {size / SYNC_RATE / 3600:.1f} h at 200 MB/s a drive. Until that ends reads and writes "
         "cost other operations."
     )
 
@@ -255,11 +248,7 @@ _PLAIN = ("-", "r", "R")
 
 
 def find_volume(
-    array: CreatedArray,
-    volumes: Sequence[LvFacts],
-    disks: Sequence[PvFacts],
-    picture: Topology,
-    lvremove: str,
+    array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts], picture: Topology, lvremove: str
 ) -> ArrayMatch:
     """What is there now of a volume; see `BuildsArrays.find_made`. `volumes`, `disks`: all that LVM tells, whole."""
     try:
@@ -275,7 +264,7 @@ def find_volume(
         f"{lv_facts.address} is it: UUID {lv_facts.uuid}, {array.level.name} over these {len(array.members)} "
         "physical volumes"
     )
-    known = (*array.uuids[:2], lv_facts.uuid)
+    uuids = (*array.uuids[:2], lv_facts.uuid)
     node = picture.tree.nodes.get(lv_facts.kernel or "")
     if node is None:  # what lies on it cannot be looked at: it is not removed
         return ArrayMatch(
@@ -283,7 +272,7 @@ def find_volume(
             words=f"{text}. It is not active (`lvchange --activate y {lv_facts.address}`).",
             target=target_of(lv_facts.address),
             locks=(lock_of(array.uuids[0]),),
-            uuids=known,
+            uuids=uuids,
         )
     return ArrayMatch(
         standing=ArrayMatchState.WHOLE,
@@ -292,8 +281,8 @@ def find_volume(
         device=node.device,
         looked_at=(node.device,),
         locks=tuple(sorted(with_disk(lock_of(array.uuids[0]), identity(node)).splitlines())),
-        uuids=known,
-        remove=(removing(lvremove, lv_facts.address, lv_facts.uuid, array.uuids[1]),),
+        uuids=uuids,
+        remove=(removal_step(lvremove, lv_facts.address, lv_facts.uuid, array.uuids[1]),),
     )
 
 
@@ -304,40 +293,36 @@ def _group(array: CreatedArray) -> str:
 def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts]) -> LvFacts | None:
     """The volume that may be it; None where there surely is none. Raises NotItsOwnError."""
     group_uuid, tag = array.uuids[:2]
-    own = [pv for pv in disks if pv.group_uuid == group_uuid]
-    if not own:
+    group_volumes = [pv for pv in disks if pv.group_uuid == group_uuid]
+    if not group_volumes:
         raise ForeignArrayError(f"Its volume group {_group(array)} is not there.")
-    if own[0].group != _group(array):
-        raise ForeignArrayError(f"Its volume group is called {own[0].group} now, not {_group(array)}.")
-    if len({pv.group_uuid for pv in disks if pv.group == own[0].group}) > 1:
-        raise ForeignArrayError(f"Several volume groups are called {own[0].group}.")
+    if group_volumes[0].group != _group(array):
+        raise ForeignArrayError(f"Its volume group is called {group_volumes[0].group} now, not {_group(array)}.")
+    if len({pv.group_uuid for pv in disks if pv.group == group_volumes[0].group}) > 1:
+        raise ForeignArrayError(f"Several volume groups are called {group_volumes[0].group}.")
     there = [
         lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden
     ]  # parts bear its tag too
     uuid = array.uuids[2] if len(array.uuids) > 2 else None
-    tagged = [lv_facts for lv_facts in there if tag in _tags(lv_facts)]
+    tagged = [lv_facts for lv_facts in there if tag in lv_facts.columns.get("lv_tags", "").split(",")]
     if len(tagged) > 1:
-        raise ForeignArrayError(f"Several volumes bear its tag: {', '.join(one.address for one in tagged[:4])}.")
-    found = (
+        raise ForeignArrayError(f"Several volumes bear its tag: {', '.join(volume.address for volume in tagged[:4])}.")
+    candidate = (
         tagged[0]
         if tagged
         else next((lv_facts for lv_facts in there if lv_facts.uuid == uuid or lv_facts.name == array.name), None)
     )
-    if found is None:
+    if candidate is None:
         return None
     if not tagged:
-        raise ForeignArrayError(f"{found.address} does not bear its tag {tag}.")
-    if uuid not in (None, found.uuid):
-        raise ForeignArrayError(f"{found.address} bears its tag and another UUID: {found.uuid}, not {uuid}.")
-    if found.uuid in array.before:
-        raise ForeignArrayError(f"{found.address} was there before it was made.")
-    if found.name != array.name:
-        raise ForeignArrayError(f"It is called {found.address} now, not {array.name}.")
-    return found
-
-
-def _tags(volume: LvFacts) -> tuple[str, ...]:
-    return tuple(volume.told.get("lv_tags", "").split(","))
+        raise ForeignArrayError(f"{candidate.address} does not bear its tag {tag}.")
+    if uuid not in (None, candidate.uuid):
+        raise ForeignArrayError(f"{candidate.address} bears its tag and another UUID: {candidate.uuid}, not {uuid}.")
+    if candidate.uuid in array.before:
+        raise ForeignArrayError(f"{candidate.address} was there before it was made.")
+    if candidate.name != array.name:
+        raise ForeignArrayError(f"It is called {candidate.address} now, not {array.name}.")
+    return candidate
 
 
 def _require_as_made(
@@ -347,8 +332,8 @@ def _require_as_made(
     where = lv_facts.address
     if TYPES.get(array.level) not in (lv_facts.kind, lv_facts.level):
         raise ForeignArrayError(f"{where} is {clean(lv_facts.kind, 40)} now, not {array.level.name} as it was made.")
-    if (lv_facts.told.get("lv_attr") or "?")[0] not in _PLAIN or lv_facts.told.get("lv_role") != "public":
-        role = clean(lv_facts.told.get("lv_role", "unknown"), 80)
+    if (lv_facts.columns.get("lv_attr") or "?")[0] not in _PLAIN or lv_facts.columns.get("lv_role") != "public":
+        role = clean(lv_facts.columns.get("lv_role", "unknown"), 80)
         raise ForeignArrayError(f"{where} is a part of something by now, or something is made of it ({role}).")
     size = lv_facts.number("lv_size")
     if size is None or size != array.size_bytes:
@@ -390,7 +375,7 @@ async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
     if not pv_facts and done.returncode != 0:
         if not host.is_root:
             raise ToolFailedError("LVM tells root alone of its groups.", hint="Start raidbench with sudo.")
-        raise ToolFailedError(words_of(done, "pvs"), evidence=evidence_of(command, done))
+        raise ToolFailedError(error_sentence(done, "pvs"), evidence=evidence_of(command, done))
     if why := WHOLE_PVS.lost(done):
         half = truncation_problem(NAME, command, why)
         raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
@@ -407,29 +392,29 @@ async def group_candidates(host: Host) -> tuple[Candidate, ...]:
     return candidates_in(volumes, picture)
 
 
-async def plan_in_group(host: Host, wish: ArrayRequest, group: Target | None, *, assume_clean: bool) -> ArrayPlan:
+async def plan_in_group(host: Host, request: ArrayRequest, group: Target | None, *, assume_clean: bool) -> ArrayPlan:
     """lvcreate's line, as the group is now. Raises BlockedError, DeviceGoneError, RefusedError, InvalidValueError."""
     lvcreate = host.which((TOOLS[0],))
     if lvcreate is None or group is None:
         raise BlockedError("lvcreate is not installed.", hint="Install lvm2.")
     volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), scan_topology(host))
-    require_still_free(wish, candidates_in(volumes, picture))
-    own = next(pv for pv in volumes if pv.uuid == wish.drives[0].serial)
-    named = [pv for pv in volumes if pv.group == own.group]
+    require_still_free(request, candidates_in(volumes, picture))
+    first_volume = next(pv for pv in volumes if pv.uuid == request.drives[0].serial)
+    named = [pv for pv in volumes if pv.group == first_volume.group]
     if len({pv.group_uuid for pv in named}) > 1:
-        raise BlockedError(f"Several volume groups are called {own.group}.", hint="Rename one (vgrename).")
-    if why := why_no_volume(own):
+        raise BlockedError(f"Several volume groups are called {first_volume.group}.", hint="Rename one (vgrename).")
+    if why := no_volume_reason(first_volume):
         raise BlockedError(f"{why[0][:1].upper()}{why[0][1:]}.")
-    inside = [lv_facts for lv_facts in answer.volumes if lv_facts.group_uuid == own.group_uuid]
+    inside = [lv_facts for lv_facts in answer.volumes if lv_facts.group_uuid == first_volume.group_uuid]
     room = GroupRoom(
-        name=own.group,
-        uuid=own.group_uuid,
-        extent_bytes=own.extent_bytes,
+        name=first_volume.group,
+        uuid=first_volume.group_uuid,
+        extent_bytes=first_volume.extent_bytes,
         volumes=frozenset(lv_facts.name for lv_facts in inside),
         before=tuple(sorted(lv_facts.uuid for lv_facts in inside if not lv_facts.hidden)),
-        one_disk=disks_twice([drive.place for drive in wish.drives], picture),
+        one_disk=disks_twice([drive.place for drive in request.drives], picture),
     )
-    return plan_volume(wish, room, lvcreate=lvcreate, assume_clean=assume_clean)
+    return plan_volume(request, room, lvcreate=lvcreate, assume_clean=assume_clean)
 
 
 async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:

@@ -72,7 +72,7 @@ class LvFacts:
     """LVM's words: `raid`, `raid5`, `raid5_ls`."""
     places: tuple[str, ...]
     """What it lies on: nodes of physical volumes, names of hidden volumes, `[unknown]`."""
-    told: Mapping[str, str]
+    columns: Mapping[str, str]
     """All columns that say something."""
 
     @property
@@ -83,12 +83,12 @@ class LvFacts:
     @property
     def active(self) -> bool:
         """Return whether the kernel has it; in a cluster the words also say how (lib/metadata/lv.c, lv_active_dup)."""
-        return self.told.get("lv_active", "").startswith(("active", "local"))
+        return self.columns.get("lv_active", "").startswith(("active", "local"))
 
     @property
-    def elsewhere(self) -> bool:
+    def is_on_other_host(self) -> bool:
         """Return whether another host of its cluster has it."""
-        return self.told.get("lv_active", "").startswith("remote")
+        return self.columns.get("lv_active", "").startswith("remote")
 
     @property
     def kernel(self) -> str | None:
@@ -99,24 +99,24 @@ class LvFacts:
     @property
     def dm_name(self) -> str:
         """Its name below /dev/mapper."""
-        return self.told.get("lv_dm_path", "").removeprefix("/dev/mapper/")
+        return self.columns.get("lv_dm_path", "").removeprefix("/dev/mapper/")
 
     @property
     def pool(self) -> str | None:
         """The hidden volume that caches it, or the pool that it takes its space from."""
-        return self.told.get("pool_lv", "").strip("[]") or None
+        return self.columns.get("pool_lv", "").strip("[]") or None
 
     @property
     def origin(self) -> str | None:
         """Of a snapshot that keeps what was changed in a store of its own, the volume that it is of; else None."""
-        if "thicksnapshot" not in self.told.get("lv_role", "").split(","):
+        if "thicksnapshot" not in self.columns.get("lv_role", "").split(","):
             return None
-        return self.told.get("origin", "").strip("[]") or None
+        return self.columns.get("origin", "").strip("[]") or None
 
     @property
     def settings(self) -> Mapping[str, str]:
         """Tunables of its cache that were set."""
-        return pairs(self.told.get("cache_settings"))
+        return pairs(self.columns.get("cache_settings"))
 
     @property
     def level(self) -> str:
@@ -125,11 +125,11 @@ class LvFacts:
 
     def number(self, key: str) -> int | None:
         """A column as a whole number; None where it is none."""
-        return whole(self.told.get(key))
+        return whole(self.columns.get(key))
 
     def share(self, key: str) -> float | None:
         """A column of percents as 0..1; None where it is none."""
-        text = self.told.get(key, "")
+        text = self.columns.get(key, "")
         percent = float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,4})?", text, re.ASCII) else None
         return percent / 100 if percent is not None and percent <= 100 else None
 
@@ -140,7 +140,7 @@ class LvFacts:
         LVM loads the policy `cleaner` for that, and keeps the configured one in its metadata (lv_cache_wait_for_clean).
         """
         dirty = self.number("cache_dirty_blocks")
-        return dirty if dirty and self.told.get("kernel_cache_policy") == "cleaner" else None
+        return dirty if dirty and self.columns.get("kernel_cache_policy") == "cleaner" else None
 
 
 def pairs(text: str | None) -> dict[str, str]:
@@ -154,7 +154,7 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
 
     Where a name has two UUIDs, or a UUID two names, nothing of the group is understood: its volumes lie on each other.
     """
-    matches: dict[str, LvFacts] = {}
+    by_address: dict[str, LvFacts] = {}
     names: dict[str, str] = {}
     mixed: set[str] = set()
     strange = 0
@@ -164,19 +164,19 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
             if lv_facts is None:
                 strange += 1
                 continue
-            before = matches.get(lv_facts.address)
+            before = by_address.get(lv_facts.address)
             if names.setdefault(lv_facts.uuid, lv_facts.address) != lv_facts.address:
                 mixed |= {names[lv_facts.uuid].partition("/")[0], lv_facts.group}
             if before is not None and (before.uuid, before.group_uuid) != (lv_facts.uuid, lv_facts.group_uuid):
                 mixed.add(lv_facts.group)
             if before is None:
-                matches[lv_facts.address] = lv_facts
+                by_address[lv_facts.address] = lv_facts
             else:  # its segments may have other places and stripes
                 larger = {key: str(max(lv_facts.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
                 places = tuple(dict.fromkeys((*before.places, *lv_facts.places)))
-                matches[lv_facts.address] = replace(before, places=places, told={**before.told, **larger})
-    believed = tuple(other_lv_facts for other_lv_facts in matches.values() if other_lv_facts.group not in mixed)
-    return believed, strange + len(matches) - len(believed)
+                by_address[lv_facts.address] = replace(before, places=places, columns={**before.columns, **larger})
+    believed = tuple(volume for volume in by_address.values() if volume.group not in mixed)
+    return believed, strange + len(by_address) - len(believed)
 
 
 def _volume(row: Mapping[str, object]) -> LvFacts | None:
@@ -199,7 +199,7 @@ def _volume(row: Mapping[str, object]) -> LvFacts | None:
         kind=fields.get("segtype", "").split("+")[0],
         layout=tuple(fields.get("lv_layout", "").split(",")),
         places=tuple(match[1] for part in fields.get("devices", "").split(",") if (match := _PLACE.fullmatch(part))),
-        told=fields,
+        columns=fields,
     )
 
 
@@ -222,8 +222,8 @@ class LoadedTable:
     def tunables(self) -> Mapping[str, str]:
         """dm-writecache's optional arguments, `cleaner` as 1; by its documentation five words come before them."""
         rest = [word for word in self.words[5:] if word != "cleaner"] if self.kind == WRITECACHE else []
-        own = dict(zip(rest[::2], rest[1::2], strict=False))
-        return own | ({"cleaner": "1"} if "cleaner" in self.words[5:] else {})
+        by_name = dict(zip(rest[::2], rest[1::2], strict=False))
+        return by_name | ({"cleaner": "1"} if "cleaner" in self.words[5:] else {})
 
     @property
     def write_behind(self) -> int | None:
@@ -234,20 +234,23 @@ class LoadedTable:
 
 def parse_tables(text: str) -> Mapping[str, LoadedTable]:
     """What the kernel has, by the names below /dev/mapper; of several segments the first."""
-    return {name: LoadedTable(kind=own[0].kind, words=own[0].words) for name, own in parse_segments(text).items()}
+    return {
+        name: LoadedTable(kind=segments[0].kind, words=segments[0].words)
+        for name, segments in parse_segments(text).items()
+    }
 
 
-def beneath(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts]:
+def lower_volumes(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts]:
     """The volume and all hidden ones that its data lie on, each once. `volumes`: all of its group by name."""
-    waiting, seen = [volume.name], set[str]()
+    waiting, visited = [volume.name], set[str]()
     while waiting:
         name = waiting.pop(0)
         lv_facts = volumes.get(name)
-        if lv_facts is None or name in seen:
+        if lv_facts is None or name in visited:
             continue
-        seen.add(name)
+        visited.add(name)
         yield lv_facts
-        waiting += [place for place in lv_facts.places if not place.startswith(("/", "["))]
+        waiting += [lower_name for lower_name in lv_facts.places if not lower_name.startswith(("/", "["))]
         waiting += [lv_facts.pool] if lv_facts.kind in ("thin", VDO) and lv_facts.pool is not None else []
 
 

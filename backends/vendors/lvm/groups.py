@@ -37,19 +37,19 @@ class PvFacts:
     """Its volume group."""
     group_uuid: str
     """That of the group."""
-    told: Mapping[str, str]
+    columns: Mapping[str, str]
     """All columns that say something, of the group too."""
 
     @property
     def free_extents(self) -> int:
         """Extents that no volume has; 0 where that is not told."""
-        count, taken = whole(self.told.get("pv_pe_count")), whole(self.told.get("pv_pe_alloc_count"))
+        count, taken = whole(self.columns.get("pv_pe_count")), whole(self.columns.get("pv_pe_alloc_count"))
         return 0 if count is None or taken is None else max(0, count - taken)
 
     @property
     def extent_bytes(self) -> int:
         """Bytes of an extent; 0 where that is not told."""
-        return whole(self.told.get("vg_extent_size")) or 0
+        return whole(self.columns.get("vg_extent_size")) or 0
 
 
 def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
@@ -58,7 +58,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
     strange = 0
     for report in rows(table(document(text)).get("report")):
         for row in rows(report.get("pv"), most=20_000):
-            fields = {key: said for key, value in row.items() if (said := word(value, 4096))}
+            fields = {key: text_value for key, value in row.items() if (text_value := word(value, 4096))}
             group = fields.get("vg_name", "")
             if not group:
                 continue
@@ -71,7 +71,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
                     uuid=fields["pv_uuid"],
                     group=group,
                     group_uuid=fields["vg_uuid"],
-                    told=fields,
+                    columns=fields,
                 )
             )
     twice = repeated(pv.uuid for pv in pv_facts)
@@ -79,22 +79,22 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
     return believed, strange + len(pv_facts) - len(believed)
 
 
-def why_no_volume(pv: PvFacts) -> tuple[str, ...]:
+def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
     """What stands against any new volume in the group of a physical volume: parts of sentences."""
-    fields, matches = pv.told, list[str]()
+    fields, reasons = pv.columns, list[str]()
     missing = whole(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
-        matches.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
+        reasons.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
     if fields.get("vg_exported"):
-        matches.append(f"the group {pv.group} is exported: it belongs to the machine that imports it")
+        reasons.append(f"the group {pv.group} is exported: it belongs to the machine that imports it")
     if fields.get("vg_clustered") or fields.get("vg_shared") or fields.get("vg_lock_type", "none") != "none":
         kind = clean(fields.get("vg_lock_type", "clustered"), 20)
-        matches.append(f"the group {pv.group} is shared with other machines ({kind})")
+        reasons.append(f"the group {pv.group} is shared with other machines ({kind})")
     if fields.get("vg_permissions") != "writeable":
-        matches.append(f"the group {pv.group} may only be read")
+        reasons.append(f"the group {pv.group} may only be read")
     if not pv.extent_bytes:
-        matches.append(f"LVM does not say how large an extent of {pv.group} is")
-    return tuple(matches)
+        reasons.append(f"LVM does not say how large an extent of {pv.group} is")
+    return tuple(reasons)
 
 
 def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candidate, ...]:
@@ -105,14 +105,14 @@ def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candid
 def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
     kernel = kernel_name_of(pv.name, picture)
     disk = picture.tree.nodes.get(picture.tree.disk_of(kernel)) if kernel is not None else None
-    reasons = [*why_no_volume(pv)]
-    if pv.told.get("pv_missing") or disk is None:
+    reasons = [*no_volume_reason(pv)]
+    if pv.columns.get("pv_missing") or disk is None:
         reasons.append("it is not there")
     elif disk.attributes.get("ro") == "1":
         reasons.append("it is read-only")
-    if pv.told.get("pv_duplicate"):
+    if pv.columns.get("pv_duplicate"):
         reasons.append("another device bears the same mark of LVM")
-    if pv.told.get("pv_allocatable") != "allocatable":
+    if pv.columns.get("pv_allocatable") != "allocatable":
         reasons.append("LVM may take no extents of it (pvchange --allocatable n)")
     if not pv.free_extents:
         reasons.append("none of its extents is free")
@@ -140,12 +140,12 @@ def group_target(name: str) -> Target:
 
 def disks_twice(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
     """Physical volumes that lie on the disk of one before them, by their nodes."""
-    seen: dict[str, str] = {}
+    first_places: dict[str, str] = {}
     twice = []
-    for place in places:
-        kernel = kernel_name_of(place, picture)
-        disk = picture.tree.disk_of(kernel) if kernel is not None else place
-        if disk in seen:
-            twice.append(place)
-        seen.setdefault(disk, place)
+    for node_name in places:
+        kernel = kernel_name_of(node_name, picture)
+        disk = picture.tree.disk_of(kernel) if kernel is not None else node_name
+        if disk in first_places:
+            twice.append(node_name)
+        first_places.setdefault(disk, node_name)
     return tuple(twice)

@@ -10,6 +10,7 @@ from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import Topology
 from backends.topology.device_identity import identity
+from backends.topology.stacking import MARK
 from backends.topology.tree import node_path
 from backends.vendors.lvm.facts import (
     CACHE,
@@ -20,10 +21,9 @@ from backends.vendors.lvm.facts import (
     VDO_POOL,
     WRITECACHE,
     LvFacts,
-    beneath,
     is_in_use,
+    lower_volumes,
 )
-from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import MODES
 
 NAME = "lvm"
@@ -66,10 +66,10 @@ def is_shown(volume: LvFacts) -> bool:
 
 def by_group(volumes: Iterable[LvFacts]) -> dict[str, dict[str, LvFacts]]:
     """All volumes by group and name."""
-    matches: dict[str, dict[str, LvFacts]] = {}
+    groups: dict[str, dict[str, LvFacts]] = {}
     for volume in volumes:
-        matches.setdefault(volume.group, {})[volume.name] = volume
-    return matches
+        groups.setdefault(volume.group, {})[volume.name] = volume
+    return groups
 
 
 def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Array:
@@ -101,7 +101,7 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
     """What bears its data: beneath a cache the slow volume, of a thin or VDO volume its pool's data."""
     if volume.kind not in _LAYERS:
         return volume
-    lower = [lv_facts for lv_facts in beneath(volume, group) if lv_facts.kind not in _LAYERS]
+    lower = [lv_facts for lv_facts in lower_volumes(volume, group) if lv_facts.kind not in _LAYERS]
     return lower[0] if lower else volume
 
 
@@ -110,8 +110,8 @@ def _level(volume: LvFacts, slow: LvFacts) -> Level:
     level = _own_level(slow)
     if volume.kind in _DEDUPLICATED:
         return _DEDUPLICATED[volume.kind]
-    if level is Level.CONCAT and (own := _KINDS.get(volume.kind)) is not None:
-        return own
+    if level is Level.CONCAT and (kind_level := _KINDS.get(volume.kind)) is not None:
+        return kind_level
     if volume.origin is not None:
         return Level.SNAPSHOT
     return Level.CACHED if level is Level.CONCAT and volume.kind in (CACHE, WRITECACHE) else level
@@ -124,10 +124,12 @@ def _own_level(volume: LvFacts) -> Level:
 
 def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:
     """Nodes of the physical volumes that it lies on, with those of its cache."""
-    parts = [*beneath(volume, group)]
+    parts = [*lower_volumes(volume, group)]
     if (cache := group.get(volume.pool or "")) is not None and volume.kind in (CACHE, WRITECACHE):
-        parts += beneath(cache, group)
-    return tuple(dict.fromkeys(place for part in parts for place in part.places if place.startswith("/dev/")))
+        parts += lower_volumes(cache, group)
+    return tuple(
+        dict.fromkeys(node_name for part in parts for node_name in part.places if node_name.startswith("/dev/"))
+    )
 
 
 def kernel_name_of(device: str, picture: Topology) -> str | None:
@@ -135,8 +137,8 @@ def kernel_name_of(device: str, picture: Topology) -> str | None:
     name = device.removeprefix("/dev/").replace("/", "!")
     if name in picture.tree.nodes:
         return name
-    given = device.removeprefix("/dev/mapper/")
-    return next((node.name for node in picture.tree.nodes.values() if node.attributes.get("dm/name") == given), None)
+    dm_name = device.removeprefix("/dev/mapper/")
+    return next((node.name for node in picture.tree.nodes.values() if node.attributes.get("dm/name") == dm_name), None)
 
 
 def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Iterable[Target]:
@@ -153,9 +155,9 @@ def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> 
 
 def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     """State, and why it is not in order."""
-    if (away := _away(volume, group)) is not None:
+    if (away := _unusable_state(volume, group)) is not None:
         return away
-    fields, word = volume.told, _health_word(volume)
+    fields, word = volume.columns, _health_word(volume)
     missing = _lacks_disk(volume, group)
     if volume.origin is not None:
         if fields.get("lv_snapshot_invalid", "") not in ("", "0"):
@@ -187,19 +189,19 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
 
 def _health_word(volume: LvFacts) -> str:
     """Return LVM's word for what is wrong; older versions have it only as a letter of their attributes."""
-    letters = volume.told.get("lv_attr", "")
+    letters = volume.columns.get("lv_attr", "")
     letter = letters[8] if len(letters) > 8 else ""
-    return volume.told.get("lv_health_status") or _HEALTH_LETTERS.get(letter, "")
+    return volume.columns.get("lv_health_status") or _HEALTH_LETTERS.get(letter, "")
 
 
-def _away(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
+def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
     """Return why nothing can be done with a volume at all; None where it serves."""
     if not is_in_use(volume, group):
-        where = "active on another host" if volume.elsewhere else "not active"
+        where = "active on another host" if volume.is_on_other_host else "not active"
         return State.OFFLINE, f"{where}, and a physical volume is missing" if _lacks_disk(volume, group) else where
     if volume.kind == "error":
         return State.FAILED, "it answers every request with an error"
-    if volume.told.get("lv_suspended") == "suspended":
+    if volume.columns.get("lv_suspended") == "suspended":
         return State.DEGRADED, "its device is suspended: all I/O waits"
     if why := _vdo_reason(volume, group):
         return State.FAILED, why
@@ -207,13 +209,13 @@ def _away(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | 
 
 
 def _lacks_disk(volume: LvFacts, group: Mapping[str, LvFacts]) -> bool:
-    return any(MISSING in lv_facts.places for lv_facts in beneath(volume, group))
+    return any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, group))
 
 
 def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
     """Return why a VDO volume or pool takes no more writes; "" where it does."""
     pool = volume if volume.kind == VDO_POOL else group.get(volume.pool or "") if volume.kind == VDO else None
-    if pool is None or pool.told.get("vdo_operating_mode") != "read-only":
+    if pool is None or pool.columns.get("vdo_operating_mode") != "read-only":
         return ""
     return "VDO is read-only: it ran full, or its metadata are damaged"
 
@@ -224,19 +226,19 @@ def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
     Of a flush is known how much of what is cached is clean.
     """
     tasks = [task for task in (_sync_of(volume), _flush_of(volume)) if task is not None]
-    for lv_facts in beneath(volume, group):
-        if "pvmove" in lv_facts.told.get("lv_role", "").split(",") or lv_facts.name.startswith("pvmove"):
+    for lv_facts in lower_volumes(volume, group):
+        if "pvmove" in lv_facts.columns.get("lv_role", "").split(",") or lv_facts.name.startswith("pvmove"):
             tasks.append(Task(kind="migration", progress=lv_facts.share("copy_percent")))
-    if volume.told.get("lv_merging") == "merging":
+    if volume.columns.get("lv_merging") == "merging":
         tasks.append(Task(kind="merge"))
-    if volume.told.get("vdo_operating_mode") == "recovering":
+    if volume.columns.get("vdo_operating_mode") == "recovering":
         tasks.append(Task(kind="recovery"))
     return tuple(tasks)
 
 
 def _sync_of(volume: LvFacts) -> Task | None:
     """Return the work of dm-raid, or of an old mirror, which has no word for it."""
-    action = volume.told.get("raid_sync_action")
+    action = volume.columns.get("raid_sync_action")
     if action not in (None, "idle", "frozen"):
         return Task(kind=_TASKS.get(action, clean(action, 40)), progress=volume.share("sync_percent"))
     copied = volume.share("copy_percent") if volume.kind == "mirror" and volume.active else None
@@ -251,7 +253,7 @@ def _flush_of(volume: LvFacts) -> Task | None:
 
 
 def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str, str | None]]:
-    fields = volume.told
+    fields = volume.columns
     free = volume.number("vg_free")
     yield "Volume group", f"{volume.group}, {size_words(free)} free" if free is not None else volume.group
     if missing := volume.number("vg_missing_pv_count"):
@@ -260,13 +262,13 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
     cache = group.get(volume.pool or "")
     slow = origin_of(volume, group)
     if volume.kind in (CACHE, WRITECACHE):
-        yield "Slow part", f"{slow.level} on {_on(slow, group)}"
+        yield "Slow part", f"{slow.level} on {_places_text(slow, group)}"
     if cache is not None:
         size = cache.number("lv_size")
         share = cache.share("data_percent") if volume.kind == VDO else None
         full = f"{share:.1%} full" if share is not None else ""
-        words = (cache.name, size_words(size) if size else "", full, f"on {_on(cache, group)}")
-        yield _UNDER.get(volume.kind, "Cache"), ", ".join(filter(None, words))
+        parts_of_cache = (cache.name, size_words(size) if size else "", full, f"on {_places_text(cache, group)}")
+        yield _UNDER.get(volume.kind, "Cache"), ", ".join(filter(None, parts_of_cache))
     if volume.kind == CACHE:
         mode = fields.get("cache_mode", "")
         yield "Cache mode", MODES.get(mode, mode)
@@ -280,7 +282,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
         if total and free_blocks is not None:
             yield "Writecache", f"{total - free_blocks} of {total} blocks used"
     if volume.kind not in _LAYERS or volume.kind == VDO_POOL:
-        yield "On", _on(volume, group)
+        yield "On", _places_text(volume, group)
     if volume.kind == VDO_POOL:
         yield from _vdo_lines(volume)
     if volume.origin is not None:
@@ -304,7 +306,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
 
 
 def _vdo_lines(volume: LvFacts) -> Iterable[tuple[str, str | None]]:
-    fields = volume.told
+    fields = volume.columns
     saved = volume.share("vdo_saving_percent")
     yield "Saved", f"{saved:.0%} by deduplication and compression" if saved is not None else None
     yield "Operating mode", clean(fields.get("vdo_operating_mode", ""), 40)
@@ -312,9 +314,12 @@ def _vdo_lines(volume: LvFacts) -> Iterable[tuple[str, str | None]]:
     yield "Index", clean(fields.get("vdo_index_state", ""), 40)
 
 
-def _on(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
+def _places_text(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
     parts = (
-        place for lv_facts in beneath(volume, group) for place in lv_facts.places if place.startswith(("/dev/", "["))
+        location
+        for lv_facts in lower_volumes(volume, group)
+        for location in lv_facts.places
+        if location.startswith(("/dev/", "["))
     )
     return ", ".join("a missing disk" if part == MISSING else part for part in dict.fromkeys(parts))
 
@@ -346,18 +351,14 @@ def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> t
     """
     arrays = []
     for node in picture.tree.nodes.values():
-        uuid, given = node.attributes.get("dm/uuid", ""), node.attributes.get("dm/name", "")
+        uuid, dm_name = node.attributes.get("dm/uuid", ""), node.attributes.get("dm/name", "")
         if not uuid.startswith(MARK) or "-" in uuid.removeprefix(MARK) or node_is_part(node.name, picture):
             continue  # a part's UUID has an ending, or something of the same group is built on it
-        group, _, name = given.replace("--", "\0").partition("-")
+        group, _, name = dm_name.replace("--", "\0").partition("-")
         address = f"{group}/{name}".replace("\0", "-")
         if address.partition("/")[0] in without:
             continue
-        disks = [
-            other_node.name
-            for other_node in picture.tree.below(node.name)
-            if not other_node.slaves and other_node.parent is None
-        ]
+        disks = [lower.name for lower in picture.tree.below(node.name) if not lower.slaves and lower.parent is None]
         arrays.append(
             Array(
                 target=target_of(clean(address)),

@@ -13,11 +13,11 @@ from backends.protocol import RootReads
 from backends.text import clean, clean_lines
 from backends.tool_output import CompletenessCheck, line_end, truncation_problem
 from backends.topology import Tree, node_path, read_tree
+from backends.topology.stacking import MARK
 from backends.topology.thin_capacity_scan import THIN_COUNT
 from backends.values import dataclass
 from backends.vendors.lvm.facts import LVS, MISSING, PVS, LvFacts, parse_lvs
 from backends.vendors.lvm.inventory import NAME, by_group
-from backends.vendors.lvm.presence import MARK
 
 SECONDS = 60.0
 """A look; a change is waited for as long as it takes."""
@@ -40,9 +40,7 @@ WHOLE = CompletenessCheck(
 """It ends with status 5 where a group misses a disk, and tells the rest."""
 
 WHOLE_TABLE = CompletenessCheck(
-    tool="dmsetup table",
-    mark="a line end, and a line for every active volume",
-    missing=line_end,
+    tool="dmsetup table", mark="a line end, and a line for every active volume", missing=line_end
 )
 """What the kernel has of a volume."""
 
@@ -68,29 +66,29 @@ async def ask_lvs(host: Host) -> LvsAnswer:
     if tool is None:
         raise ToolFailedError("lvs is not installed, so nothing is known of volumes.", hint="Install lvm2.")
     try:
-        volumes, strange = await _said(host, Command(argv=(tool, *LVS), timeout=SECONDS, stall=STALL))
+        volumes, strange = await _run_lvs(host, Command(argv=(tool, *LVS), timeout=SECONDS, stall=STALL))
     except ToolTimeoutError as error:
-        rest = await _without(host, tool, error) if error.devices else None
-        if rest is None:
+        partial = await _ask_without_silent_disks(host, tool, error) if error.devices else None
+        if partial is None:
             raise
-        return rest
+        return partial
     return LvsAnswer(volumes=volumes, strange=strange)
 
 
-async def _said(host: Host, command: Command) -> tuple[tuple[LvFacts, ...], int]:
+async def _run_lvs(host: Host, command: Command) -> tuple[tuple[LvFacts, ...], int]:
     done = await host.run(command)
     lv_facts, strange = parse_lvs(done.stdout)
     if not lv_facts and done.returncode != 0:
         if not host.is_root:
             raise ToolFailedError("LVM tells root alone of its volumes.", hint="Start raidbench with sudo.")
-        raise ToolFailedError(words_of(done, "lvs"), evidence=evidence_of(command, done))
+        raise ToolFailedError(error_sentence(done, "lvs"), evidence=evidence_of(command, done))
     if why := WHOLE.lost(done):
         half = truncation_problem(NAME, command, why)
         raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
     return lv_facts, strange
 
 
-async def _without(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer | None:
+async def _ask_without_silent_disks(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer | None:
     """What lvs tells when it leaves the silent disks alone; None where it cannot be asked like that.
 
     A group with a physical volume there is not told of: that it is missing is our own doing.
@@ -99,14 +97,16 @@ async def _without(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer 
     if lvmconfig is None:
         return None
     try:
-        said = await host.run(Command(argv=(lvmconfig, FILTER), timeout=10, stall=SOON))
-        configured = _CONFIGURED.fullmatch(said.stdout.strip())
-        if said.returncode == 0 and configured is None:
+        configuration = await host.run(Command(argv=(lvmconfig, FILTER), timeout=10, stall=SOON))
+        configured = _CONFIGURED.fullmatch(configuration.stdout.strip())
+        if configuration.returncode == 0 and configured is None:
             return None  # it has a filter that is not understood, and leaving it out shows devices that it hides
-        given = (configured[1] or configured[2]) if configured is not None and said.returncode == 0 else ""
-        patterns = ",".join(filter(None, (*rejected(await read_tree(host), error.devices), given)))
+        own_filters = (
+            (configured[1] or configured[2]) if configured is not None and configuration.returncode == 0 else ""
+        )
+        patterns = ",".join(filter(None, (*rejected(await read_tree(host), error.devices), own_filters)))
         command = Command(argv=(tool, *LVS, "--config", f"{FILTER}=[{patterns}]"), timeout=SECONDS, stall=SOON)
-        volumes, strange = await _said(host, command)
+        volumes, strange = await _run_lvs(host, command)
     except RaidbenchError:
         return None
     whole = {
@@ -130,20 +130,20 @@ def rejected(tree: Tree, devices: Iterable[str]) -> tuple[str, ...]:
     paths: dict[str, None] = {}
     for device in devices:
         paths[node_path(device)] = None
-        own = (tree.nodes[device],) if device in tree.nodes else ()
-        for node in (*own, *tree.above(device)):
+        start = (tree.nodes[device],) if device in tree.nodes else ()
+        for node in (*start, *tree.above(device)):
             if not node.attributes.get("dm/uuid", "").startswith(MARK):  # on volumes LVM looks for no volumes
-                given = node.attributes.get("dm/name")
-                paths |= dict.fromkeys((node.device, *((f"/dev/mapper/{given}",) if given else ())))
+                dm_name = node.attributes.get("dm/name")
+                paths |= dict.fromkeys((node.device, *((f"/dev/mapper/{dm_name}",) if dm_name else ())))
     return tuple('"r|^' + re.sub(r"[^A-Za-z0-9_/-]", ".", path) + '$|"' for path in paths)
 
 
-def words_of(done: Completed, tool: str) -> str:
+def error_sentence(done: Completed, tool: str) -> str:
     """The tool's own words in a sentence, without `changed`, which is said before anything happens."""
     lines = f"{done.stderr}\n{done.stdout}".splitlines()
-    told = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
-    said = clean(clean_lines("\n".join(told), lines=6).replace("\n", " "), 300).rstrip(".")
-    return f"{said}." if said else f"{tool} ended with status {done.returncode} and did not say why."
+    relevant = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
+    sentence = clean(clean_lines("\n".join(relevant), lines=6).replace("\n", " "), 300).rstrip(".")
+    return f"{sentence}." if sentence else f"{tool} ended with status {done.returncode} and did not say why."
 
 
 ROOT_READS: RootReads = {

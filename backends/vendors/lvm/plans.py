@@ -30,12 +30,12 @@ _TUNABLES = "--cachesettings"
 _NOT_AHEAD = ("--readahead", "none")
 
 
-def change_of(view: LvView, wish: RequestedValue, identity: Identity, lock: str) -> Change:
+def change_of(view: LvView, request: RequestedValue, identity: Identity, lock: str) -> Change:
     """The change of one setting."""
-    key, before = wish.setting.key, wish.now.now
-    back = steps(view, key, before, wish.value) if before not in (None, "unknown") else ()
-    change = wish.change(steps(view, key, wish.value, before), back, identity, lock, _risk(wish))
-    return replace(change, risk_text=_text(view, wish, change.risk))
+    key, before = request.setting.key, request.now.now
+    undo = steps(view, key, before, request.value) if before not in (None, "unknown") else ()
+    change = request.change(steps(view, key, request.value, before), undo, identity, lock, _risk(request))
+    return replace(change, risk_text=_text(view, request, change.risk))
 
 
 def steps(view: LvView, key: str, value: str | None, before: str | None) -> tuple[ChangeStep, ...]:
@@ -47,7 +47,7 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
     volume cannot be repaired, and whether to reshape.
     """
     volume, word = view.volume, str(value)
-    pair = _told(key, word)
+    pair = _option_for(key, word)
     if key == "stripe_size":
         return (ChangeStep(argv=(view.lvconvert or "lvconvert", "--yes", *pair, volume.address)),)
     if (key, word) == ("lv_read_ahead", "auto") and before not in ("none", "auto"):
@@ -60,7 +60,7 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
     return (_lvchange(view, "--yes", _TUNABLES, ""), *again)
 
 
-def _told(key: str, value: str) -> tuple[str, str]:
+def _option_for(key: str, value: str) -> tuple[str, str]:
     """The option and its word for a value."""
     if key == "stripe_size":
         return OPTIONS[key], f"{int(value) // 1024}k"
@@ -69,8 +69,8 @@ def _told(key: str, value: str) -> tuple[str, str]:
     return _TUNABLES, f"{key}={int(value == 'on') if key == 'cleaner' else value}"
 
 
-def _lvchange(view: LvView, *words: str) -> ChangeStep:
-    return ChangeStep(argv=(view.lvchange or "lvchange", *words, view.volume.address))
+def _lvchange(view: LvView, *options: str) -> ChangeStep:
+    return ChangeStep(argv=(view.lvchange or "lvchange", *options, view.volume.address))
 
 
 def _word(key: str, value: str) -> str:
@@ -100,23 +100,23 @@ def require_own_step(change: Change, view: LvView) -> None:
             )
 
 
-def _risk(wish: RequestedValue) -> Risk:
+def _risk(request: RequestedValue) -> Risk:
     """The risk of this value: any number bears that of the numbers offered."""
-    if wish.value.isdigit():
-        return worst(choice.risk for choice in wish.now.choices if choice.value.isdigit())
-    return wish.risk
+    if request.value.isdigit():
+        return worst(choice.risk for choice in request.now.choices if choice.value.isdigit())
+    return request.risk
 
 
-def _text(view: LvView, wish: RequestedValue, risk: Risk) -> str:
+def _text(view: LvView, request: RequestedValue, risk: Risk) -> str:
     """What it may do on this very volume."""
-    if wish.setting.key != "cache_mode":
-        return wish.setting.risk_text if risk is not Risk.NONE else ""
-    if wish.value == "write-back":
+    if request.setting.key != "cache_mode":
+        return request.setting.risk_text if risk is not Risk.NONE else ""
+    if request.value == "write-back":
         on = f" It lies on {view.cache_on}." if view.cache_on else ""
-        return f"{wish.setting.risk_text}{on}" if risk is not Risk.NONE else ""
-    text = "Without its cache the volume is as slow as the slow one." if wish.value == "passthrough" else ""
+        return f"{request.setting.risk_text}{on}" if risk is not Risk.NONE else ""
+    text = "Without its cache the volume is as slow as the slow one." if request.value == "passthrough" else ""
     dirty = view.volume.number("cache_dirty_blocks") or 0
-    if wish.now.now == "write-back" and dirty:
+    if request.now.now == "write-back" and dirty:
         size = size_words(dirty * (view.volume.number("chunk_size") or 0))
         text = f"{text} The cache has {size} that the slow volume has not: they are written back first.".strip()
     return text

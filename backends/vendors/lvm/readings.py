@@ -11,7 +11,7 @@ from backends.settings import Availability, Reading, Risk, Setting, check_value,
 from backends.sizes import size_words
 from backends.topology.tree import number
 from backends.values import dataclass
-from backends.vendors.lvm.facts import MISSING, WRITECACHE, beneath
+from backends.vendors.lvm.facts import MISSING, WRITECACHE, lower_volumes
 from backends.vendors.lvm.settings import CACHE_POLICY, DEFAULT, READ_AHEAD, RESHAPED, LvView, settings_of
 
 _MOST = (1 << 31) - 1
@@ -79,20 +79,20 @@ def wanted_value(view: LvView) -> Callable[[Setting, Reading, str], str]:
     """The check of a value: numbers need not be among the steps that are offered. Raises InvalidValueError."""
 
     def check(setting: Setting, now: Reading, value: str) -> str:
-        given = number(value)
-        if setting.key == READ_AHEAD.key and given is not None:
+        wanted_number = number(value)
+        if setting.key == READ_AHEAD.key and wanted_number is not None:
             step = view.page_bytes // 1024
-            if not 0 < given <= _AHEAD_MOST or given % step:
+            if not 0 < wanted_number <= _AHEAD_MOST or wanted_number % step:
                 hint = f"`auto`, `none`, or from {step} to {_AHEAD_MOST} KiB in steps of {step}."
-                raise InvalidValueError(f"{setting.key} cannot be {given} here.", hint=hint)
-            return str(given)
+                raise InvalidValueError(f"{setting.key} cannot be {wanted_number} here.", hint=hint)
+            return str(wanted_number)
         legal = numbers(setting.key, view)
-        if legal is None or given is None:
+        if legal is None or wanted_number is None:
             return check_value(setting, now, value)
-        if not legal.low <= given <= legal.high:
+        if not legal.low <= wanted_number <= legal.high:
             hint = f"`default`, or from {legal.low} to {legal.high} {setting.unit}".rstrip() + "."
-            raise InvalidValueError(f"{setting.key} cannot be {given} here.", hint=hint)
-        return str(given)
+            raise InvalidValueError(f"{setting.key} cannot be {wanted_number} here.", hint=hint)
+        return str(wanted_number)
 
     return check
 
@@ -103,8 +103,8 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     Raises InvalidValueError.
     """
     numeric = any(number(choice.value) is not None for choice in now.choices)
-    kept = _BEFORE.fullmatch(value) if numeric else value in _POLICIES and setting.key == CACHE_POLICY.key
-    return value if kept else check_value(setting, now, value)
+    was_settable = _BEFORE.fullmatch(value) if numeric else value in _POLICIES and setting.key == CACHE_POLICY.key
+    return value if was_settable else check_value(setting, now, value)
 
 
 MODES = {"writethrough": "write-through", "writeback": "write-back", "passthrough": "passthrough"}
@@ -125,21 +125,23 @@ STRIPES = tuple(1 << power for power in range(14, 21))
 
 def readings(view: LvView) -> dict[str, Reading]:
     """Every setting that the volume has, in the order they are shown."""
-    against = _against(view)
-    matches = {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
+    against = _blocked_reason(view)
+    by_key = {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
     return {
         key: replace(reading, availability=Availability(why_not=against)) if against is not None else reading
-        for key, reading in matches.items()
+        for key, reading in by_key.items()
     }
 
 
 def reading_for_undo(view: LvView, key: str) -> Reading:
     """One of them for a way back, against which it does not stand that no other policy is offered."""
     reading = readings(view)[key]
-    return replace(reading, availability=Availability(why_not=_against(view))) if key == "cache_policy" else reading
+    return (
+        replace(reading, availability=Availability(why_not=_blocked_reason(view))) if key == "cache_policy" else reading
+    )
 
 
-def _against(view: LvView) -> str | None:
+def _blocked_reason(view: LvView) -> str | None:
     """What stands against any change of the volume."""
     if view.why_not is not None:
         return view.why_not
@@ -150,10 +152,10 @@ def _against(view: LvView) -> str | None:
         return "lvchange is not installed"
     if not volume.active:
         return f"it is not active: lvchange --activate y {volume.address}"
-    if any(MISSING in lv_facts.places for lv_facts in beneath(volume, view.group)) or volume.told.get(
+    if any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, view.group)) or volume.columns.get(
         "lv_health_status"
     ):
-        return f"it is not whole ({volume.told.get('lv_health_status', 'a physical volume is missing')})"
+        return f"it is not whole ({volume.columns.get('lv_health_status', 'a physical volume is missing')})"
     if volume.flushing is not None:
         return f"{flush_text(view)}: wait for its end"
     return None
@@ -176,11 +178,15 @@ def _reading(key: str, view: LvView) -> Reading:
 def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
     volume = view.volume
     columns = {"write_behind": "raid_write_behind", **RATES}
-    raw = volume.told.get(columns[key]) if key in columns else volume.settings.get(key)
-    given = number(raw)
-    now = DEFAULT if raw is None or (key in columns and given == 0) else "unknown" if given is None else str(given)
-    force, why = _in_force(key, view, None if now == DEFAULT else given)
-    steps = sorted({step for step in legal.steps if legal.low <= step <= legal.high} | ({given} if given else set()))
+    raw = volume.columns.get(columns[key]) if key in columns else volume.settings.get(key)
+    present = number(raw)
+    now = (
+        DEFAULT if raw is None or (key in columns and present == 0) else "unknown" if present is None else str(present)
+    )
+    force, why = _in_force(key, view, None if now == DEFAULT else present)
+    steps = sorted(
+        {step for step in legal.steps if legal.low <= step <= legal.high} | ({present} if present else set())
+    )
     label = DEFAULT if legal.default is None else f"default, {legal.default}"
     return Reading(
         now=now,
@@ -198,28 +204,28 @@ def _risk_of(key: str) -> Risk:
     return {"write_behind": Risk.POWER_LOSS, "min_recovery_rate": Risk.PERFORMANCE}.get(key, Risk.NONE)
 
 
-def _in_force(key: str, view: LvView, given: int | None) -> tuple[str | None, str | None]:
+def _in_force(key: str, view: LvView, present: int | None) -> tuple[str | None, str | None]:
     """What the kernel has of a number where that is something else, and why; (None, None) if it is the same."""
     volume, loaded = view.volume, view.loaded
     if key == "migration_threshold":
-        tokens = volume.told.get("kernel_cache_settings", "").split(",")
+        tokens = volume.columns.get("kernel_cache_settings", "").split(",")
         has = next((number(name.partition("=")[2]) for name in tokens if name.startswith(f"{key}=")), None)
-        if has is None or given is None or has == given:
+        if has is None or present is None or has == present:
             return None, None
         least = numbers(key, view)
-        floor = least is not None and given < least.low
+        floor = least is not None and present < least.low
         why = "LVM gives the kernel no less than 8 chunks" if floor else _reload(view)
         return str(has), why
     if loaded is None:
         return None, None
     if key == "write_behind":
-        if given is None or loaded.write_behind is None or loaded.write_behind == given:
+        if present is None or loaded.write_behind is None or loaded.write_behind == present:
             return None, None
         return str(loaded.write_behind), "the kernel takes the number from the bitmap on the members"
     if loaded.kind != WRITECACHE:
         return None, None
     has = number(loaded.tunables.get(key))
-    return (None, None) if has == given else (DEFAULT if has is None else str(has), _reload(view))
+    return (None, None) if has == present else (DEFAULT if has is None else str(has), _reload(view))
 
 
 def _reload(view: LvView) -> str:
@@ -227,14 +233,14 @@ def _reload(view: LvView) -> str:
 
 
 def _mode(view: LvView, _member: str) -> Reading:
-    raw = view.volume.told.get("cache_mode")
+    raw = view.volume.columns.get("cache_mode")
     kernel = view.loaded.cache_mode if view.loaded is not None else None
     differs = kernel is not None and raw in MODES and kernel != raw
-    back = f"All is lost with the cache ({view.cache_on})." if view.cache_on else "All is lost with the cache."
-    back, risk = ("The cache is redundant.", Risk.NONE) if view.redundant else (back, Risk.POWER_LOSS)
+    loss = f"All is lost with the cache ({view.cache_on})." if view.cache_on else "All is lost with the cache."
+    loss, risk = ("The cache is redundant.", Risk.NONE) if view.redundant else (loss, Risk.POWER_LOSS)
     choices = (
         offer("write-through", "Done when cache and slow volume have it."),
-        offer("write-back", f"Done when the cache has it. {back}", risk=risk),
+        offer("write-back", f"Done when the cache has it. {loss}", risk=risk),
         offer("passthrough", "As if there were no cache.", risk=Risk.PERFORMANCE),
     )
     why = None
@@ -250,8 +256,8 @@ def _mode(view: LvView, _member: str) -> Reading:
 
 
 def _policy(view: LvView, _member: str) -> Reading:
-    raw = view.volume.told.get("cache_policy")
-    kernel = view.volume.told.get("kernel_cache_policy")
+    raw = view.volume.columns.get("cache_policy")
+    kernel = view.volume.columns.get("kernel_cache_policy")
     differs = None not in (raw, kernel) and ALIASES.get(kernel or "", kernel) != ALIASES.get(raw or "", raw)
     names = dict.fromkeys(("smq", *((raw,) if raw in ("mq", "cleaner") else ())))
     why_not = None if len(names) > 1 or raw is None else "the kernel has no other policy"
@@ -288,16 +294,16 @@ def _cleaner(view: LvView, _member: str) -> Reading:
 
 
 def _ahead(view: LvView, _member: str) -> Reading:
-    raw = view.volume.told.get("lv_read_ahead")
+    raw = view.volume.columns.get("lv_read_ahead")
     kernel = view.volume.number("lv_kernel_read_ahead")
-    given = number(raw)
-    now = raw if raw in (None, "auto") else "none" if raw == "none" or given == 0 else None
+    present = number(raw)
+    now = raw if raw in (None, "auto") else "none" if raw == "none" or present == 0 else None
     if now is None and raw is not None:
-        now = "unknown" if given is None else str(given // 1024)
+        now = "unknown" if present is None else str(present // 1024)
     shown = None if kernel is None else kernel // 1024
-    differs = shown is not None and now in ("none", str((given or 0) // 1024)) and (given or 0) // 1024 != shown
+    differs = shown is not None and now in ("none", str((present or 0) // 1024)) and (present or 0) // 1024 != shown
     auto = "auto" if shown is None or now != "auto" else f"auto, now {shown} KiB"
-    steps = sorted({*_AHEAD_KIB, *((given // 1024,) if given else ())})
+    steps = sorted({*_AHEAD_KIB, *((present // 1024,) if present else ())})
     return Reading(
         now=now,
         raw=raw,
@@ -316,7 +322,7 @@ def _stripe(view: LvView, _member: str) -> Reading:
     now = volume.number("stripe_size") or None
     return Reading(
         now=None if now is None else str(now),
-        raw=volume.told.get("stripe_size"),
+        raw=volume.columns.get("stripe_size"),
         choices=tuple(
             offer(str(size), "The data are moved.", label=size_words(size), risk=Risk.OUTAGE)
             for size in sorted({*STRIPES, *((now,) if now else ())})
@@ -332,7 +338,7 @@ def _why_fixed(view: LvView) -> str | None:
         return f"LVM cannot move the data of a {volume.level} volume: create one anew"
     if view.lvconvert is None:
         return "lvconvert is not installed"
-    action = volume.told.get("raid_sync_action")
+    action = volume.columns.get("raid_sync_action")
     if action not in (None, "idle"):
         return f"a {action} is under way: wait for its end"
     if not volume.number("vg_free"):
@@ -342,7 +348,7 @@ def _why_fixed(view: LvView) -> str | None:
 
 def _mostly(view: LvView, member: str) -> Reading:
     images = [view.group[name] for name in view.volume.places if name in view.group]
-    marked = {image.places[0]: image.told.get("lv_attr", "")[8:9] == "w" for image in images if image.places}
+    marked = {image.places[0]: image.columns.get("lv_attr", "")[8:9] == "w" for image in images if image.places}
     now = marked.get(f"/dev/{member}")
     last = now is False and sum(marked.values()) >= len(marked) - 1
     return Reading(

@@ -196,12 +196,12 @@ def settings_of(outline: LvTraits | None) -> tuple[Setting, ...]:
         return GENERAL
     if outline.level in POOLS:
         return ()
-    own = tuple(setting for setting, levels in _KINDS if outline.level in levels)
+    applicable = tuple(setting for setting, levels in _KINDS if outline.level in levels)
     members = tuple(
         replace(WRITE_MOSTLY, key=f"{WRITE_MOSTLY.key}.{name}", label=f"{WRITE_MOSTLY.label}, {name}")
-        for name in dict.fromkeys(place.removeprefix("/dev/") for place in outline.members)
+        for name in dict.fromkeys(node_name.removeprefix("/dev/") for node_name in outline.members)
     )
-    return (READ_AHEAD, *own, *members)
+    return (READ_AHEAD, *applicable, *members)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

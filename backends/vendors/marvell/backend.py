@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from backends.host import Host
-from backends.model import Array, Controller, Drive, Health, Inventory, Level, Media, Problem, Scope, State, Target
+from backends.model import Array, Controller, Drive, Health, Inventory, Level, Media, Scope, State, Target
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.tool_output import deduplicated_problems
-from backends.vendors._read_only import facts, heard, program_of
+from backends.vendors._read_only import ListingBackend, facts, program_of, read_output
 from backends.vendors.marvell.nvme import nvme_inventory
 from backends.vendors.marvell.presence import CARDS, DISKS, LINES, NAME, PLACES, READS, SMART, VOLUMES, on_bus, records
 
@@ -34,13 +33,13 @@ _HEAT = "hda temperature"
 
 def drive_health(text: str) -> Health:
     """Return the condition of a drive by `smart -p N`; the lowest byte of its temperature is the present one."""
-    matches = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
-    raw = {row[1].lower(): int(row[2], 16) for row in matches}
+    attribute_rows = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
+    raw = {row[1].lower(): int(row[2], 16) for row in attribute_rows}
     verdict = re.search(r"^SMART STATUS RETURN: ([A-Za-z]{1,20})", text, re.ASCII | re.MULTILINE)
-    said = [row[3] for row in matches if row[3]] + ([verdict[1]] if verdict is not None else [])
+    verdicts = [row[3] for row in attribute_rows if row[3]] + ([verdict[1]] if verdict is not None else [])
     media, link = ([raw[name] for name in names if name in raw] for names in (_MEDIA, _LINK))
     return Health(
-        predicts_failure=any(word.upper() != "OK" for word in said) if said else None,
+        predicts_failure=any(word.upper() != "OK" for word in verdicts) if verdicts else None,
         media_errors=max(media, default=None),
         other_errors=max(link, default=None),
         temperature=float(raw[_HEAT] & 0xFF) or None if _HEAT in raw else None,
@@ -61,11 +60,8 @@ _STATES = {
 _LEVELS = {"RAID0": Level.RAID0, "RAID1": Level.RAID1, "RAID10": Level.RAID10, "JBOD": Level.JBOD}
 
 
-class Marvell:
+class Marvell(ListingBackend):
     """The Marvell card of one host. mvcli tells of one at a time, the first."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """Return the cards of both kinds, their virtual disks and drives."""
@@ -82,30 +78,28 @@ class Marvell:
         if not isinstance(program, str):
             return program
         asked = zip(READS, (CARDS, VOLUMES, DISKS), strict=True)
-        tool_outputs = [await heard(self._host, whole, NAME, program, *words) for words, whole in asked]
+        tool_outputs = [await read_output(self._host, whole, NAME, program, *arguments) for arguments, whole in asked]
         cards, volumes, disks = tool_outputs
-        matches = records(cards.text, *ADAPTER)
-        if not matches:  # where there is none, no recording tells what it says
+        card_records = records(cards.text, *ADAPTER)
+        if not card_records:  # where there is none, no recording tells what it says
             return Inventory(problems=deduplicated_problems(tool_outputs[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
         rows = [row for row in records(disks.text, *DISK) if row.get("pd id")]
         numbers = [row["pd id"] for row in rows if _NUMBER.fullmatch(row["pd id"])]
-        smart = {number: await heard(self._host, SMART, NAME, program, "smart", "-p", number) for number in numbers}
+        smart = {
+            number: await read_output(self._host, SMART, NAME, program, "smart", "-p", number) for number in numbers
+        }
         health = {
             number: drive_health(tool_output.text) for number, tool_output in smart.items() if not tool_output.cut
         }
         free = State.UNKNOWN if volumes.cut else State.UNASSIGNED
         return Inventory(
-            controllers=(_card(matches[0], owner),),
+            controllers=(_card(card_records[0], owner),),
             arrays=_each_once(arrays),
             drives=_each_once(tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)),
             problems=deduplicated_problems((*tool_outputs, *smart.values())),
         )
-
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """Nothing of its own."""
-        return ()
 
 
 Thing = TypeVar("Thing", Array, Drive)

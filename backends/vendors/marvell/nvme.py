@@ -11,7 +11,7 @@ from backends.pci import function_of
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.tool_output import deduplicated_problems
-from backends.vendors._read_only import facts, heard, program_of
+from backends.vendors._read_only import facts, program_of, read_output
 from backends.vendors.marvell.presence import NAME, NVME_CARDS, NVME_DISKS, NVME_PLACES, NVME_VOLUMES, READS, records
 
 _CARD, _VOLUME, _DISK = "bus device fun", "vd id", "pd id"
@@ -49,7 +49,7 @@ async def nvme_inventory(host: Host) -> Inventory:
     if not isinstance(program, str):
         return program
     asked = zip(READS, (NVME_CARDS, NVME_VOLUMES, NVME_DISKS), strict=True)
-    tool_outputs = [await heard(host, whole, NAME, program, *words) for words, whole in asked]
+    tool_outputs = [await read_output(host, whole, NAME, program, *arguments) for arguments, whole in asked]
     cards, volumes, disks = tool_outputs
     rows = records(cards.text, _CARD)
     owners = [_target(row, at) for at, row in enumerate(rows)]
@@ -102,20 +102,20 @@ def _disk_target(owner: Target, number: str) -> Target:
 def _array(row: Mapping[str, str], owner: Target) -> Array:
     level = _LEVELS.get(row.get("raid mode", "").upper().replace(" ", ""), Level.UNKNOWN)
     members = tuple(_disk_target(owner, number) for number in row.get("pds", "").split() if _NUMBER.fullmatch(number))
-    said = row.get("status", "")
-    state = _STATES.get(said.lower(), State.UNKNOWN)
+    status = row.get("status", "")
+    state = _STATES.get(status.lower(), State.UNKNOWN)
     return Array(
         target=Target(backend=NAME, address=f"{owner.address}/vd{row[_VOLUME]}", scope=Scope.ARRAY),
         controller=owner,
         name=row.get("name") or None,
         level=level,
         state=state,
-        why=said if state is not State.OPTIMAL and said.lower() != state.value else "",
+        why=status if state is not State.OPTIMAL and status.lower() != state.value else "",
         size_bytes=read_size(row.get("size")),
         strip_bytes=read_size(row.get("stripe block size"), bare="k"),
         data_drives=data_drives(level, len(members)),
         members=members,
-        facts=facts([("Reported as", said), ("Importable", row.get("importable"))]),
+        facts=facts([("Reported as", status), ("Importable", row.get("importable"))]),
     )
 
 

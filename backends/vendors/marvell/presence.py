@@ -20,7 +20,7 @@ READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
 """What it is asked: cards, virtual disks, drives."""
 
 
-def _last(label: str, words: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
+def _last(label: str, subject: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
     """Return what a whole answer ends in: the last label that is recorded of it.
 
     `head`: the label of each record, where the last line counts them.
@@ -36,7 +36,7 @@ def _last(label: str, words: str, program: str = "mvcli", *, head: str = "") -> 
         return f"it counts {last[1]} and lists {listed}" if head and last[1] and listed < int(last[1]) else ""
 
     return CompletenessCheck(
-        tool=f"{program} info -o {words}",
+        tool=f"{program} info -o {subject}",
         mark=f"a line `{label}:`" + (", and as many records as it counts" if head else ""),
         missing=missing,
         statuses=frozenset(),
@@ -83,17 +83,17 @@ LINES = 4000
 
 def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
     """Return the records that begin with one of these labels, by labels in small letters; noise before is skipped."""
-    matches: list[dict[str, str]] = []
+    listed_records: list[dict[str, str]] = []
     for line in text.splitlines()[:LINES]:
         key, colon, value = line.partition(":")
         label = clean(key).lower()
         if not colon or not 0 < len(label) <= 40:
             continue
         if label in firsts:
-            matches.append({})
-        if matches:
-            matches[-1].setdefault(label, clean(value))
-    return tuple(matches)
+            listed_records.append({})
+        if listed_records:
+            listed_records[-1].setdefault(label, clean(value))
+    return tuple(listed_records)
 
 
 ROOT_READS: RootReads = {(*PLACES, *NVME_PLACES): (*READS, DRIVE_READ)}

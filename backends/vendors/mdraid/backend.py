@@ -21,12 +21,7 @@ from backends.change_steps import (
     setting_of,
     validated_old_value,
 )
-from backends.errors import (
-    BlockedError,
-    DeviceGoneError,
-    RaidbenchError,
-    ToolFailedError,
-)
+from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, ToolFailedError
 from backends.guard import require_free
 from backends.host import STALL, Command, Host
 from backends.identity import Identity, Signature
@@ -37,7 +32,7 @@ from backends.tool_output import deduplicated, judge_output, run_checked, trunca
 from backends.topology import Node, Topology, node_path, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.tree import kernel_name, number, page_bytes, read_node
-from backends.vendors.mdraid.creation import find_made, plan_array, spelled
+from backends.vendors.mdraid.creation import find_made, plan_array, uuid_text
 from backends.vendors.mdraid.details import (
     ASK_PLATFORM,
     WHOLE_EXPORT,
@@ -50,7 +45,7 @@ from backends.vendors.mdraid.details import (
     unnamed,
 )
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
-from backends.vendors.mdraid.interrupted_creation import assembling
+from backends.vendors.mdraid.interrupted_creation import assembly_hint
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
 from backends.vendors.mdraid.plans import (
     GEOMETRY,
@@ -58,14 +53,14 @@ from backends.vendors.mdraid.plans import (
     change_of,
     identity_for,
     legal_companions,
+    order_rank,
     sysfs_path,
-    turn,
     value_before,
     wanted_value,
     with_bitmap,
 )
 from backends.vendors.mdraid.readings import ArrayView, readings
-from backends.vendors.mdraid.reshape import ReshapeMethod, way_of, why_fixed
+from backends.vendors.mdraid.reshape import ReshapeMethod, fixed_reason, method_of
 from backends.vendors.mdraid.reshape_backup import backup_for
 from backends.vendors.mdraid.running import KEPT, RULES, MdRaidRunner, actions, match_of
 from backends.vendors.mdraid.settings import ArrayTraits, outline_of, settings_of
@@ -94,7 +89,9 @@ class MdRaid:
         picture, page = await asyncio.gather(scan_topology(self._host), self._page_bytes())
         arrays = {array.name: array for array in array_facts}
         self._outlines = {name: outline_of(array, page) for name, array in arrays.items()}
-        asked = asyncio.gather(*(self._asked(array, picture.tree.nodes.get(array.name)) for array in array_facts))
+        asked = asyncio.gather(
+            *(self._read_properties(array, picture.tree.nodes.get(array.name)) for array in array_facts)
+        )
         (platforms, untold), pairs = await asyncio.gather(self._platforms(array_facts), asked)
         return Inventory(
             arrays=tuple(
@@ -130,7 +127,7 @@ class MdRaid:
             )
         view = as_found = await self._view(target)
         changes: list[Change] = []
-        for key in sorted(values, key=turn):
+        for key in sorted(values, key=order_rank):
             change = await self._planned(view, target, key, values[key])
             if key in GEOMETRY and as_found is not view:  # made again, it is to be as it was before the whole set
                 first = await self._planned(as_found, target, key, values[key])
@@ -158,18 +155,18 @@ class MdRaid:
             require_companions(target, key, companions, legal)
         contents: tuple[Signature, ...] | None = None
         there = companions is not None and now.now == value
-        anew = key in GEOMETRY and way_of(view.array, key) is ReshapeMethod.RECREATE
+        anew = key in GEOMETRY and method_of(view.array, key) is ReshapeMethod.RECREATE
         if anew and self._host.is_root and not there:
             contents = await require_free(self._host, view.device)  # without root not all can be seen: before applying
         if companions is None:
-            wish = requested_value(target, setting, now, value, wanted_value)
+            request = requested_value(target, setting, now, value, wanted_value)
         else:
-            wish = validated_old_value(target, setting, now, value, value_before)
+            request = validated_old_value(target, setting, now, value, value_before)
         view = replace(view, array=_with_uuid(view.array, properties))
         beside = ReshapeContext(properties=properties)
         if not there:
-            beside = await self._beside(view, key, wish.value, picture, properties, contents)
-        change = change_of(view, wish, await self._identity(target), beside, companions)
+            beside = await self._reshape_context(view, key, request.value, picture, properties, contents)
+        change = change_of(view, request, await self._identity(target), beside, companions)
         return replace(change, found=contents)
 
     async def apply(self, change: Change) -> None:
@@ -180,7 +177,7 @@ class MdRaid:
             return  # mdadm calls it an error to set what is set, and nothing is created again for nothing
         if array.uuid is None and change.key in GEOMETRY:
             array = _with_uuid(array, await self._properties(array))
-        if change.key in GEOMETRY and (why_not := why_fixed(array)):  # mdadm would break off a check for its reshape
+        if change.key in GEOMETRY and (why_not := fixed_reason(array)):  # mdadm would break off a check for its reshape
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {why_not}.")
         try:
             await self._runner.run(change, array, node_path(array.name))
@@ -197,7 +194,9 @@ class MdRaid:
             await self._array(change.target)
         except DeviceGoneError:
             return (
-                None if tool is None else await assembling(self._host, tool, node_path(change.target.address), change)
+                None
+                if tool is None
+                else await assembly_hint(self._host, tool, node_path(change.target.address), change)
             )
         except RaidbenchError:
             pass
@@ -207,15 +206,15 @@ class MdRaid:
         """None of its own: the kernel sees every drive that md can have."""
         return ()
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The lines of mdadm that make it, its node and its UUID chosen."""
         tool = self._host.which(("mdadm",))
         if tool is None:
             raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
         taken = [path.split("/")[3] for path in await self._host.list("/sys/block/md*/dev")]
-        uuids = tuple(spelled(uuid4().hex) for _ in range(1 + (wish.spans or 2)))
-        planned = plan_array(wish, mdadm=tool, taken=taken, uuids=uuids, assume_clean=assume_clean)
-        names = [kernel_name(drive.place) for drive in wish.drives]
+        uuids = tuple(uuid_text(uuid4().hex) for _ in range(1 + (request.spans or 2)))
+        planned = plan_array(request, mdadm=tool, taken=taken, uuids=uuids, assume_clean=assume_clean)
+        names = [kernel_name(drive.place) for drive in request.drives]
         return replace(planned, locks=await locks_of(self._host, names))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
@@ -300,13 +299,13 @@ class MdRaid:
             refusals={path.removeprefix(base): why for path, why in zip(paths.values(), reasons, strict=True)},
             container_metadata=texts.get(above, ""),
             mdadm=tool,
-            mdadm_why_not=await self._why_not_run(base, tool),
+            mdadm_why_not=await self._run_blocked_reason(base, tool),
             memory_bytes=kib * 1024 if kib else None,
             cpus=count_cpus(texts.get(_CPUS)),
             speed_kib=number(texts.get(_SPEED)),
         )
 
-    async def _why_not_run(self, base: str, tool: str | None) -> str | None:
+    async def _run_blocked_reason(self, base: str, tool: str | None) -> str | None:
         """What stands against running mdadm for a change; a dry run answers as root would be answered."""
         if tool is None:
             return "mdadm is not installed"
@@ -323,25 +322,25 @@ class MdRaid:
 
     async def _properties(self, array: ArrayFacts) -> Mapping[str, str]:
         """What udev knows of an array, else mdadm; nothing where neither can be asked. Raises BlockedError for half."""
-        known, problem = await self._asked(array, await read_node(self._host, array.name))
+        properties, problem = await self._read_properties(array, await read_node(self._host, array.name))
         if problem is not None:
             raise truncation_error(f"{NAME}:{array.name}", problem.message.rstrip("."))
-        return known
+        return properties
 
-    async def _asked(self, array: ArrayFacts, node: Node | None) -> tuple[Mapping[str, str], Problem | None]:
+    async def _read_properties(self, array: ArrayFacts, node: Node | None) -> tuple[Mapping[str, str], Problem | None]:
         """The same of a node, with what is told of an answer that was cut."""
-        known = known_by_udev(node)
+        udev_properties = known_by_udev(node)
         tool = self._host.which(("mdadm",))
-        if known.get("MD_UUID") or tool is None or not self._host.is_root:
-            return known, None
+        if udev_properties.get("MD_UUID") or tool is None or not self._host.is_root:
+            return udev_properties, None
         where = f"{NAME}:{array.name}"
         device = node_path(array.name)
         command = Command(argv=(tool, "--detail", "--export", device), timeout=_FROM_SYSFS, stall=STALL)
-        heard = await run_checked(self._host, WHOLE_EXPORT, command, where)
-        fields, problem = parse_export(heard.text), heard.problem
+        tool_output = await run_checked(self._host, WHOLE_EXPORT, command, where)
+        fields, problem = parse_export(tool_output.text), tool_output.problem
         if problem is None and (absent := unnamed(fields, (member.name for member in array.members))) is not None:
             problem = truncation_problem(where, command, f"{node_path(absent)} is not in it")
-        return fields or known, problem
+        return fields or udev_properties, problem
 
     async def _platforms(
         self, arrays: Iterable[ArrayFacts]
@@ -361,17 +360,17 @@ class MdRaid:
             return None, (Problem(where=NAME, message=error.message, hint=error.hint),)
         if not done.stdout.strip() and has_none(done.returncode, done.stderr):
             return (), ()
-        heard = judge_output(WHOLE_PLATFORM, command, NAME, done)
-        platforms = parse_platforms(heard.text)
+        tool_output = judge_output(WHOLE_PLATFORM, command, NAME, done)
+        platforms = parse_platforms(tool_output.text)
         untold = [
             box for box in boxes if platform_of(platforms, {node_path(member.name) for member in box.members}) is None
         ]
         if not untold:
             return platforms, ()
         text = f"none of the disks of {untold[0].name} is in it, as of another controller"
-        return platforms or None, (heard.problem or truncation_problem(NAME, command, text),)
+        return platforms or None, (tool_output.problem or truncation_problem(NAME, command, text),)
 
-    async def _beside(
+    async def _reshape_context(
         self,
         view: ArrayView,
         key: str,
@@ -383,9 +382,9 @@ class MdRaid:
         """What a change of the geometry needs besides; for all others nothing."""
         if picture is None:
             return ReshapeContext()
-        if way_of(view.array, key) is ReshapeMethod.RECREATE:
-            known = picture.signatures_of(view.array.name) if contents is None else contents
-            named = tuple(signature for signature in known if signature.kind != "unknown")
+        if method_of(view.array, key) is ReshapeMethod.RECREATE:
+            signatures = picture.signatures_of(view.array.name) if contents is None else contents
+            named = tuple(signature for signature in signatures if signature.kind != "unknown")
             return ReshapeContext(properties=properties, contents=named)
         return ReshapeContext(
             backup=await backup_for(self._host, view, picture, int(value) if key == "chunk_size" else None)

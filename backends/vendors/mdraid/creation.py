@@ -57,7 +57,7 @@ FIRST = 100
 
 
 def plan_array(
-    wish: ArrayRequest, *, mdadm: str, taken: Collection[str], uuids: tuple[str, ...], assume_clean: bool
+    request: ArrayRequest, *, mdadm: str, taken: Collection[str], uuids: tuple[str, ...], assume_clean: bool
 ) -> ArrayPlan:
     """What makes the array: of RAID 50 and 60 the inner arrays first, the outer one's chunk their full stripe.
 
@@ -65,31 +65,37 @@ def plan_array(
     `assume_clean`: its parity is not computed: right only once every stripe was written.
     Raises InvalidValueError.
     """
-    warnings = require_alike(wish.drives)
-    data = require_shape(wish) if wish.layout is None else require_layout(wish)
-    strip = None if wish.level is Level.RAID1 else wish.strip_bytes or _CHUNK
-    if wish.policies:
+    warnings = require_alike(request.drives)
+    data = require_shape(request) if request.layout is None else require_layout(request)
+    strip = None if request.level is Level.RAID1 else request.strip_bytes or _CHUNK
+    if request.policies:
         raise InvalidValueError("md has no policies at birth.", hint="Set them once the array is there.")
     if strip is not None and (strip < 4096 or strip & (strip - 1)):
         raise InvalidValueError(f"A chunk of {strip} bytes cannot be made.", hint="A power of two, 4k at least.")
-    spans = 1 if wish.layout is not None else spans_of(wish.level, len(wish.drives), wish.spans)
-    if wish.layout is None and wish.level is Level.RAID10 and spans != spans_of(wish.level, len(wish.drives), None):
+    spans = 1 if request.layout is not None else spans_of(request.level, len(request.drives), request.spans)
+    if (
+        request.layout is None
+        and request.level is Level.RAID10
+        and spans != spans_of(request.level, len(request.drives), None)
+    ):
         raise InvalidValueError("md makes a RAID10 of pairs.", hint="Leave out the spans.")
     wanted = ArrayRequest(
-        level=wish.level,
-        drives=wish.drives,
+        level=request.level,
+        drives=request.drives,
         strip_bytes=strip,
-        spans=spans if wish.level in NESTED else None,
-        layout=wish.layout,
-        name=wish.name,
+        spans=spans if request.level in NESTED else None,
+        layout=request.layout,
+        name=request.name,
     )
-    nodes = [drive.place for drive in wish.drives]
+    nodes = [drive.place for drive in request.drives]
     numbers = (number for number in range(FIRST, FIRST + 1000) if f"md{number}" not in taken)
-    if wish.level not in NESTED:
+    if request.level not in NESTED:
         own = f"/dev/md{next(numbers)}"
-        steps = [_create(mdadm, own, wish.level.value, nodes, wish.name, uuids[0], strip, assume_clean, wish.layout)]
+        steps = [
+            _create(mdadm, own, request.level.value, nodes, request.name, uuids[0], strip, assume_clean, request.layout)
+        ]
     else:
-        each = len(nodes) // spans
+        members_each = len(nodes) // spans
         own, *inner = [f"/dev/md{next(numbers)}" for _ in range(spans + 1)]
         assert strip is not None
         assert data is not None
@@ -98,30 +104,30 @@ def plan_array(
             _create(
                 mdadm,
                 name,
-                NESTED[wish.level].value,
-                nodes[at * each : (at + 1) * each],
-                f"{wish.name[:12]}-{at}",
+                NESTED[request.level].value,
+                nodes[at * members_each : (at + 1) * members_each],
+                f"{request.name[:12]}-{at}",
                 uuids[1 + at],
                 strip,
                 assume_clean,
             )
             for at, name in enumerate(inner)
         ]
-        steps.append(_create(mdadm, own, "raid0", inner, wish.name, uuids[0], full, assume_clean=False))
+        steps.append(_create(mdadm, own, "raid0", inner, request.name, uuids[0], full, assume_clean=False))
     return ArrayPlan(
         wish=wanted,
         maker="mdadm",
         steps=tuple(steps),
-        size_bytes=capacity(wanted, data or len(nodes) / copies_of(wish.layout), lost_bytes=_LOST),
+        size_bytes=capacity(wanted, data or len(nodes) / copies_of(request.layout), lost_bytes=_LOST),
         data_drives=data,
         seconds=_CREATE_SECONDS * len(steps),
         initialising=_initialising(wanted, assume_clean),
         warnings=warnings,
-        uuids=uuids[: 1 + (spans if wish.level in NESTED else 0)],
+        uuids=uuids[: 1 + (spans if request.level in NESTED else 0)],
     )
 
 
-def spelled(digits: str) -> str:
+def uuid_text(digits: str) -> str:
     """32 hex digits as mdadm spells a UUID."""
     return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
 
@@ -138,7 +144,7 @@ def _create(
     layout: str | None = None,
 ) -> ChangeStep:
     """`--run` answers mdadm's question about what lies on the members: that is looked for, and asked about, before."""
-    words = [
+    options = [
         mdadm,
         "--create",
         node,
@@ -154,20 +160,20 @@ def _create(
         *(("--bitmap=none",) if level != "raid0" else ()),
         *(("--assume-clean",) if assume_clean and level != "raid0" else ()),
     ]
-    return ChangeStep(argv=(*words, *members))
+    return ChangeStep(argv=(*options, *members))
 
 
-def _initialising(wish: ArrayRequest, assume_clean: bool) -> str:
-    if wish.level is Level.RAID0:
+def _initialising(request: ArrayRequest, assume_clean: bool) -> str:
+    if request.level is Level.RAID0:
         return "Nothing has to be initialised."
     if assume_clean:
         return (
             "Nothing is initialised: copies and parity are right only where whole stripes were written since. Write "
             "all of it once in order, then `check`; before that no data belong on it."
         )
-    size = min((drive.size_bytes or 0 for drive in wish.drives), default=0)
+    size = min((drive.size_bytes or 0 for drive in request.drives), default=0)
     hours = size / SYNC_RATE / 3600
-    degraded = wish.level in (Level.RAID5, Level.RAID50)
+    degraded = request.level in (Level.RAID5, Level.RAID50)
     how = "The last drive is rebuilt, so it is degraded until then" if degraded else "It is resynchronised"
     return f"{how}: {hours:.1f} h at 200 MB/s a drive. Until that ends reads and writes cost other operations."
 
@@ -209,79 +215,81 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
         text = f"None of its {len(array.members)} drives bears a mark of it."
         return ArrayMatch(standing=ArrayMatchState.ABSENT, words=text, locks=locks)
     tops = parts.outer or parts.inner
-    stands = _stands(array, parts)
-    if not stands and (changed := _changed(array, parts)) is not None:
+    stands = _is_complete(array, parts)
+    if not stands and (changed := _foreign_array(array, parts)) is not None:
         text = f"{node_path(changed)} runs, and has another level or other members than it was made with."
         return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=text)
     # An inner array that bears its outer one's mark is full of that alone, and the guard would take it for another's.
-    running = [top.name for top in tops if _runs(top) and top.name not in parts.marked_inner]
+    running = [top.name for top in tops if _is_running(top) and top.name not in parts.marked_inner]
     top = tops[0].name if stands else None
     return ArrayMatch(
         standing=ArrayMatchState.WHOLE if stands else ArrayMatchState.PARTLY,
         words=(
             f"{node_path(top)} is it: UUID {array.uuids[0]}, {array.level.name} of these {len(array.members)} drives."
             if top is not None
-            else _in_parts(parts)
+            else _partial_text(parts)
         ),
         target=None if top is None else Target(backend=NAME, address=top),
         device=None if top is None else node_path(top),
         looked_at=tuple(map(node_path, running)),
-        remove=_removing(tool, parts),
+        remove=_removal_steps(tool, parts),
         locks=locks,
     )
 
 
-def _stands(array: CreatedArray, parts: _Parts) -> bool:
+def _is_complete(array: CreatedArray, parts: _Parts) -> bool:
     """Whether all of it is there as it was made: levels, number and drives, running."""
     if len(parts.marked) != len(parts.nodes):
         return False
     if array.level not in NESTED:
-        return len(parts.inner) == 1 and _is(parts.inner[0], array.level, parts.nodes)
-    inner = {made.name: made for made in parts.inner}
-    if len(parts.outer) != 1 or not _is(parts.outer[0], Level.RAID0, tuple(inner)):
+        return len(parts.inner) == 1 and _is_array_over(parts.inner[0], array.level, parts.nodes)
+    inner = {facts.name: facts for facts in parts.inner}
+    if len(parts.outer) != 1 or not _is_array_over(parts.outer[0], Level.RAID0, tuple(inner)):
         return False
     level = NESTED[array.level]
-    return all(any(_is(made, level, group) for made in inner.values()) for group in _groups(array, parts))
+    return all(any(_is_array_over(facts, level, group) for facts in inner.values()) for group in _groups(array, parts))
 
 
-def _changed(array: CreatedArray, parts: _Parts) -> str | None:
+def _foreign_array(array: CreatedArray, parts: _Parts) -> str | None:
     """Of parts: an array that runs and is no inner one as it was made, so that somebody may have done it since."""
     inner = [] if array.level not in NESTED else list(_groups(array, parts))
     level = NESTED.get(array.level, array.level)
-    fit = {made.name for made in parts.inner if any(_is(made, level, group) for group in inner)}
-    return next((made.name for made in (*parts.outer, *parts.inner) if _runs(made) and made.name not in fit), None)
+    fit = {facts.name for facts in parts.inner if any(_is_array_over(facts, level, group) for group in inner)}
+    return next(
+        (facts.name for facts in (*parts.outer, *parts.inner) if _is_running(facts) and facts.name not in fit), None
+    )
 
 
 def _groups(array: CreatedArray, parts: _Parts) -> Iterator[tuple[str, ...]]:
     """The drives of each inner array."""
-    each = len(parts.nodes) // (array.spans or 1)
-    return (parts.nodes[at : at + each] for at in range(0, len(parts.nodes), each))
+    members_each = len(parts.nodes) // (array.spans or 1)
+    return (parts.nodes[at : at + members_each] for at in range(0, len(parts.nodes), members_each))
 
 
-def _runs(made: ArrayFacts) -> bool:
-    return made.array_state not in ("", "clear", "inactive")
+def _is_running(facts: ArrayFacts) -> bool:
+    return facts.array_state not in ("", "clear", "inactive")
 
 
-def _is(made: ArrayFacts, level: Level, members: Sequence[str]) -> bool:
-    names = {member.name for member in made.members}
-    return _runs(made) and made.level is level and made.disks == len(members) and names == set(members)
+def _is_array_over(facts: ArrayFacts, level: Level, members: Sequence[str]) -> bool:
+    names = {member.name for member in facts.members}
+    return _is_running(facts) and facts.level is level and facts.disks == len(members) and names == set(members)
 
 
-def _in_parts(parts: _Parts) -> str:
-    stopped = [made.name for made in (*parts.outer, *parts.inner) if not _runs(made)]
+def _partial_text(parts: _Parts) -> str:
+    stopped = [facts.name for facts in (*parts.outer, *parts.inner) if not _is_running(facts)]
     have = f"{len(parts.marked)} of its {len(parts.nodes)} drives bear its UUID"
     if stopped:
         return f"{have}, and {', '.join(map(node_path, stopped))} does not run."
     if parts.inner:
-        return f"{have}; {', '.join(node_path(made.name) for made in parts.inner)} runs, and is not all of it."
+        return f"{have}; {', '.join(node_path(facts.name) for facts in parts.inner)} runs, and is not all of it."
     return f"{have}, and no array of them runs."
 
 
-def _removing(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
+def _removal_steps(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
     """The outer array first: it holds the inner ones."""
-    stops: list[tuple[str, ...]] = [(tool, "--stop", node_path(made.name)) for made in parts.outer]
+    stops: list[tuple[str, ...]] = [(tool, "--stop", node_path(facts.name)) for facts in parts.outer]
     stops += [(tool, "--zero-superblock", *map(node_path, parts.marked_inner))] if parts.marked_inner else []
-    stops += [(tool, "--stop", node_path(made.name)) for made in parts.inner]
+    stops += [(tool, "--stop", node_path(facts.name)) for facts in parts.inner]
     stops += [(tool, "--zero-superblock", *map(node_path, parts.marked))] if parts.marked else []
     return tuple(ChangeStep(argv=tuple(stop)) for stop in stops)
 
@@ -299,38 +307,38 @@ async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
     for name in marked:
         if uuids[name] not in inner_uuids:
             raise ForeignArrayError(f"{node_path(name)} belongs to the md array {uuids[name]}, which is not this one.")
-    inner = _over(arrays, nodes, marked)
-    outer = _over(arrays, [made.name for made in inner], [made.name for made in inner])
+    inner = _arrays_over(arrays, nodes, marked)
+    outer = _arrays_over(arrays, [facts.name for facts in inner], [facts.name for facts in inner])
     if outer and array.level not in NESTED:
         raise ForeignArrayError(f"{node_path(outer[0].name)} was built on it since.")
-    running = [tree.nodes[made.name] for made in inner if array.level in NESTED and _runs(made)]
+    running = [tree.nodes[facts.name] for facts in inner if array.level in NESTED and _is_running(facts)]
     marks = {node.name: await _uuid(host, tool, node) for node in running}
     for name, uuid in marks.items():
         if uuid not in (None, array.uuids[0]):
             raise ForeignArrayError(f"{node_path(name)} belongs to the md array {uuid}, which is not this one.")
     marked_inner = tuple(name for name, uuid in marks.items() if uuid is not None)
-    if any(member.name not in marked_inner for made in outer for member in made.members):
+    if any(member.name not in marked_inner for facts in outer for member in facts.members):
         raise ForeignArrayError(f"{node_path(outer[0].name)} has members that do not bear its UUID.")
     return _Parts(nodes=nodes, marked=marked, inner=inner, outer=outer, marked_inner=marked_inner)
 
 
-def _over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[str]) -> tuple[ArrayFacts, ...]:
+def _arrays_over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[str]) -> tuple[ArrayFacts, ...]:
     """Arrays over some of these. Raises NotItsOwnError for one with a member that is none, or bears no mark of it."""
-    over = [made for made in arrays if any(member.name in names for member in made.members)]
-    for made in over:
-        if made.cut or made.untold:
-            raise ForeignArrayError(f"Not all is told of {node_path(made.name)}: look again.")
-        if strange := next((member.name for member in made.members if member.name not in marked), None):
+    over = [facts for facts in arrays if any(member.name in names for member in facts.members)]
+    for facts in over:
+        if facts.cut or facts.untold:
+            raise ForeignArrayError(f"Not all is told of {node_path(facts.name)}: look again.")
+        if strange := next((member.name for member in facts.members if member.name not in marked), None):
             raise ForeignArrayError(
-                f"{node_path(made.name)} has the member {node_path(strange)}, which was not its own."
+                f"{node_path(facts.name)} has the member {node_path(strange)}, which was not its own."
             )
     return tuple(over)
 
 
 def _node(tree: Tree, member: MemberDrive) -> Node:
     """The disk that a member is by now. Raises NotItsOwnError where it is not there, or not alone."""
-    known = [node for node in tree.nodes.values() if node.parent is None and _same(node, member)]
-    named = [node for node in known if node.device == member.place] or known
+    candidates = [node for node in tree.nodes.values() if node.parent is None and _is_same_drive(node, member)]
+    named = [node for node in candidates if node.device == member.place] or candidates
     called = clean(member.serial or member.wwn or member.place, 80)
     if not named:
         raise ForeignArrayError(f"Its drive {called} is not there.")
@@ -339,13 +347,13 @@ def _node(tree: Tree, member: MemberDrive) -> Node:
     return named[0]
 
 
-def _same(node: Node, member: MemberDrive) -> bool:
-    own = identity(node)
-    if member.size_bytes is not None and own.size_bytes != member.size_bytes:
+def _is_same_drive(node: Node, member: MemberDrive) -> bool:
+    node_identity = identity(node)
+    if member.size_bytes is not None and node_identity.size_bytes != member.size_bytes:
         return False
-    if member.wwn is not None and own.wwn != member.wwn:
+    if member.wwn is not None and node_identity.wwn != member.wwn:
         return False
-    if member.serial is not None and own.serial != member.serial:
+    if member.serial is not None and node_identity.serial != member.serial:
         return False
     return member.wwn is not None or member.serial is not None
 

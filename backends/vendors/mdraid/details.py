@@ -45,13 +45,13 @@ def parse_export(text: str) -> Mapping[str, str]:
 
     A key with two values has none.
     """
-    matches: dict[str, str] = {}
+    properties: dict[str, str] = {}
     twice: set[str] = set()
     for line in text.split("\n")[:5000]:
         key, equals, value = line.partition("=")
-        if equals and _KEY.fullmatch(key) and matches.setdefault(key, clean(value, 256)) != clean(value, 256):
+        if equals and _KEY.fullmatch(key) and properties.setdefault(key, clean(value, 256)) != clean(value, 256):
             twice.add(key)
-    return {key: value for key, value in matches.items() if key not in twice}
+    return {key: value for key, value in properties.items() if key not in twice}
 
 
 def misnamed_examine(text: str, device: str) -> str:
@@ -150,21 +150,21 @@ def parse_platforms(text: str) -> tuple[ImsmPlatform, ...]:
 
 
 def _platform(lines: list[tuple[str, str]]) -> ImsmPlatform:
-    own = dict(reversed(lines))  # the first of each counts
+    fields = dict(reversed(lines))  # the first of each counts
     disks = (match[1] for _, value in lines if (match := _DISK.match(value)) is not None)
     return ImsmPlatform(
-        name=clean(own["Platform"], 80),
-        version=clean(own.get("Version", ""), 40),
-        levels=_words(own.get("RAID Levels", "")),
-        chunks=_words(own.get("Chunk Sizes", "")),
-        max_disks=number(own.get("Max Disks")),
-        max_volumes=clean(own.get("Max Volumes", ""), 80),
-        other_makers=clean(own.get("3rd party NVMe", ""), 40),
+        name=clean(fields["Platform"], 80),
+        version=clean(fields.get("Version", ""), 40),
+        levels=_cleaned_tokens(fields.get("RAID Levels", "")),
+        chunks=_cleaned_tokens(fields.get("Chunk Sizes", "")),
+        max_disks=number(fields.get("Max Disks")),
+        max_volumes=clean(fields.get("Max Volumes", ""), 80),
+        other_makers=clean(fields.get("3rd party NVMe", ""), 40),
         disks=tuple(clean(disk, 64) for disk in disks),
     )
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _cleaned_tokens(text: str) -> tuple[str, ...]:
     return tuple(clean(word, 16) for word in text.split()[:32])
 
 

@@ -331,8 +331,8 @@ class ArrayFacts:
 
 def parse_moving(text: str | None) -> ReshapedValue | None:
     """`131072 (65536)` or `65536`; None for anything else."""
-    new, _, rest = (text or "").partition(" ")
-    now, old = _whole(new), _whole(rest.strip("()"))
+    new, _, bracketed = (text or "").partition(" ")
+    now, old = _whole(new), _whole(bracketed.strip("()"))
     return None if now is None else ReshapedValue(now=now, old=old)
 
 
@@ -375,12 +375,12 @@ def parse_member(name: str, texts: Mapping[str, str]) -> ArrayDevice:
 def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
     """Background work; None if there is none. /proc/mdstat alone tells of work that waits."""
     action = clean(texts.get("sync_action", ""), 16)
-    output = stat.action if stat is not None else None
+    stat_action = stat.action if stat is not None else None
     # sysfs says idle while a resync waits for another array on the same disks; mdstat says DELAYED or PENDING.
     if action in ("", "idle", "frozen"):
-        if stat is None or output is None or not stat.waiting:
+        if stat is None or stat_action is None or not stat.waiting:
             return None
-        return Sync(action="recover" if output == "recovery" else output, waiting=True)
+        return Sync(action="recover" if stat_action == "recovery" else stat_action, waiting=True)
     done, slash, total = texts.get("sync_completed", "").partition(" / ")
     have, all_of = number(done), number(total)
     if "sync_completed" not in texts:  # mdstat's share is another one
@@ -405,7 +405,7 @@ def parse_array(
     level = clean(texts.get("level", ""), 16)
     disks = parse_moving(texts.get("raid_disks"))
     component = number(texts.get("component_size"))
-    devices = (parse_member(name, own) for name, own in members.items())
+    devices = (parse_member(name, member_texts) for name, member_texts in members.items())
     return ArrayFacts(
         name=name,
         level_word=level,

@@ -47,6 +47,6 @@ def value_of(parts: Mapping[str, str], full: Mapping[str, str]) -> str:
 
 def parts_in(value: str, parity: bool) -> dict[str, str]:
     """Return the parts by key that a value other than `full` stands for; nothing where it is no such value."""
-    args, keys = value.split(_BETWEEN), parts_of(parity)
-    legal = len(args) == len(keys) and all(_WORD.fullmatch(word) for word in args)
-    return dict(zip(keys, args, strict=True)) if legal else {}
+    values, keys = value.split(_BETWEEN), parts_of(parity)
+    legal = len(values) == len(keys) and all(_WORD.fullmatch(word) for word in values)
+    return dict(zip(keys, values, strict=True)) if legal else {}

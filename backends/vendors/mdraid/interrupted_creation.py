@@ -11,7 +11,7 @@ from backends.host import STALL, Command, Host
 from backends.vendors.mdraid.details import WHOLE_EXAMINE, misnamed_examine
 from backends.vendors.mdraid.facts import parse_uuid
 from backends.vendors.mdraid.plans import GEOMETRY
-from backends.vendors.mdraid.recreate import said
+from backends.vendors.mdraid.recreate import option_value
 
 _LINE = re.compile(
     r"^ *(Array UUID|Raid Level|Raid Devices|Layout|Chunk Size|Data Offset) : ([^\n]{1,80}?) *$", re.MULTILINE
@@ -31,7 +31,7 @@ _NODE = re.compile(r"/dev/[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9+_./-]{0,127}")
 _COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)
 
 
-async def assembling(host: Host, mdadm: str, device: str, change: Change) -> str | None:
+async def assembly_hint(host: Host, mdadm: str, device: str, change: Change) -> str | None:
     """What to do first about an array that a change stopped and did not create: assemble it, where its members agree.
 
     mdadm writes all of its metadata at once, as the last but one thing that it does (Create.c, write_init_super):
@@ -39,18 +39,18 @@ async def assembling(host: Host, mdadm: str, device: str, change: Change) -> str
     the change does not say what the members are or which array it was.
     """
     uuid = parse_uuid((change.identity.wwn or "").removeprefix("md.")) if change.identity is not None else None
-    own = GEOMETRY.get(change.key)
-    if uuid is None or own is None or not change.members or not all(map(_NODE.fullmatch, change.members)):
+    option = GEOMETRY.get(change.key)
+    if uuid is None or option is None or not change.members or not all(map(_NODE.fullmatch, change.members)):
         return None
     examined = [await _examined(host, mdadm, member) for member in change.members]
     fields = {"uuid": uuid, "devices": str(len(change.members))}
-    shape = {key: said(key, text) for key, text in change.companions.items() if key in _TOLD}
-    for value, what in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
-        wanted = {**fields, **shape, own: said(own, value or "")}
+    shape = {key: option_value(key, text) for key, text in change.companions.items() if key in _TOLD}
+    for value, state_text in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
+        wanted = {**fields, **shape, option: option_value(option, value or "")}
         alike = len({record.get("level") for record in examined}) == 1
         if alike and all(wanted.items() <= record.items() for record in examined):
             nodes = " ".join(change.members)
-            return f"Its members hold it {what}. Bring it back with: mdadm --assemble {device} {nodes}"
+            return f"Its members hold it {state_text}. Bring it back with: mdadm --assemble {device} {nodes}"
     return None
 
 
@@ -66,12 +66,12 @@ async def _examined(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
 
 def parse_examined(text: str) -> dict[str, str]:
     """What `mdadm --examine` says of the array that a member is of, in the words of options of `mdadm --create`."""
-    matches: dict[str, str] = {}
+    by_option: dict[str, str] = {}
     for name, value in _LINE.findall(text[:20_000]):
         copies = _COPIES.fullmatch(value)
         if name == "Layout" and copies:
             value = f"{copies[1][0]}{copies[2]}"
         if name == "Data Offset" and value.endswith(" sectors"):
             value = f"{int(value.removesuffix(' sectors')) // 2}K"
-        matches[_NAMES[name]] = value
-    return matches
+        by_option[_NAMES[name]] = value
+    return by_option

@@ -140,7 +140,7 @@ _OF_MANY = ("Array state", "Task", "Bitmap")
 
 
 def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tuple[str, str | None]]:
-    own = array.attributes
+    attributes = array.attributes
     yield "Kind", _kind(array, arrays)
     if array.is_container:  # of md's own it has nothing but its disks
         yield (
@@ -159,11 +159,11 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
     yield "Task", _task_line(array)
     yield "Metadata", array.metadata
     yield "UUID", array.uuid
-    yield "Consistency policy", clean(own.get("consistency_policy", ""))
+    yield "Consistency policy", clean(attributes.get("consistency_policy", ""))
     yield "Bitmap", _bitmap_line(array)
     yield "Stripe cache", _cache_line(array)
-    if own.get("mismatch_cnt", "0") != "0":
-        yield "Mismatches", f"{clean(own['mismatch_cnt'], 20)} sectors at the last check or resync"
+    if attributes.get("mismatch_cnt", "0") != "0":
+        yield "Mismatches", f"{clean(attributes['mismatch_cnt'], 20)} sectors at the last check or resync"
 
 
 def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:

@@ -19,8 +19,8 @@ from backends.values import dataclass
 from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.layouts import ROTATING, SIX
 from backends.vendors.mdraid.readings import LOCKLESS, SPEED_LIMIT, ArrayView, bitmap_word, resync_parts
-from backends.vendors.mdraid.recreate import nodes_of, recreation, said, shape_of
-from backends.vendors.mdraid.reshape import ReshapeMethod, hours_text, way_of
+from backends.vendors.mdraid.recreate import nodes_of, option_value, recreation, shape_of
+from backends.vendors.mdraid.reshape import ReshapeMethod, hours_text, method_of
 from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
 
 GEOMETRY = {"chunk_size": "chunk", "layout": "layout"}
@@ -94,7 +94,7 @@ _FINAL = "A lockless bitmap cannot be added again: only a new array can have one
 
 def change_of(
     view: ArrayView,
-    wish: RequestedValue,
+    request: RequestedValue,
     identity: Identity,
     beside: ReshapeContext,
     companions: Mapping[str, str] | None = None,
@@ -103,30 +103,30 @@ def change_of(
 
     Raises BlockedError where the array cannot be created again exactly.
     """
-    setting, value, before = wish.setting, wish.value, wish.now.now or ""
-    risk, text, effect = _risk(wish), setting.risk_text, setting.effect
+    setting, value, before = request.setting, request.value, request.now.now or ""
+    risk, text, effect = _risk(request), setting.risk_text, setting.effect
     kind = setting.key.partition(".")[0]
-    anew = kind in GEOMETRY and way_of(view.array, kind) is ReshapeMethod.RECREATE
-    known = wish.now.now not in (None, "unknown")
-    present = companions_now(view, setting.key, beside) if known else {}
-    nothing_to_do = companions is not None and value == wish.now.now and kind in GEOMETRY
+    anew = kind in GEOMETRY and method_of(view.array, kind) is ReshapeMethod.RECREATE
+    readable = request.now.now not in (None, "unknown")
+    present = companions_now(view, setting.key, beside) if readable else {}
+    nothing_to_do = companions is not None and value == request.now.now and kind in GEOMETRY
     final = kind == "bitmap" and LOCKLESS in (before, value)
     if final and value == LOCKLESS and before != LOCKLESS:
         raise BlockedError(
-            f"{wish.target} cannot have a lockless bitmap again.", hint="Only a new array can: mdadm --create."
+            f"{request.target} cannot have a lockless bitmap again.", hint="Only a new array can: mdadm --create."
         )
     forward = () if nothing_to_do else _steps(view, setting.key, value, beside, companions)
-    back = () if nothing_to_do or not known or final else _steps(view, setting.key, before, beside, present)
+    undo = () if nothing_to_do or not readable or final else _steps(view, setting.key, before, beside, present)
     text = f"{text} {_FINAL}" if final else text
     if kind in GEOMETRY:
         risk, text = (Risk.DESTROYS_DATA, _loss(beside)) if anew else (Risk.OUTAGE, _slow(view, beside))
         effect = Effect.RECREATED if anew else effect
-    change = wish.change(forward, back, identity_for(setting.key, identity), disk_lock(identity), risk)
+    change = request.change(forward, undo, identity_for(setting.key, identity), disk_lock(identity), risk)
     memory, warning = _memory(view, setting, value), text if risk is not Risk.NONE else ""
-    words = f"{warning} {memory}".strip() if setting.key == full_speed.KEY else memory or warning
+    risk_text = f"{warning} {memory}".strip() if setting.key == full_speed.KEY else memory or warning
     return replace(
         change,
-        risk_text=words,
+        risk_text=risk_text,
         effect=effect,
         moves=_MOVES.get(kind, ()),
         companions=present,
@@ -139,8 +139,8 @@ def _steps(
 ) -> tuple[ChangeStep, ...]:
     """The steps that bring a value, with what came along with it; all else is as it is now."""
     kind = key.partition(".")[0]
-    if kind in GEOMETRY and way_of(view.array, kind) is ReshapeMethod.RECREATE:
-        return _anew(view, kind, value, beside, companions or {})
+    if kind in GEOMETRY and method_of(view.array, kind) is ReshapeMethod.RECREATE:
+        return _recreation_steps(view, kind, value, beside, companions or {})
     if kind in GEOMETRY:
         return (_grow(view, kind, value, beside),)
     if kind in ("bitmap", "consistency_policy"):
@@ -155,11 +155,11 @@ def _steps(
 
 def companions_now(view: ArrayView, key: str, beside: ReshapeContext) -> dict[str, str]:
     """What the present value of a setting comes back with."""
-    own = view.array.attributes
-    if key == "bitmap" and bitmap_word(own) == "internal":
-        size = number(own.get("bitmap/chunksize")) or 0
+    attributes = view.array.attributes
+    if key == "bitmap" and bitmap_word(attributes) == "internal":
+        size = number(attributes.get("bitmap/chunksize")) or 0
         return {"chunk": str(size)} if size >= 1024 else {}
-    if key in GEOMETRY and way_of(view.array, key) is ReshapeMethod.RECREATE:
+    if key in GEOMETRY and method_of(view.array, key) is ReshapeMethod.RECREATE:
         shape = shape_of(view.array, beside.properties.get("MD_NAME"))
         return {} if isinstance(shape, str) else {name: text for name, text in shape.items() if name != GEOMETRY[key]}
     return {}
@@ -169,7 +169,7 @@ def legal_companions(view: ArrayView, key: str, value: str, beside: ReshapeConte
     """What may come back with a value of a setting: by key, what it may be."""
     if key == "bitmap":
         return {"chunk": _SIZE} if value == "internal" else {}
-    if key not in GEOMETRY or way_of(view.array, key) is not ReshapeMethod.RECREATE:
+    if key not in GEOMETRY or method_of(view.array, key) is not ReshapeMethod.RECREATE:
         return {}
     name = beside.properties.get("MD_NAME")
     layout = view.array.layout_word
@@ -184,7 +184,7 @@ def legal_companions(view: ArrayView, key: str, value: str, beside: ReshapeConte
     return {name: pattern for name, pattern in legal.items() if name != GEOMETRY[key]}
 
 
-def turn(key: str) -> int:
+def order_rank(key: str) -> int:
     """When a setting is set among others: the bitmap before the array is re-created with it, the kernel's own after."""
     return 0 if key in ("bitmap", "consistency_policy") else 1 if key in GEOMETRY else 2
 
@@ -192,8 +192,8 @@ def turn(key: str) -> int:
 def with_bitmap(view: ArrayView, value: str) -> ArrayView:
     """The view after its bitmap was set to `none` or `internal`; the kernel tells of the latter where it lies."""
     location = {"none": "none"}.get(value, "+8")
-    own = {key: text for key, text in view.array.attributes.items() if key != "bitmap_type"}
-    return replace(view, array=replace(view.array, attributes={**own, "bitmap/location": location}))
+    attributes = {key: text for key, text in view.array.attributes.items() if key != "bitmap_type"}
+    return replace(view, array=replace(view.array, attributes={**attributes, "bitmap/location": location}))
 
 
 def identity_for(key: str, identity: Identity) -> Identity:
@@ -221,7 +221,7 @@ def _policy(view: ArrayView, kind: str, value: str, companions: Mapping[str, str
     """A bitmap that comes back has the chunks it had."""
     option = "bitmap" if kind == "bitmap" else "consistency-policy"
     parts = [f"--{option}={value}"]
-    parts += [f"--bitmap-chunk={said('chunk', companions['chunk'])}"] if "chunk" in companions else []
+    parts += [f"--bitmap-chunk={option_value('chunk', companions['chunk'])}"] if "chunk" in companions else []
     return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *parts, view.device))
 
 
@@ -231,7 +231,7 @@ def _grow(view: ArrayView, kind: str, value: str, beside: ReshapeContext) -> Cha
     return ChangeStep(argv=(view.mdadm or "mdadm", "--grow", *parts, view.device))
 
 
-def _anew(
+def _recreation_steps(
     view: ArrayView, kind: str, value: str, beside: ReshapeContext, companions: Mapping[str, str]
 ) -> tuple[ChangeStep, ...]:
     now = shape_of(view.array, beside.properties.get("MD_NAME"))
@@ -247,19 +247,19 @@ def _anew(
     return tuple(ChangeStep(argv=argv) for argv in steps)
 
 
-def _risk(wish: RequestedValue) -> Risk:
+def _risk(request: RequestedValue) -> Risk:
     """The risk of this value on an array."""
-    if wish.setting.key == "safe_mode_delay":
-        return wish.setting.risk if wish.value == "0" else Risk.NONE
-    if wish.setting.key == "sync_speed_min":
-        return Risk.NONE if wish.value == "system" else wish.setting.risk
-    return wish.risk
+    if request.setting.key == "safe_mode_delay":
+        return request.setting.risk if request.value == "0" else Risk.NONE
+    if request.setting.key == "sync_speed_min":
+        return Risk.NONE if request.value == "system" else request.setting.risk
+    return request.risk
 
 
 def _loss(beside: ReshapeContext) -> str:
     """What is lost, by name."""
-    matches = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in beside.contents]
-    there = f" ({', '.join(matches[:4])})" if matches else ""
+    losses = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in beside.contents]
+    there = f" ({', '.join(losses[:4])})" if losses else ""
     return (
         f"The array is taken apart and re-created of the same members: everything on it{there} is lost, and again when "
         "this is undone. A resync follows."

@@ -14,7 +14,7 @@ from backends.values import dataclass
 from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.facts import IMSM, ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
-from backends.vendors.mdraid.reshape import ReshapeChoice, ReshapeMethod, chunk_offers, layout_offers, why_fixed
+from backends.vendors.mdraid.reshape import ReshapeChoice, ReshapeMethod, chunk_offers, fixed_reason, layout_offers
 from backends.vendors.mdraid.settings import PARITY, SPEEDS, ArrayTraits, member_of, settings_of
 
 
@@ -83,9 +83,9 @@ def _reading(key: str, view: ArrayView) -> Reading:
     return _OWN[key](view)
 
 
-def _number(view: ArrayView, key: str, span: Span) -> Reading:
+def _number(view: ArrayView, key: str, span: Span, parse: Callable[[str | None], int | None] = number) -> Reading:
     raw = view.array.attributes.get(key)
-    now = number(raw)
+    now = parse(raw)
     wide = Span(
         minimum=min(span.minimum, now if now is not None else span.minimum),
         maximum=max(span.maximum, now or 0),
@@ -125,8 +125,8 @@ def _resync(view: ArrayView) -> Reading:
     """The preset, or what is set now where that is something else."""
     parts = {key: _reading(key, view) for key in full_speed.parts_of(view.outline.level in PARITY)}
     texts = {key: reading.now for key, reading in parts.items() if reading.now is not None and reading.now != "unknown"}
-    known = texts.keys() == parts.keys()
-    now = full_speed.value_of(texts, resync_parts(view, full_speed.FULL)) if known else "unknown"
+    complete = texts.keys() == parts.keys()
+    now = full_speed.value_of(texts, resync_parts(view, full_speed.FULL)) if complete else "unknown"
     present = () if now in (full_speed.FULL, "unknown") else (offer(now, "As it is now."),)
     full = offer(full_speed.FULL, "As fast as the members can.", risk=Risk.PERFORMANCE)
     reasons = (reading.availability.why_not for reading in parts.values())
@@ -187,10 +187,10 @@ def _speed(view: ArrayView, key: str) -> Reading:
     system = "system"
     numbers = set(SPEED_STEPS)
     if limit is not None:
-        kib, own = limit
-        now = str(kib) if own else "system"
-        numbers |= {kib} if own else set()
-        system = "system" if own else f"system, now {kib}"
+        kib, is_own = limit
+        now = str(kib) if is_own else "system"
+        numbers |= {kib} if is_own else set()
+        system = "system" if is_own else f"system, now {kib}"
     steps = (offer(str(number), "The array's own limit.", label=f"{number} KiB/s") for number in sorted(numbers))
     return Reading(
         now=now,
@@ -232,18 +232,18 @@ def bitmap_word(attributes: Mapping[str, str]) -> str | None:
 
 
 def _bitmap(view: ArrayView) -> Reading:
-    own = view.array.attributes
-    now = bitmap_word(own)
-    why_not = _why_not_grow(view)
-    policy = own.get("consistency_policy")
+    attributes = view.array.attributes
+    now = bitmap_word(attributes)
+    why_not = _grow_blocked_reason(view)
+    policy = attributes.get("consistency_policy")
     if why_not is None and now in ("file", "clustered"):
         why_not = f"its bitmap is {'in a file' if now == 'file' else 'that of a cluster'}"
     if why_not is None and policy in ("ppl", "journal"):
         why_not = f"its consistency policy is {policy}, which leaves no room for a bitmap"
-    known = now in (None, "none", "internal", LOCKLESS)
+    understood = now in (None, "none", "internal", LOCKLESS)
     return Reading(
-        now=now if known else "unknown",
-        raw=_raw(own["bitmap_type"]) if now == LOCKLESS else _raw(own.get("bitmap/location")),
+        now=now if understood else "unknown",
+        raw=_raw(attributes["bitmap_type"]) if now == LOCKLESS else _raw(attributes.get("bitmap/location")),
         choices=(
             offer("none", "After a crash everything is resynchronised.", risk=Risk.PERFORMANCE),
             _LOCKLESS if now == LOCKLESS else _INTERNAL,
@@ -258,7 +258,7 @@ _LOCKLESS = offer(LOCKLESS, "Kept beside the metadata, and written without a loc
 
 def _consistency(view: ArrayView) -> Reading:
     raw = view.array.attributes.get("consistency_policy")
-    why_not = _why_not_grow(view, imsm=True)
+    why_not = _grow_blocked_reason(view, imsm=True)
     if why_not is None and view.array.level_word != "raid5":
         why_not = "a partial parity log is for RAID 5 only"
     elif why_not is None and raw == "bitmap":
@@ -276,12 +276,12 @@ def _consistency(view: ArrayView) -> Reading:
         ),
         offer("ppl", "Only what was being written is put right.", label="partial parity log"),
     ]
-    others = {"bitmap": "Only what the bitmap marks is put right.", "journal": "The journal is written back."}
-    if raw in others:
-        legal.append(offer(raw, others[raw]))
-    known = any(choice.value == raw for choice in legal)
+    kept_policies = {"bitmap": "Only what the bitmap marks is put right.", "journal": "The journal is written back."}
+    if raw in kept_policies:
+        legal.append(offer(raw, kept_policies[raw]))
+    understood = any(choice.value == raw for choice in legal)
     return Reading(
-        now=raw if known else None if raw is None else "unknown",
+        now=raw if understood else None if raw is None else "unknown",
         raw=_raw(raw),
         choices=tuple(legal),
         availability=available_unless(why_not, unsettled),
@@ -295,14 +295,8 @@ def milliseconds(raw: str | None) -> int | None:
 
 
 def _safe_mode(view: ArrayView) -> Reading:
-    raw = view.array.attributes.get("safe_mode_delay")
-    now = milliseconds(raw)
-    return Reading(
-        now=str(now) if now is not None else None if raw is None else "unknown",
-        raw=_raw(raw),
-        span=Span(minimum=0, maximum=max(SAFE_MODE_MAX, now or 0), step=SAFE_MODE_STEP, unit="ms"),
-        availability=Availability(why_not=view.refusals.get("safe_mode_delay")),
-    )
+    span = Span(minimum=0, maximum=SAFE_MODE_MAX, step=SAFE_MODE_STEP, unit="ms")
+    return _number(view, "safe_mode_delay", span, milliseconds)
 
 
 def _chunk(view: ArrayView) -> Reading:
@@ -312,9 +306,9 @@ def _chunk(view: ArrayView) -> Reading:
         now=None if chunk is None else str(chunk.now),
         raw=_raw(view.array.attributes.get("chunk_size")),
         effective=None if chunk is None or chunk.old is None else str(chunk.old),
-        why_effective=None if chunk is None or chunk.old is None else _half_way(view),
+        why_effective=None if chunk is None or chunk.old is None else _interrupted_reason(view),
         choices=choices,
-        availability=Availability(why_not=_why_not_shape(view)),
+        availability=Availability(why_not=_shape_blocked_reason(view)),
     )
 
 
@@ -327,13 +321,13 @@ def _layout(view: ArrayView) -> Reading:
         now=view.array.layout_word,
         raw=_raw(view.array.attributes.get("layout")),
         effective=None if layout is None or layout.old is None else layout_word(view.array.level_word, layout.old),
-        why_effective=None if layout is None or layout.old is None else _half_way(view),
+        why_effective=None if layout is None or layout.old is None else _interrupted_reason(view),
         choices=choices,
-        availability=Availability(why_not=_why_not_shape(view)),
+        availability=Availability(why_not=_shape_blocked_reason(view)),
     )
 
 
-def _half_way(view: ArrayView) -> str:
+def _interrupted_reason(view: ArrayView) -> str:
     sync = view.array.sync
     done = "" if sync is None or sync.progress is None else f", {sync.progress:.1%} of it is done"
     return f"the reshape is under way{done}"
@@ -346,11 +340,11 @@ def _offered(legal: ReshapeChoice, label: str, text: str) -> Choice:
     return offer(legal.value, f"{text} {how}".strip(), label=label, risk=Risk.DESTROYS_DATA if again else Risk.OUTAGE)
 
 
-def _why_not_shape(view: ArrayView) -> str | None:
-    return why_fixed(view.array) or view.mdadm_why_not
+def _shape_blocked_reason(view: ArrayView) -> str | None:
+    return fixed_reason(view.array) or view.mdadm_why_not
 
 
-def _why_not_grow(view: ArrayView, *, imsm: bool = False) -> str | None:
+def _grow_blocked_reason(view: ArrayView, *, imsm: bool = False) -> str | None:
     """What stands against `mdadm --grow` of what is no geometry. `imsm`: whether Intel's metadata keep it, too."""
     array = view.array
     if array.foreign is not None and not (imsm and view.container_metadata == IMSM):
@@ -367,13 +361,12 @@ def _why_not_grow(view: ArrayView, *, imsm: bool = False) -> str | None:
 
 
 def _flag(view: ArrayView, kind: str, name: str) -> Reading:
-    member = next((device for device in view.array.members if device.name == name), None)
+    unread = f"dev-{name}/state" in view.array.untold
+    member = next((device for device in view.array.members if device.name == name and not unread), None)
     texts = {
         "write_mostly": ("Read like any other.", "Read only when nothing else can be."),
         "failfast": ("Requests are tried again.", "Requests fail at the first trouble."),
     }[kind]
-    if f"dev-{name}/state" in view.array.untold:
-        member = None
     return Reading(
         now=None if member is None else "on" if kind in member.flags else "off",
         raw=None if member is None else ",".join(member.flags),

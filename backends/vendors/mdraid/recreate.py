@@ -33,7 +33,7 @@ def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
     bitmap = bitmap_word(array.attributes) if array.level_word != "raid0" else None
     if array.level_word != "raid0" and bitmap not in ("none", "internal"):
         return "its bitmap is neither none nor internal"
-    matches = {
+    options = {
         "chunk": None if array.chunk is None else str(array.chunk.now),
         "layout": array.layout_word,
         "bitmap": bitmap,
@@ -41,7 +41,7 @@ def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
         "data_offset": str(next(iter(offsets))),
         "name": name or None,
     }
-    return {key: value for key, value in matches.items() if value is not None}
+    return {key: value for key, value in options.items() if value is not None}
 
 
 def recreation(
@@ -52,7 +52,7 @@ def recreation(
     `--run` answers the question whether members that bear an array's metadata are to be used. Nothing is assumed to be
     clean: a resync follows, which makes the copies equal.
     """
-    reason = _why_not(array)
+    reason = _blocked_reason(array)
     if reason is not None:
         return reason
     parts = [
@@ -71,10 +71,10 @@ def recreation(
 
 
 def _options(shape: Mapping[str, str], *keys: str) -> list[str]:
-    return [f"{SHAPE[key]}={said(key, shape[key])}" for key in keys if key in shape]
+    return [f"{SHAPE[key]}={option_value(key, shape[key])}" for key in keys if key in shape]
 
 
-def said(key: str, value: str) -> str:
+def option_value(key: str, value: str) -> str:
     """The word of an option of `SHAPE`."""
     size = number(value) if key in IN_BYTES else None
     return value if size is None else f"{size // 1024}K"
@@ -87,15 +87,15 @@ def nodes_of(array: ArrayFacts) -> tuple[str, ...]:
 
 def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
     """The members that a `--create` names: its last words."""
-    matches: list[str] = []
+    devices: list[str] = []
     for word in reversed(argv):
         if not word.startswith("/dev/"):
             break
-        matches.append(word)
-    return tuple(reversed(matches))
+        devices.append(word)
+    return tuple(reversed(devices))
 
 
-def _why_not(array: ArrayFacts) -> str | None:
+def _blocked_reason(array: ArrayFacts) -> str | None:
     members = array.active
     if array.metadata not in _METADATA:
         return f"its metadata are {array.metadata or 'not known'}"

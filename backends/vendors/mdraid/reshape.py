@@ -38,7 +38,7 @@ class ReshapeChoice:
     """How."""
 
 
-def why_fixed(array: ArrayFacts) -> str | None:
+def fixed_reason(array: ArrayFacts) -> str | None:
     """Why neither chunk nor layout can be changed now; None when they can."""
     sync = array.sync
     if array.foreign is not None or array.cut:
@@ -65,7 +65,7 @@ def why_fixed(array: ArrayFacts) -> str | None:
     return None
 
 
-def way_of(array: ArrayFacts, key: str) -> ReshapeMethod:
+def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
     """How another chunk (`chunk_size`) or layout comes about."""
     if key == "chunk_size":
         return _chunk_way(array)
@@ -76,7 +76,7 @@ def chunk_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
     """Chunk sizes this array can get, the present one among them; it must divide what is used of each member."""
     now = array.chunk.now if array.chunk is not None else 0
     used = _used(array)
-    way = way_of(array, "chunk_size")
+    way = method_of(array, "chunk_size")
     sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
     return tuple(ReshapeChoice(value=str(size), way=way) for size in sorted(sizes) if size)
 
@@ -87,7 +87,7 @@ def layout_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
     if now is None:
         return ()
     parts: list[str] = []
-    way = way_of(array, "layout")
+    way = method_of(array, "layout")
     if way is ReshapeMethod.RESHAPE:
         parts = [*ROTATING.values()]
     else:
@@ -125,8 +125,8 @@ def _used(array: ArrayFacts) -> int | None:
     if array.component_bytes:
         return array.component_bytes
     sizes = [device.size_bytes for device in array.active]
-    known = [size for size in sizes if size]
-    return min(known) if known and len(known) == len(sizes) else None
+    known_sizes = [size for size in sizes if size]
+    return min(known_sizes) if known_sizes and len(known_sizes) == len(sizes) else None
 
 
 def hours_text(array: ArrayFacts, system_kib: int | None) -> str:

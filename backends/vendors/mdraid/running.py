@@ -98,11 +98,11 @@ class MdRaidRunner:
         """
         for write in change.writes:
             self._require_ours(write, array.name, device)
-        made = next((write for write in change.writes if write.argv[1:2] == ("--create",)), None)
-        if made is not None:
-            self._require_members(made, array, change)
+        creation = next((write for write in change.writes if write.argv[1:2] == ("--create",)), None)
+        if creation is not None:
+            self._require_members(creation, array, change)
             await require_free(self._host, device, change.found)
-        await run_steps(change, self._take, apart="" if made is None else "stopped")
+        await run_steps(change, self._take, apart="" if creation is None else "stopped")
 
     def _require_ours(self, write: ChangeStep, name: str, device: str) -> None:
         """What is in a journal is not trusted to do anything but what a change of this array does."""
@@ -121,10 +121,10 @@ class MdRaidRunner:
                     f"A step wants mdadm {clean(write.argv[1], 40)} {clean(word, 80)}, which is not ours."
                 )
 
-    def _require_members(self, made: ChangeStep, array: ArrayFacts, change: Change) -> None:
-        named = [name for name in devices_in(made.argv) if name != f"/dev/{array.name.replace('!', '/')}"]
+    def _require_members(self, creation: ChangeStep, array: ArrayFacts, change: Change) -> None:
+        named = [name for name in devices_in(creation.argv) if name != f"/dev/{array.name.replace('!', '/')}"]
         present = [f"/dev/{device.name.replace('!', '/')}" for device in array.active]
-        if named != present or not any(word == f"--uuid={array.uuid}" for word in made.argv):
+        if named != present or not any(word == f"--uuid={array.uuid}" for word in creation.argv):
             raise RefusedError(
                 f"{change.target} is made of {', '.join(present)} now, not of {', '.join(named)}.",
                 hint="Plan it again.",
@@ -148,11 +148,11 @@ class MdRaidRunner:
         command = Command(argv=write.argv, timeout=SECONDS, mutates=True, env=env)
         done = await self._host.run(command)
         if done.returncode != 0:
-            raise ToolFailedError(_words(done), evidence=evidence_of(command, done))
+            raise ToolFailedError(_error_sentence(done), evidence=evidence_of(command, done))
 
 
-def _words(done: Completed) -> str:
+def _error_sentence(done: Completed) -> str:
     """mdadm's own words in a sentence."""
-    said = clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=6).replace("\n", " ")
-    text = clean(re.sub(r"\bmdadm: ", "", said), 300).rstrip(".")
+    output = clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=6).replace("\n", " ")
+    text = clean(re.sub(r"\bmdadm: ", "", output), 300).rstrip(".")
     return f"{text}." if text else f"mdadm ended with status {done.returncode} and did not say why."

@@ -220,20 +220,20 @@ def settings_of(outline: ArrayTraits | None) -> tuple[Setting, ...]:
     """The settings of an array; those that any array may have when it was not looked at yet."""
     if outline is None:
         return GENERAL
-    own = tuple(
+    applicable = tuple(
         _sized(setting, outline)
         for setting, levels in _LEVELS
         if outline.level in levels and (setting is not JOURNAL_MODE or outline.journal)
     )
-    return (*own, *_member_settings(outline))
+    return (*applicable, *_member_settings(outline))
 
 
 def _sized(setting: Setting, outline: ArrayTraits) -> Setting:
     """The stripe cache says what it takes on this very array."""
     if setting is not STRIPE_CACHE or not outline.disks:
         return setting
-    each = outline.disks * outline.page_bytes
-    text = f"256 pages on {outline.disks} members are {size_words(256 * each)}, 4096 are {size_words(4096 * each)}."
+    pages = outline.disks * outline.page_bytes
+    text = f"256 pages on {outline.disks} members are {size_words(256 * pages)}, 4096 are {size_words(4096 * pages)}."
     return replace(setting, help=f"{setting.help} {text}")
 
 

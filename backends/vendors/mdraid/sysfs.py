@@ -106,7 +106,7 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
     array_facts: list[ArrayFacts] = []
     for name in sorted(present, key=lambda name: (len(name), name)):
         base = f"/sys/block/{name}/md"
-        own = {attribute: texts[path] for attribute in ATTRIBUTES if (path := f"{base}/{attribute}") in texts}
+        array_texts = {attribute: texts[path] for attribute in ATTRIBUTES if (path := f"{base}/{attribute}") in texts}
         parts = {
             folder.rsplit("/dev-", 1)[1]: {
                 attribute: texts[path] for attribute in MEMBER_ATTRIBUTES if (path := f"{folder}/{attribute}") in texts
@@ -114,7 +114,7 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
             for folder in folders
             if folder.startswith(f"{base}/dev-")
         }
-        array = parse_array(name, own, parts, rows.get(name))
+        array = parse_array(name, array_texts, parts, rows.get(name))
         untold = frozenset(path.removeprefix(f"{base}/") for path in unread if path.startswith(f"{base}/"))
         if array.members or untold or array.array_state not in ("clear", ""):
             cut = unreadable_files_message(base, untold) or (f"/proc/mdstat: {CUT}: {lacks}" if lacks else "")

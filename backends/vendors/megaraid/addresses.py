@@ -51,7 +51,7 @@ def volume_target(card: str, number: int) -> Target:
     return Target(backend=NAME, address=f"{card}/v{number}", scope=Scope.ARRAY)
 
 
-def drive_target(card: str, place: str) -> Target:
+def drive_target(card: str, slot_address: str) -> Target:
     """The target of a drive at `245:1` or, without an enclosure, `:3`."""
-    enclosure, _, slot = place.partition(":")
+    enclosure, _, slot = slot_address.partition(":")
     return Target(backend=NAME, address=f"{card}/e{enclosure}/s{slot}" if enclosure else f"{card}/s{slot}")

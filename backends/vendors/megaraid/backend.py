@@ -26,13 +26,7 @@ from backends.change_steps import (
     setting_of,
     validated_old_value,
 )
-from backends.errors import (
-    BlockedError,
-    InvalidValueError,
-    RaidbenchError,
-    ToolFailedError,
-    ToolTimeoutError,
-)
+from backends.errors import BlockedError, InvalidValueError, RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature
@@ -69,7 +63,7 @@ from backends.vendors.megaraid.presence import volume_node
 from backends.vendors.megaraid.readings import card_readings, volume_readings
 from backends.vendors.megaraid.running import Runner, places_of, remake
 from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.megaraid.tools import for_doctor, nothing_seen, troubles
+from backends.vendors.megaraid.tools import for_doctor, tool_problems, unseen_card_problems
 
 
 class MegaRaid:
@@ -86,69 +80,72 @@ class MegaRaid:
         """All cards, asked at the same time. One that cannot be read is a problem, the others stand."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
-    async def inventory_in_parts(self, told: Told) -> Inventory:
+    async def inventory_in_parts(self, report: Told) -> Inventory:
         """As `inventory`; every card is told at once, and again as it answers: some take their time."""
-        units = await self._units.look()
+        units = await self._units.search_cards()
         search = self._units.search
         if not units:
-            return Inventory(problems=await nothing_seen(self._host, search))
+            return Inventory(problems=await unseen_card_problems(self._host, search))
         for unit in units:
             waiting = card_target(unit.prefix)
-            told(str(waiting), placeholder_inventory(waiting))
+            report(str(waiting), placeholder_inventory(waiting))
         picture = self._picture = await scan_topology(self._host)
 
-        async def one(unit: OpenCard) -> Inventory:
-            found = await self._one(unit, picture)
-            told(str(card_target(unit.prefix)), found)
-            return found
+        async def read_card(unit: OpenCard) -> Inventory:
+            card_inventory = await self._card_inventory(unit, picture)
+            report(str(card_target(unit.prefix)), card_inventory)
+            return card_inventory
 
-        found = Inventory(problems=troubles(search))
-        cards = await asyncio.gather(*(one(unit) for unit in units))
+        merged = Inventory(problems=tool_problems(search))
+        cards = await asyncio.gather(*(read_card(unit) for unit in units))
         for unit, card in zip(units, cards, strict=True):
-            mixed = unit.contents is not None and self._units.told_apart(unit, unit.contents) is not unit.contents
-            found = found.merge(await self._one(unit, picture, kept=True) if mixed else card)
-        return found
+            mixed = (
+                unit.contents is not None
+                and self._units.without_claimed_volumes(unit, unit.contents) is not unit.contents
+            )
+            merged = merged.merge(await self._card_inventory(unit, picture, cached=True) if mixed else card)
+        return merged
 
     async def cached_inventory(self) -> Inventory:
         """As `inventory`, of what was read last of each card, also by a change; one that told nothing is asked."""
-        if not self._units.known:
+        if not self._units.cards:
             return await self.inventory()
         picture = self._picture = await scan_topology(self._host)
-        found = Inventory(problems=troubles(self._units.search))
-        for unit in self._units.known:
-            found = found.merge(await self._one(unit, picture, kept=True))
-        return found
+        merged = Inventory(problems=tool_problems(self._units.search))
+        for unit in self._units.cards:
+            merged = merged.merge(await self._card_inventory(unit, picture, cached=True))
+        return merged
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a card or of a virtual drive; drives behind a card have none of their own."""
-        place = parse(target)
-        if place is None or place.drive is not None:
+        address = parse(target)
+        if address is None or address.drive is not None:
             return ()
-        return VOLUME_SETTINGS if place.volume is not None else CARD_SETTINGS
+        return VOLUME_SETTINGS if address.volume is not None else CARD_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Every setting now, asked of the card. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
-        place, unit = await self._unit(target)
-        if place.drive is not None:
+        address, unit = await self._unit(target)
+        if address.drive is not None:
             return {}
-        return self._readings(target, await self._view(target, place, unit))
+        return self._readings(target, await self._view(target, address, unit))
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
         """As `read`; of what this setting does not depend on as it was read last: no battery for read-ahead."""
-        place, unit = await self._unit(target)
-        if place.drive is not None:
+        address, unit = await self._unit(target)
+        if address.drive is not None:
             return {}
-        return self._readings(target, await self._view(target, place, unit, key))
+        return self._readings(target, await self._view(target, address, unit, key))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """As `read`, out of what was read last: a card is asked only where nothing is known of it."""
-        place, unit = await self._unit(target)
-        if place.drive is not None:
+        address, unit = await self._unit(target)
+        if address.drive is not None:
             return {}
         contents = unit.contents if unit.contents is not None else await unit.read()
         if self._picture is None:
             self._picture = await scan_topology(self._host)
-        return self._readings(target, await self._view_of(target, place, unit, contents, self._picture))
+        return self._readings(target, await self._view_of(target, address, unit, contents, self._picture))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The commands that set `key` to `value`, and those that bring the present value back."""
@@ -156,9 +153,9 @@ class MegaRaid:
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """The same for several settings, each as if those before it were set: a volume re-created has their values."""
-        place, unit = await self._unit(target)
+        address, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
-        view = as_found = await self._view(target, place, unit, *(values if len(values) == 1 else ()))
+        view = as_found = await self._view(target, address, unit, *(values if len(values) == 1 else ()))
         signatures: tuple[Signature, ...] | None = None
         if "strip_size" in values and isinstance(view, VolumeView) and self._host.is_root:
             signatures = await require_free(
@@ -167,15 +164,15 @@ class MegaRaid:
         picture = await scan_topology(self._host)
 
         async def planned(view: CardView, key: str) -> Change:
-            wish = requested_value(target, settings[key], self._readings(target, view)[key], values[key])
+            request = requested_value(target, settings[key], self._readings(target, view)[key], values[key])
             if isinstance(view, VolumeView):
                 about = of_volume(unit.prefix, view.card, view.volume, picture, anew="strip_size" in values)
-                change = volume_change(view, wish, about, _lock_of(unit, view, picture))
+                change = volume_change(view, request, about, _lock_of(unit, view, picture))
                 return replace(change, found=signatures) if key == "strip_size" else change
             about = of_card(unit.prefix, view.card)
             if key == "activation_key":
-                return await self._plan_key(view, wish, about, unit)
-            return card_change(view, wish, about, unit.lock_name)
+                return await self._plan_key(view, request, about, unit)
+            return card_change(view, request, about, unit.lock_name)
 
         changes: list[Change] = []
         for key in in_order(values):
@@ -190,40 +187,40 @@ class MegaRaid:
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """The commands that bring `value` back: a strip size with the policies and the name of before."""
-        place, unit = await self._unit(target)
+        address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target, place, unit, key)
+        view = await self._view(target, address, unit, key)
         if view.contents.cut and key != "strip_size":  # a way back needs its own part whole, and nothing else
-            view = await self._view(target, place, unit, key, others=False)
+            view = await self._view(target, address, unit, key, whole_card=False)
         if not isinstance(view, VolumeView):
             require_companions(target, key, companions, {})
-            wish = validated_old_value(target, setting, self._readings(target, view)[key], value)
+            request = validated_old_value(target, setting, self._readings(target, view)[key], value)
             if key == "activation_key":
                 raise BlockedError(f"What an activation key activated on {target} stays activated.")
-            return card_change(view, wish, of_card(unit.prefix, view.card), unit.lock_name)
+            return card_change(view, request, of_card(unit.prefix, view.card), unit.lock_name)
         require_companions(target, key, companions, legal_companions(view, key, value))
         then = previous_definition(view, companions) if key == "strip_size" else view
         now = self._readings(target, then)[key]
         free = key == "strip_size" and self._host.is_root and now.now != value
         signatures = await require_free(self._host, view.device) if free else None
-        wish = validated_old_value(target, setting, now, value, value_before)
+        request = validated_old_value(target, setting, now, value, value_before)
         picture = await scan_topology(self._host)
         about = of_volume(unit.prefix, view.card, view.volume, picture, anew=key == "strip_size")
-        return replace(volume_change(view, wish, about, _lock_of(unit, view, picture), companions), found=signatures)
+        return replace(volume_change(view, request, about, _lock_of(unit, view, picture), companions), found=signatures)
 
     async def apply(self, change: Change) -> None:
         """Run the commands if what they are for is still what was read last, which whoever applies has just done.
 
         Each is judged by what the tool says of the object.
         """
-        place, unit = await self._unit(change.target)
+        address, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
         picture = await scan_topology(self._host)
-        volume = next((drive for drive in contents.volumes if drive.number == place.volume), None)
+        volume = next((drive for drive in contents.volumes if drive.number == address.volume), None)
         if change.key == "strip_size" and volume is None and change.before == NOT_THERE:
-            await self._make(change, place, unit)
+            await self._make(change, address, unit)
             return
-        require_same_device(change, unit.prefix, place.volume, contents, picture)
+        require_same_device(change, unit.prefix, address.volume, contents, picture)
         if change.key == "strip_size" and change.before == change.after:
             return  # nothing is made again for nothing
         require_own_step(change, CardView(contents=contents, dialect=unit.dialect), volume)
@@ -233,7 +230,7 @@ class MegaRaid:
                 node = volume_node(volume, contents.card, picture.tree.nodes.values())
                 await require_free(self._host, node.device if node is not None else None, change.found)
                 await self._runner.run(change, unit, change.writes)
-                await self._runner.require_same_number(change, unit, place.volume, volume.drives)
+                await self._runner.require_same_number(change, unit, address.volume, volume.drives)
             case "activation_key":
                 pending = await self._runner.run(change, unit, change.writes, self._memory.key(change.after))
                 more = _active(await unit.refresh(None)) - _active(contents)
@@ -242,44 +239,44 @@ class MegaRaid:
                         "The tool accepted the activation key, but no option is active that was not before.",
                         hint="Look at the features of the card again after a reboot.",
                     )
-                self._memory.accepted(change, "" if more else pending)
+                self._memory.note_accepted(change, "" if more else pending)
             case _:
-                self._memory.accepted(change, await self._runner.run(change, unit, change.writes))
+                self._memory.note_accepted(change, await self._runner.run(change, unit, change.writes))
 
     async def plan_remake(self, change: Change) -> Change:
         """What makes a virtual drive that was deleted to be made with another strip size, of the drives that it had."""
-        place, unit = await self._unit(change.target)
-        return remake(change, place, await unit.read(), unit.dialect, unit.prefix, unit.lock_name)
+        address, unit = await self._unit(change.target)
+        return remake(change, address, await unit.read(), unit.dialect, unit.prefix, unit.lock_name)
 
-    async def _make(self, change: Change, place: MegaRaidAddress, unit: OpenCard) -> None:
+    async def _make(self, change: Change, address: MegaRaidAddress, unit: OpenCard) -> None:
         """Make what is not there, if its drives are still free."""
         contents = await unit.read()
-        planned = remake(change, place, contents, unit.dialect, unit.prefix, unit.lock_name)
+        planned = remake(change, address, contents, unit.dialect, unit.prefix, unit.lock_name)
         change_steps.require_same_device(change, of_card(unit.prefix, contents.card))
         require_equal_steps(change, planned.writes)
         await self._runner.run(change, unit, planned.writes)
-        await self._runner.require_same_number(change, unit, place.volume, places_of(contents, change.members))
+        await self._runner.require_same_number(change, unit, address.volume, places_of(contents, change.members))
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """Every drive that only a card has, with what the card says against it. Cards that cannot be read have none."""
         picture = await scan_topology(self._host)
-        matches: list[Candidate] = []
-        for unit in self._units.known or await self._units.look():
+        listed: list[Candidate] = []
+        for unit in self._units.cards or await self._units.search_cards():
             try:
                 contents = unit.contents if unit.contents is not None else await unit.read()
             except RaidbenchError:
                 continue
-            matches += candidates(unit.prefix, contents, picture)
-        return tuple(matches)
+            listed += candidates(unit.prefix, contents, picture)
+        return tuple(listed)
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
         contents = await unit.read()
-        change_steps.require_still_free(wish, candidates(unit.prefix, contents, await scan_topology(self._host)))
-        planned = plan_array(wish, contents, unit.dialect)
+        change_steps.require_still_free(request, candidates(unit.prefix, contents, await scan_topology(self._host)))
+        planned = plan_array(request, contents, unit.dialect)
         return replace(planned, before=existing_volume_ids(contents), locks=(unit.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
@@ -303,64 +300,70 @@ class MegaRaid:
         No tool is asked where something is known: each question costs a card seconds. Raises NotFoundError,
         ToolFailedError.
         """
-        place, unit = await self._unit(target)
+        address, unit = await self._unit(target)
         contents = unit.contents if unit.contents is not None else await unit.read()
-        volumes = [volume for volume in contents.volumes if volume.number == place.volume]
+        volumes = [volume for volume in contents.volumes if volume.number == address.volume]
         return (*(task for volume in volumes for task in volume_tasks(contents, volume)), *card_tasks(contents))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool tried that is of no use and, where the kernel has cards that none sees, what was tried."""
-        await self._units.look()
+        await self._units.search_cards()
         return await for_doctor(self._host, self._units.search)
 
-    async def _one(self, unit: OpenCard, picture: Topology, *, kept: bool = False) -> Inventory:
+    async def _card_inventory(self, unit: OpenCard, picture: Topology, *, cached: bool = False) -> Inventory:
         try:
-            contents = unit.contents if kept and unit.contents is not None else await unit.read()
+            contents = unit.contents if cached and unit.contents is not None else await unit.read()
         except RaidbenchError as error:
             text = clean(error.message, 400)
             return Inventory(problems=(Problem(where=f"{NAME}:{unit.prefix}", message=text, hint=error.hint),))
-        contents = self._units.told_apart(unit, contents)
+        contents = self._units.without_claimed_volumes(unit, contents)
         return inventory(unit.prefix, contents, unit.dialect.tool, unit.dialect.version, picture)
 
     async def _unit(self, target: Target) -> tuple[MegaRaidAddress, OpenCard]:
-        place = parse(target)
-        if place is None:
+        address = parse(target)
+        if address is None:
             raise not_found_error(target)
-        return place, await self._units.at(place.card, str(target))
+        return address, await self._units.card_at(address.card, str(target))
 
     async def _view(
-        self, target: Target, place: MegaRaidAddress, unit: OpenCard, key: str | None = None, *, others: bool = True
+        self,
+        target: Target,
+        address: MegaRaidAddress,
+        unit: OpenCard,
+        key: str | None = None,
+        *,
+        whole_card: bool = True,
     ) -> CardView:
         """The card, or the virtual drive, as it is now; where it cannot be asked, as it was, and not to be changed.
 
-        `key`: only of what this setting depends on. `others`: whether a cut answer about the rest of the card, read
+        `key`: only of what this setting depends on. `whole_card`: whether a cut answer about the rest of the card, read
         earlier, stands against a change of it as well.
         """
         refusal = None
         try:
-            contents = await unit.refresh(place.volume, key)
+            contents = await unit.refresh(address.volume, key)
         except (ToolFailedError, ToolTimeoutError) as error:
             if unit.contents is None or unit.changed:
                 raise  # what was known before a change proves nothing after it
             contents, refusal = unit.contents, f"it could not be read again: {error.message.rstrip('.')}"
-        if not others and refusal is None and isinstance(unit.dialect, CanReread):
+        if not whole_card and refusal is None and isinstance(unit.dialect, CanReread):
             contents = replace(contents, cut="")
-        return await self._view_of(target, place, unit, contents, await scan_topology(self._host), refusal)
+        return await self._view_of(target, address, unit, contents, await scan_topology(self._host), refusal)
 
     async def _view_of(
         self,
         target: Target,
-        place: MegaRaidAddress,
+        address: MegaRaidAddress,
         unit: OpenCard,
         contents: CardSnapshot,
         picture: Topology,
         refusal: str | None = None,
     ) -> CardView:
-        contents = self._units.told_apart(unit, contents)
+        contents = self._units.without_claimed_volumes(unit, contents)
         why_not = refusal or contents.cut.rstrip(".") or await denial_of(self._host, unit.dialect.tool)
-        if place.volume is None:
+        if address.volume is None:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
-        volume = next((drive for drive in contents.volumes if drive.number == place.volume), None)
+        volume = next((drive for drive in contents.volumes if drive.number == address.volume), None)
         if volume is None:
             raise gone_error(target)
         node = volume_node(volume, contents.card, picture.tree.nodes.values())
@@ -378,12 +381,12 @@ class MegaRaid:
         read = volume_readings(view) if isinstance(view, VolumeView) else card_readings(view)
         return {key: self._memory.shown(target, key, reading) for key, reading in read.items()}
 
-    async def _plan_key(self, view: CardView, wish: RequestedValue, about: Identity, unit: OpenCard) -> Change:
+    async def _plan_key(self, view: CardView, request: RequestedValue, about: Identity, unit: OpenCard) -> Change:
         """The key goes into memory; a token stands for it in the change."""
-        token = self._memory.token(wish.value)
+        token = self._memory.token(request.value)
         key = self._memory.key(token) or ""
         preview = await self._runner.preview(unit, view.dialect.apply_key(view.card.number, key, preview=True))
-        return key_change(view, replace(wish, value=token), key, preview, about, unit.lock_name)
+        return key_change(view, replace(request, value=token), key, preview, about, unit.lock_name)
 
 
 def _active(contents: CardSnapshot) -> set[str]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from backends.settings import Choice, Risk, offer
 from backends.sizes import exact_text
+from backends.vendors._cards import UNKNOWN
 from backends.vendors.megaraid.effective import protected, protection_text
-from backends.vendors.megaraid.facts import UNKNOWN, Card
+from backends.vendors.megaraid.facts import Card
 
 PRESET = "preset"
 """Value of `fastpath` that stands for write-through, no read-ahead and direct I/O."""
@@ -25,10 +26,10 @@ FASTPATH_PARTS = {"write_cache": "write-through", "read_ahead": "none", "io_poli
 
 def policies_in(value: str) -> dict[str, str]:
     """The three policies by key that a value of `fastpath` stands for; nothing where it is none."""
-    args = list(FASTPATH_PARTS.values()) if value == PRESET else value.split(" + ")
-    matches = dict(zip(POLICIES, args, strict=False))
-    known = len(args) == len(POLICIES) and all(matches[key] in POLICIES[key] for key in matches)
-    return matches if known else {}
+    choices = list(FASTPATH_PARTS.values()) if value == PRESET else value.split(" + ")
+    by_key = dict(zip(POLICIES, choices, strict=False))
+    legal = len(choices) == len(POLICIES) and all(by_key[key] in POLICIES[key] for key in by_key)
+    return by_key if legal else {}
 
 
 def write_cache(card: Card) -> tuple[Choice, ...]:

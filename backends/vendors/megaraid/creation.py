@@ -58,90 +58,90 @@ def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[
             interface=drive.interface,
             size_bytes=drive.size_bytes,
             sector_bytes=drive.sector_bytes,
-            why_not=(*against(contents, drive), *card),
+            why_not=(*drive_exclusion_reasons(contents, drive), *card),
         )
         for drive in contents.drives
         if drive_node(drive, nodes) is None and contents.card.makes_arrays is not False
     )
 
 
-def against(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
+def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
     """Every reason of the card's own against making an array of a drive."""
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives] or list(drive.volumes)
-    matches: list[str] = []
+    reasons: list[str] = []
     if used:
-        matches.append(f"it is in virtual drive {used[0]}")
+        reasons.append(f"it is in virtual drive {used[0]}")
     elif drive.group is not None:
-        matches.append(f"it is in drive group {drive.group}")
+        reasons.append(f"it is in drive group {drive.group}")
     if drive.foreign or drive.state is State.FOREIGN:
-        matches.append(FOREIGN)
+        reasons.append(FOREIGN)
     elif drive.state is State.SPARE:
-        matches.append(f"it is a hot spare ({drive.state_raw})")
-    elif not matches and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
-        matches.append(f"the card calls it {drive.state_raw or 'nothing that is known'}")
+        reasons.append(f"it is a hot spare ({drive.state_raw})")
+    elif not reasons and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
+        reasons.append(f"the card calls it {drive.state_raw or 'nothing that is known'}")
     if drive.jobs:
-        matches.append(f"{drive.jobs[0].kind} is under way on it")
-    matches += [reason for reason in reasons_against(drive.health) if reason not in matches]
-    if not matches and (twice := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
-        matches.append(twice)
-    return tuple(matches)
+        reasons.append(f"{drive.jobs[0].kind} is under way on it")
+    reasons += [reason for reason in reasons_against(drive.health) if reason not in reasons]
+    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
+        reasons.append(twice)
+    return tuple(reasons)
 
 
 def card_exclusion_reasons(contents: CardSnapshot) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
-    matches = [contents.cut.rstrip(".")] if contents.cut else []
+    reasons = [contents.cut.rstrip(".")] if contents.cut else []
     jobs = [job for volume in contents.volumes for job in volume.jobs]
     jobs += [job for drive in contents.drives for job in drive.jobs]
     working = [job.kind for job in jobs if job.kind in _BUSY]
-    matches += [f"a {working[0]} is under way on the card"] if working else []
-    matches += [problem.rstrip(".") for problem in contents.card.problems if problem.startswith(PRESERVED)]
+    reasons += [f"a {working[0]} is under way on the card"] if working else []
+    reasons += [problem.rstrip(".") for problem in contents.card.problems if problem.startswith(PRESERVED)]
     if len(contents.volumes) >= _MOST_ON_CARD:
-        matches.append(f"the card has {len(contents.volumes)} virtual drives, and takes {_MOST_ON_CARD}")
-    return tuple(matches)
+        reasons.append(f"the card has {len(contents.volumes)} virtual drives, and takes {_MOST_ON_CARD}")
+    return tuple(reasons)
 
 
-def plan_array(wish: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> ArrayPlan:
+def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> ArrayPlan:
     """What makes the array, in the words of the card's own tool. Raises InvalidValueError, BlockedError."""
-    warnings = require_alike(wish.drives)
-    data = require_shape(wish)
-    spans = spans_of(wish.level, len(wish.drives), wish.spans)
-    each = len(wish.drives) // spans
-    if each > _MOST_IN_VOLUME or spans > _MOST_SPANS or len(wish.drives) > _MOST_IN_VOLUME:
+    warnings = require_alike(request.drives)
+    data = require_shape(request)
+    spans = spans_of(request.level, len(request.drives), request.spans)
+    drives_per_span = len(request.drives) // spans
+    if drives_per_span > _MOST_IN_VOLUME or spans > _MOST_SPANS or len(request.drives) > _MOST_IN_VOLUME:
         raise InvalidValueError(
-            f"{len(wish.drives)} drives in {spans} spans are more than a card takes: {_MOST_IN_VOLUME} in "
+            f"{len(request.drives)} drives in {spans} spans are more than a card takes: {_MOST_IN_VOLUME} in "
             f"{_MOST_SPANS} spans."
         )
-    if (against := card_exclusion_reasons(contents)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
-    strip = wish.strip_bytes or _STRIP
+    if (reasons := card_exclusion_reasons(contents)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {reasons[0]}.")
+    strip = request.strip_bytes or _STRIP
     legal = [int(choice.value) for choice in strips(contents.card)]
     if legal and strip not in legal:
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, legal))}."
         )
-    policies = creation_policies(wish.policies, born(contents, dialect), FASTPATH_PARTS)
+    policies = creation_policies(request.policies, creation_choices(contents, dialect), FASTPATH_PARTS)
     new = NewVolume(
-        level=wish.level.value,
-        drives=tuple(drive.place for drive in wish.drives),
-        drives_per_span=each if spans > 1 else None,
+        level=request.level.value,
+        drives=tuple(drive.place for drive in request.drives),
+        drives_per_span=drives_per_span if spans > 1 else None,
         strip_bytes=strip,
         write_cache=policies["write_cache"],
         read_ahead=policies["read_ahead"],
         io_policy=policies.get("io_policy", ""),
         drive_cache=policies.get("drive_cache"),
-        name=wish.name,
+        name=request.name,
         size_bytes=None,
     )
     number = next(
-        number for number in range(_MOST_ON_CARD + 1) if all(number != known.number for known in contents.volumes)
+        number for number in range(_MOST_ON_CARD + 1) if all(number != volume.number for volume in contents.volumes)
     )
     steps = creation(CardView(contents=contents, dialect=dialect), number, new)
     wanted = ArrayRequest(
-        level=wish.level,
-        drives=wish.drives,
+        level=request.level,
+        drives=request.drives,
         strip_bytes=strip,
         spans=spans if spans > 1 else None,
-        name=wish.name,
+        name=request.name,
         policies=policies,
     )
     return ArrayPlan(
@@ -157,7 +157,7 @@ def plan_array(wish: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> 
     )
 
 
-def born(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
+def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
     """What can be said of a virtual drive when it is made: values by the keys of its settings.
 
     As far as the tool has a word for them, and the card that choice.
@@ -174,14 +174,14 @@ def born(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]
     return {key: values for key, values in legal.items() if values and key not in unsaid}
 
 
-def _begins(wish: ArrayRequest) -> bool | None:
+def _begins(request: ArrayRequest) -> bool | None:
     """Whether most cards begin a background initialisation by themselves; None where there is nothing to initialise."""
-    least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(wish.level)
-    return None if least is None else len(wish.drives) // (wish.spans or 1) >= least
+    least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(request.level)
+    return None if least is None else len(request.drives) // (request.spans or 1) >= least
 
 
-def _initialising(wish: ArrayRequest) -> str:
-    by_itself = _begins(wish)
+def _initialising(request: ArrayRequest) -> str:
+    by_itself = _begins(request)
     if by_itself is None:
         return "Nothing has to be initialised before it is measured."
     begins = "begins by itself five minutes later" if by_itself else "does not begin by itself on most cards"
@@ -245,6 +245,4 @@ def _array(volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, pictu
 
 def _lasting(contents: CardSnapshot, volume: VirtualDrive) -> str:
     serials = {drive.place: drive.serial or "" for drive in contents.drives}
-    return lasting_id(
-        volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}"
-    )
+    return lasting_id(volume.wwn, [serials.get(slot, "") or slot for slot in volume.drives], f"number {volume.number}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from backends.identity import Use
 from backends.values import dataclass
+from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
 from backends.vendors.megaraid.dialect import CardSnapshot, Dialect
-from backends.vendors.megaraid.facts import UNKNOWN, CacheProtection, Card, MegaRaidValue, Policies, VirtualDrive
+from backends.vendors.megaraid.facts import CacheProtection, Card, Policies, VirtualDrive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,21 +48,6 @@ FASTPATH_WORDS = ("fastpath", "fast path")
 """How the option is called."""
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveValue:
-    """What is in force where it is not what is set."""
-
-    value: str | None = None
-    """In the common vocabulary, `unknown` if it cannot be told; None if it is what is set."""
-    why: str | None = None
-    """The reason, in words."""
-
-
-def value(word: MegaRaidValue | None) -> str | None:
-    """The common word."""
-    return None if word is None else word.value
-
-
 def protected(card: Card) -> bool | None:
     """Whether cached writes outlive a power cut; None if it cannot be told."""
     if card.backup is not None:
@@ -73,39 +59,39 @@ def protection_text(card: Card) -> str:
     """The state of the protection, to complete "...: "."""
     if card.backup is None:
         return "no battery or CacheVault is fitted" if card.backup_known else "the tool says nothing of a battery"
-    return f"the {named(card.backup)} is {card.backup.state.raw or card.backup.state.value}"
+    return f"the {protection_name(card.backup)} is {card.backup.state.raw or card.backup.state.value}"
 
 
-def named(backup: CacheProtection) -> str:
+def protection_name(backup: CacheProtection) -> str:
     """`battery` or `CacheVault`."""
     return "CacheVault" if backup.kind == "cachevault" else "battery"
 
 
 def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
     """The write policy in force. What the tool itself says counts; else it follows from the battery."""
-    wanted = value(volume.configured.write_cache)
-    mega_raid_value = volume.in_force.write_cache if volume.in_force is not None else None
+    wanted = value_of(volume.configured.write_cache)
+    reported = volume.in_force.write_cache if volume.in_force is not None else None
     safe = protected(card)
-    if mega_raid_value is not None and mega_raid_value.value != wanted:
+    if reported is not None and reported.value != wanted:
         reason = protection_text(card) if safe is not True else "the card says so and gives no reason"
-        return EffectiveValue(mega_raid_value.value, f"{reason} (the card says {mega_raid_value.raw})")
-    if wanted == "write-back" and not volume.bad_bbu_write_back and mega_raid_value is None:
+        return EffectiveValue(reported.value, f"{reason} (the card says {reported.raw})")
+    if wanted == "write-back" and not volume.bad_bbu_write_back and reported is None:
         if safe is False:
             return EffectiveValue("write-through", f"{protection_text(card)}, so the card writes through")
         if safe is None:
             return EffectiveValue(UNKNOWN, f"{protection_text(card)}: without a healthy one it writes through")
-    if wanted == "write-through" and value(volume.configured.io_policy) == "cached" and safe is True:
+    if wanted == "write-through" and value_of(volume.configured.io_policy) == "cached" and safe is True:
         return EffectiveValue("write-back", "the I/O policy is cached, which caches writes too")
-    return EffectiveValue()
+    return AS_SET
 
 
-def told_apart(wanted: MegaRaidValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
+def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
     """For a policy that only the tool can tell: what it says is in force, where that differs."""
     policies: Policies | None = volume.in_force
-    mega_raid_value: MegaRaidValue | None = getattr(policies, name) if policies is not None else None
-    if mega_raid_value is None or wanted is None or mega_raid_value.value == wanted.value:
-        return EffectiveValue()
-    return EffectiveValue(mega_raid_value.value, f"the card says {mega_raid_value.raw}")
+    reported: ReportedValue | None = getattr(policies, name) if policies is not None else None
+    if reported is None or wanted is None or reported.value == wanted.value:
+        return AS_SET
+    return EffectiveValue(reported.value, f"the card says {reported.raw}")
 
 
 def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], bool]:
@@ -126,11 +112,11 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         certain = False  # cards of version 8 list options and never speak of FastPath
     if volume.state.value != "optimal":
         against.append(f"the drive is {volume.state_raw or volume.state.value}")
-    in_force = write_cache(card, volume).value or value(volume.configured.write_cache)
+    in_force = write_cache(card, volume).value or value_of(volume.configured.write_cache)
     for present, wanted, text in (
         (in_force, "write-through", "writes are not written through"),
-        (value(volume.configured.read_ahead), "none", "read-ahead is on"),
-        (value(volume.configured.io_policy), "direct", "I/O is cached"),
+        (value_of(volume.configured.read_ahead), "none", "read-ahead is on"),
+        (value_of(volume.configured.io_policy), "direct", "I/O is cached"),
     ):
         if present is None or present == UNKNOWN:
             certain = certain and present is None and wanted == "direct"  # where direct is all there is it is not told

@@ -1,6 +1,6 @@
 """What a MegaRAID tool says of a card, whichever tool and version: parsers make these, the backend reads them.
 
-A field is None where the tool did not say. A `MegaRaidValue` keeps the tool's word beside what it means; a word that
+A field is None where the tool did not say. A `ReportedValue` keeps the tool's word beside what it means; a word that
 is not understood means `unknown`, never a default.
 """
 
@@ -11,34 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TypeVar
 
-from backends.model import Fact, Health, Level, Media, State
+from backends.model import Fact, Health
 from backends.values import dataclass
-
-UNKNOWN = "unknown"
-"""What a word means that is not understood."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MegaRaidValue:
-    """A value and the tool's word for it."""
-
-    value: str
-    """In the common vocabulary, or `unknown`."""
-    raw: str
-    """As the tool wrote it, cleaned."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackgroundOperation:
-    """Background work of a card or a virtual drive."""
-
-    kind: str
-    """`patrol-read`, `consistency-check`, `initialisation`, `background-initialisation`, `rebuild`, `migration`,
-    `learn`, `copyback`."""
-    progress: float | None = None
-    """0..1, None if not reported."""
-    state: str = ""
-    """The tool's word: `Active`, `Paused`; "" if it has none."""
+from backends.vendors._cards import BackgroundOperation, ReportedArray, ReportedCard, ReportedDrive, ReportedValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +22,7 @@ class Option:
 
     name: str
     """`MegaRAID FastPath`, `MegaRAID RAID5`, ..."""
-    state: MegaRaidValue
+    state: ReportedValue
     """`active` (without limit of time), `trial`, `not-activated`, `unknown`."""
 
 
@@ -57,7 +32,7 @@ class CacheProtection:
 
     kind: str
     """`bbu` or `cachevault`."""
-    state: MegaRaidValue
+    state: ReportedValue
     """`optimal`, `charging`, `learning`, `degraded`, `failed`, `missing`, `unknown`."""
     healthy: bool | None = None
     """Whether write-back is kept over a power cut now; None if it cannot be told."""
@@ -77,49 +52,33 @@ class CacheProtection:
 class Policies:
     """Cache policies of a virtual drive."""
 
-    write_cache: MegaRaidValue | None = None
+    write_cache: ReportedValue | None = None
     """`write-through`, `write-back`, `always-write-back`."""
-    read_ahead: MegaRaidValue | None = None
+    read_ahead: ReportedValue | None = None
     """`none`, `read-ahead`, `adaptive`."""
-    io_policy: MegaRaidValue | None = None
+    io_policy: ReportedValue | None = None
     """`direct`, `cached`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VirtualDrive:
+class VirtualDrive(ReportedArray):
     """A virtual drive."""
 
     card: int
     """Number of its card."""
-    number: int
-    """Its number (target id)."""
     group: int | None = None
     """Drive group."""
-    name: str | None = None
-    """Given name; None if it has none."""
-    level: Level = Level.UNKNOWN
-    """Level, spans taken into account."""
-    level_raw: str = ""
-    """The tool's words for the level."""
     spans: int | None = None
     """Number of spans; 1 when not spanned."""
     drives_per_span: int | None = None
     """Drives in each span."""
-    size_bytes: int | None = None
-    """Usable size."""
-    strip_bytes: int | None = None
-    """Strip size."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """`Optl`, `Partially Degraded`, ..."""
-    access: MegaRaidValue | None = None
+    access: ReportedValue | None = None
     """`read-write`, `read-only`, `blocked`, `hidden`."""
     configured: Policies = field(default_factory=Policies)
     """The policies that are set (default)."""
     in_force: Policies | None = None
     """The policies in force, where the tool tells them apart (current); None where it does not."""
-    drive_cache: MegaRaidValue | None = None
+    drive_cache: ReportedValue | None = None
     """`on`, `off`, `default`: the drives' own caches."""
     bad_bbu_write_back: bool | None = None
     """Write cache kept on with a bad battery (MegaCli's CachedBadBBU); part of always-write-back."""
@@ -127,10 +86,6 @@ class VirtualDrive:
     """Background initialisation starts by itself."""
     os_device: str | None = None
     """`/dev/sdb` as the tool says."""
-    wwn: str | None = None
-    """SCSI NAA id, lower case hex without prefix."""
-    drives: tuple[str, ...] = ()
-    """Members as `enclosure:slot`, `:slot` without enclosure, in span order; empty if not told."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background work on it."""
     secured: bool | None = None
@@ -141,9 +96,9 @@ class VirtualDrive:
     """It is no volume but a CacheCade cache of one."""
     lost: bool | None = None
     """Whether it has blocks that no member can supply any more."""
-    cache_bypass: MegaRaidValue | None = None
+    cache_bypass: ReportedValue | None = None
     """Which writes go past the cache, in the vocabulary of `cache_bypass_mode`."""
-    cached: MegaRaidValue | None = None
+    cached: ReportedValue | None = None
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
     refused: str = ""
     """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
@@ -160,7 +115,7 @@ GOOD = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PhysicalDrive:
+class PhysicalDrive(ReportedDrive):
     """A drive behind the card."""
 
     card: int
@@ -173,32 +128,8 @@ class PhysicalDrive:
     """DID / PID."""
     group: int | None = None
     """Drive group; None if it is in none."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """`Onln`, `UGood`, `GHS`, `Unconfigured(good), Spun Up`, ..."""
     foreign: bool | None = None
     """Whether it carries a foreign configuration."""
-    model: str | None = None
-    """Model, as far as it can be told from the vendor and serial in the same string."""
-    serial: str | None = None
-    """Serial number."""
-    firmware: str | None = None
-    """Firmware revision."""
-    media: Media = Media.UNKNOWN
-    """Media."""
-    interface: str | None = None
-    """`sata`, `sas`, `nvme`."""
-    size_bytes: int | None = None
-    """Size (coerced or raw, the first the tool gives)."""
-    sector_bytes: int | None = None
-    """Logical sector."""
-    wwn: str | None = None
-    """WWN, lower case hex without prefix."""
-    link: str | None = None
-    """Negotiated link speed as written, `6.0Gb/s`."""
-    link_limit: str | None = None
-    """Highest link speed of the drive as written; None if not reported."""
     temperature_c: int | None = None
     """Degrees Celsius."""
     errors: Mapping[str, int] = field(default_factory=dict)
@@ -245,29 +176,15 @@ Part = TypeVar("Part", VirtualDrive, PhysicalDrive)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(ReportedCard):
     """A RAID controller."""
 
     number: int
     """Its number in the tool; need not begin at 0."""
-    model: str | None = None
-    """Product name."""
-    serial: str | None = None
-    """Serial number."""
-    firmware: str | None = None
-    """Firmware version."""
     package: str | None = None
     """Firmware package."""
-    driver: str | None = None
-    """Driver name and version."""
-    pci: str | None = None
-    """PCI address as written by the tool."""
     host_number: int | None = None
     """SCSI host, where told."""
-    cache_bytes: int | None = None
-    """On-board memory."""
-    temperature_c: int | None = None
-    """RAID-on-chip temperature."""
     memory_errors: int | None = None
     """Number of ECC errors of the controller's memory that could not be corrected; None if not reported."""
     backup: CacheProtection | None = None
@@ -287,7 +204,7 @@ class Card:
     """Smallest strip in bytes."""
     strip_maximum: int | None = None
     """Largest strip in bytes."""
-    values: Mapping[str, MegaRaidValue] = field(default_factory=dict)
+    values: Mapping[str, ReportedValue] = field(default_factory=dict)
     """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
     `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
     `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `MORE_CARD_SETTINGS`."""
@@ -295,8 +212,6 @@ class Card:
     """What it is set to and raidbench never sets, by the labels of `NEVER_SET`."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background work of the whole card."""
-    problems: tuple[str, ...] = ()
-    """Sentences: what could not be read and why."""
 
 
 PERSONALITY, JBOD, IMPORT, PRESERVED_BOOT, SSD_CACHE = (

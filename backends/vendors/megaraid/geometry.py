@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from backends import raid
 from backends.model import Level, State
 from backends.values import dataclass
+from backends.vendors._cards import UNKNOWN, ReportedValue
 from backends.vendors.megaraid.dialect import CardSnapshot, NewVolume
-from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, MegaRaidValue, VirtualDrive
+from backends.vendors.megaraid.facts import PRESERVED, VirtualDrive
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels made of spans."""
@@ -48,7 +49,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
         or _kind(volume)
         or _state(contents, volume)
         or _spans(volume)
-        or _room(contents, volume)
+        or _size_reason(contents, volume)
         or _spares(contents, volume)
         or _policies(volume)
     )
@@ -62,9 +63,9 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
             drives=volume.drives,
             drives_per_span=volume.drives_per_span if volume.level in SPANNED else None,
             strip_bytes=volume.strip_bytes,
-            write_cache=_said(policies.write_cache),
-            read_ahead=_said(policies.read_ahead),
-            io_policy=_said(policies.io_policy),
+            write_cache=_value_text(policies.write_cache),
+            read_ahead=_value_text(policies.read_ahead),
+            io_policy=_value_text(policies.io_policy),
             drive_cache=volume.drive_cache.value if volume.drive_cache is not None else None,
             name=volume.name,
             size_bytes=None,
@@ -75,7 +76,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
 def companions_of(new: NewVolume) -> dict[str, str]:
     """What a virtual drive that is made again comes back with, by key; its drives are known by their serial numbers."""
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
-    matches = {
+    companions = {
         "level": new.level,
         "drives_per_span": spans,
         "write_cache": new.write_cache or None,
@@ -84,26 +85,26 @@ def companions_of(new: NewVolume) -> dict[str, str]:
         "drive_cache": new.drive_cache,
         "name": new.name,
     }
-    return {key: value for key, value in matches.items() if value is not None}
+    return {key: value for key, value in companions.items() if value is not None}
 
 
 def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]:
     """The serial numbers of the drives at these places; none where one has none, or has that of another drive."""
     serials = {drive.place: drive.serial for drive in contents.drives}
-    matches = [serial for place in places if (serial := serials.get(place))]
+    serial_numbers = [serial for slot in places if (serial := serials.get(slot))]
     everywhere = [serial for serial in serials.values() if serial]
-    known = len(matches) == len(places) and all(everywhere.count(serial) == 1 for serial in matches)
-    return tuple(matches) if known else ()
+    unambiguous = len(serial_numbers) == len(places) and all(everywhere.count(serial) == 1 for serial in serial_numbers)
+    return tuple(serial_numbers) if unambiguous else ()
 
 
-def _said(word: MegaRaidValue | None) -> str:
+def _value_text(word: ReportedValue | None) -> str:
     return word.value if word is not None else ""
 
 
 def _card(contents: CardSnapshot) -> str | None:
     """Deleted, it could not be made again: the card refuses every new array then (code 84, 0x54)."""
-    kept = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
-    return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if kept else None
+    has_preserved = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
+    return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if has_preserved else None
 
 
 def _kind(volume: VirtualDrive) -> str | None:
@@ -132,20 +133,20 @@ def _state(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
 def _spans(volume: VirtualDrive) -> str | None:
     if not volume.drives:
         return "the tool does not report which drives it is made of"
-    if any(place.startswith(":") or place.endswith((":", "?")) for place in volume.drives):
+    if any(slot.startswith(":") or slot.endswith((":", "?")) for slot in volume.drives):
         return "a drive of it has no enclosure and slot to name it by"
-    spans, each = volume.spans, volume.drives_per_span
+    spans, drives_each = volume.spans, volume.drives_per_span
     if volume.level in SPANNED:
-        if spans is None or each is None or spans * each != len(volume.drives) or spans < 1:
+        if spans is None or drives_each is None or spans * drives_each != len(volume.drives) or spans < 1:
             return "its spans are not understood"
     elif spans is not None and spans > 1:
         return "its spans are not understood"
-    elif each is not None and each != len(volume.drives):
-        return f"it has {each} drives and the tool lists {len(volume.drives)}"
+    elif drives_each is not None and drives_each != len(volume.drives):
+        return f"it has {drives_each} drives and the tool lists {len(volume.drives)}"
     return None
 
 
-def _room(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
+def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     """Whether it takes all of its drives: a part of them cannot be given the very same place and size again."""
     beside = [
         drive.number for drive in contents.volumes if drive.group == volume.group and drive.number != volume.number
@@ -159,17 +160,17 @@ def _room(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     if volume.alone is None:
         sizes = [drive.size_bytes for drive in contents.drives if drive.place in volume.drives]
         carrying = data_drives(volume)
-        known = [size for size in sizes if size]
-        if len(known) != len(volume.drives) or not carrying or not volume.size_bytes:
+        known_sizes = [size for size in sizes if size]
+        if len(known_sizes) != len(volume.drives) or not carrying or not volume.size_bytes:
             return "it is not known whether it fills its drives"
-        if volume.size_bytes < 0.99 * carrying * min(known):
+        if volume.size_bytes < 0.99 * carrying * min(known_sizes):
             return "it does not fill its drives: its size would not be the same"
     return None
 
 
 def _spares(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
-    own = [drive for drive in contents.drives if drive.state is State.SPARE and drive.group == volume.group]
-    return f"it has a hot spare of its own, {own[0].place}, which would be lost" if own else None
+    spares = [drive for drive in contents.drives if drive.state is State.SPARE and drive.group == volume.group]
+    return f"it has a hot spare of its own, {spares[0].place}, which would be lost" if spares else None
 
 
 def _policies(volume: VirtualDrive) -> str | None:

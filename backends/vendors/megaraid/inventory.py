@@ -24,12 +24,12 @@ from backends.model import (
 )
 from backends.topology import Node, Topology
 from backends.topology.device_identity import exact_size, identity
+from backends.vendors._cards import BackgroundOperation, value_of, value_text
 from backends.vendors.megaraid import effective
 from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import strips
 from backends.vendors.megaraid.dialect import CardSnapshot
-from backends.vendors.megaraid.effective import EffectiveValue, value
-from backends.vendors.megaraid.facts import JBOD, BackgroundOperation, Card, PhysicalDrive, VirtualDrive, shown_facts
+from backends.vendors.megaraid.facts import JBOD, Card, PhysicalDrive, VirtualDrive, shown_facts
 from backends.vendors.megaraid.geometry import data_drives, members_of
 from backends.vendors.megaraid.presence import drive_node, pci_address, volume_node
 
@@ -38,10 +38,10 @@ def inventory(prefix: str, contents: CardSnapshot, tool: str, version: str | Non
     """All of one card, whose address is `prefix`."""
     nodes = tuple(picture.tree.nodes.values())
     arrays = tuple(_array(prefix, contents, volume, picture, nodes) for volume in contents.volumes)
-    owners = {place: volume.number for volume in contents.volumes for place in volume.drives}
+    owners = {slot: volume.number for volume in contents.volumes for slot in volume.drives}
     drives = tuple(_drive(prefix, contents.card, drive, owners, picture, nodes) for drive in contents.drives)
-    said = (*contents.problems, *(f"{problem.rstrip('.')}." for problem in contents.card.problems))
-    problems = tuple(Problem(where=f"{NAME}:{prefix}", message=text) for text in dict.fromkeys(said))
+    messages = (*contents.problems, *(f"{problem.rstrip('.')}." for problem in contents.card.problems))
+    problems = tuple(Problem(where=f"{NAME}:{prefix}", message=text) for text in dict.fromkeys(messages))
     return Inventory(
         controllers=(_controller(prefix, contents, tool, version),),
         arrays=arrays,
@@ -109,10 +109,10 @@ def _card_facts(contents: CardSnapshot, tool: str, version: str | None) -> Itera
         "Safe id": card.safe_id,
     }
     yield from (Fact(label=label, value=text) for label, text in rows.items() if text is not None)
-    jbod = value(card.values.get("jbod"))
+    jbod = value_of(card.values.get("jbod"))
     yield from shown_facts({**card.shown, **({JBOD: jbod} if jbod is not None else {})})
     if card.backup is not None:
-        name = effective.named(card.backup)
+        name = effective.protection_name(card.backup)
         yield Fact(label=name.capitalize() if name == "battery" else name, value=_backup_text(card))
         yield from (Fact(label=f"{name}: {label}", value=text) for label, text in card.backup.details.items())
     refused = [key for key, yes in card.supports.items() if not yes]
@@ -150,7 +150,7 @@ def _array(
         data_drives=data_drives(volume),
         spans=volume.spans,
         device=node.device if node is not None else volume.os_device,
-        members=tuple(drive_target(prefix, place) for place in volume.drives),
+        members=tuple(drive_target(prefix, slot) for slot in volume.drives),
         identity=identity(node) if node is not None else volume_identity(prefix, contents.card, volume),
         uses=picture.uses(node.name) if node is not None else (),
         tasks=volume_tasks(contents, volume),
@@ -168,14 +168,14 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
     rows = {
         "Reported as": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
         "Spans": _spans(volume),
-        "Access": value(volume.access),
-        "Write cache": _both(value(volume.configured.write_cache), effective.write_cache(card, volume)),
-        "Read-ahead": _both(
-            value(volume.configured.read_ahead),
-            effective.told_apart(volume.configured.read_ahead, volume, "read_ahead"),
+        "Access": value_of(volume.access),
+        "Write cache": value_text(value_of(volume.configured.write_cache), effective.write_cache(card, volume)),
+        "Read-ahead": value_text(
+            value_of(volume.configured.read_ahead),
+            effective.reported_difference(volume.configured.read_ahead, volume, "read_ahead"),
         ),
-        "I/O policy": value(volume.configured.io_policy),
-        "Drive cache": value(volume.drive_cache),
+        "I/O policy": value_of(volume.configured.io_policy),
+        "Drive cache": value_of(volume.drive_cache),
         "CacheCade": _cachecade(volume),
         "World wide name": volume.wwn,
         "Encrypted": "yes" if volume.secured else None,
@@ -187,8 +187,8 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
 def _spans(volume: VirtualDrive) -> str | None:
     if volume.spans is None or volume.spans < 2:
         return None
-    each = f", each of {volume.drives_per_span} drives" if volume.drives_per_span is not None else ""
-    return f"{volume.spans}{each}"
+    per_span = f", each of {volume.drives_per_span} drives" if volume.drives_per_span is not None else ""
+    return f"{volume.spans}{per_span}"
 
 
 def _cachecade(volume: VirtualDrive) -> str | None:
@@ -199,20 +199,8 @@ def _cachecade(volume: VirtualDrive) -> str | None:
     return None if word is None or word.value == "off" else f"{word.value} ({word.raw})"
 
 
-def _both(configured: str | None, force: EffectiveValue) -> str | None:
-    """What is set and, where it differs, what is in force and why."""
-    if force.value is None or configured is None:
-        return configured
-    return f"{configured}, in force: {force.value} ({force.why})"
-
-
 def _drive(
-    prefix: str,
-    card: Card,
-    drive: PhysicalDrive,
-    owners: dict[str, int],
-    picture: Topology,
-    nodes: tuple[Node, ...],
+    prefix: str, card: Card, drive: PhysicalDrive, owners: dict[str, int], picture: Topology, nodes: tuple[Node, ...]
 ) -> Drive:
     owner = owners.get(drive.place, drive.volumes[0] if drive.volumes else None)
     node = drive_node(drive, nodes)
@@ -264,11 +252,11 @@ def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, 
 
     For changes that make it anew, and those of the same set, what holds over that: its number, and its card.
     """
-    own = volume_identity(prefix, card, volume)
+    stored = volume_identity(prefix, card, volume)
     if anew:
-        return replace(own, wwn=None)
+        return replace(stored, wwn=None)
     node = volume_node(volume, card, picture.tree.nodes.values())
-    return identity(node) if node is not None else own
+    return identity(node) if node is not None else stored
 
 
 def require_same_device(

@@ -51,13 +51,13 @@ class CardCache:
             why_effective=f"{value} was accepted and takes effect after a {until}",
         )
 
-    def accepted(self, change: Change, pending: str) -> None:
+    def note_accepted(self, change: Change, pending: str) -> None:
         """Note that the tool accepted a change, for after a reboot when `pending` says so."""
-        place = (change.target.address, change.key)
+        changed = (change.target.address, change.key)
         if pending:
-            self._pending[place] = (change.after, pending)
+            self._pending[changed] = (change.after, pending)
             return
-        self._pending.pop(place, None)
+        self._pending.pop(changed, None)
         if change.key == "activation_key":
             self._applied[change.target.address] = change.after
 
@@ -66,7 +66,7 @@ class CardCache:
 
         Raises InvalidValueError for what cannot be a key.
         """
-        if self._known(value) is not None:
+        if self.key(value) is not None:
             return value
         if not _KEY.fullmatch(value):
             raise InvalidValueError(
@@ -78,10 +78,7 @@ class CardCache:
         return f"key number {self._keys.index(value) + 1}"
 
     def key(self, token: str) -> str | None:
-        """The activation key that a token stands for; None if it was given to another process."""
-        return self._known(token)
-
-    def _known(self, token: str) -> str | None:
+        """Return the activation key that a token stands for; None if it was given to another process."""
         match = _TOKEN.fullmatch(token)
         number = int(match[1]) if match is not None else 0
         return self._keys[number - 1] if 0 < number <= len(self._keys) else None
@@ -146,11 +143,11 @@ class OpenCards:
         """What the last search tried."""
 
     @property
-    def known(self) -> tuple[OpenCard, ...]:
+    def cards(self) -> tuple[OpenCard, ...]:
         """The cards of the last look."""
         return tuple(self._units.values())
 
-    async def look(self) -> tuple[OpenCard, ...]:
+    async def search_cards(self) -> tuple[OpenCard, ...]:
         """Search for tools and cards anew; what is known of a card that is still there is kept.
 
         `show` asks every card, so all of them are waited for.
@@ -158,9 +155,9 @@ class OpenCards:
         async with self._searching, contextlib.AsyncExitStack() as all_cards:
             for unit in self._units.values():
                 await all_cards.enter_async_context(unit.lock)
-            found = await search(self._host, self._slots)
+            result = await search(self._host, self._slots)
             units: dict[str, OpenCard] = {}
-            for probe in found.kept:
+            for probe in result.kept:
                 assert probe.dialect is not None
                 for number in probe.cards:
                     prefix = f"/c{number}"
@@ -170,16 +167,16 @@ class OpenCards:
                     same = old is not None and old.dialect.tool == probe.dialect.tool
                     units[prefix] = old if old is not None and same else OpenCard(prefix, number, probe.dialect)
             self._units = units
-            self.search = found
+            self.search = result
             self._looked = True
             return tuple(units.values())
 
-    def told_apart(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
+    def without_claimed_volumes(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
         """Return what was read of a card, without belief in virtual drives whose world wide name another card claims.
 
         One of the two answers has the lines of the other card's virtual drive.
         """
-        others = {
+        claims = {
             volume.wwn: f"virtual drive {volume.number} of {other.prefix}"
             for other in self._units.values()
             if other is not unit and other.contents is not None
@@ -188,9 +185,9 @@ class OpenCards:
         }
         why = {
             volume.number: f"{unit.dialect.tool}: virtual drive {volume.number} of {unit.prefix} has the world wide "
-            f"name of {others[volume.wwn]}, {volume.wwn}"
+            f"name of {claims[volume.wwn]}, {volume.wwn}"
             for volume in contents.volumes
-            if volume.wwn is not None and volume.wwn in others
+            if volume.wwn is not None and volume.wwn in claims
         }
         if not why:
             return contents
@@ -200,13 +197,13 @@ class OpenCards:
             else drive
             for drive in contents.volumes
         )
-        said = tuple(f"{text}: {REFUSED}. {NEXT_STEP}" for text in why.values())
-        return replace(contents, volumes=volumes, problems=tuple(dict.fromkeys((*contents.problems, *said))))
+        messages = tuple(f"{text}: {REFUSED}. {NEXT_STEP}" for text in why.values())
+        return replace(contents, volumes=volumes, problems=tuple(dict.fromkeys((*contents.problems, *messages))))
 
-    async def at(self, prefix: str, shown: str) -> OpenCard:
+    async def card_at(self, prefix: str, shown: str) -> OpenCard:
         """The card of an address. Raises NotFoundError."""
         if not self._looked:
-            await self.look()
+            await self.search_cards()
         unit = self._units.get(prefix)
         if unit is None:
             raise NotFoundError(f"There is no {clean(shown)}.", hint="`raidbench devices` lists what is there.")

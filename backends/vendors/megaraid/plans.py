@@ -13,10 +13,11 @@ from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.host import Command
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
+from backends.vendors._cards import UNKNOWN, ReportedValue
 from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, POLICIES, PRESET, policies_in
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.effective import CardView, VolumeView, protection_text
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue, Policies, VirtualDrive
+from backends.vendors.megaraid.facts import Policies, VirtualDrive
 from backends.vendors.megaraid.geometry import SPANNED, companions_of, members_of, shape
 from backends.vendors.megaraid.readings import is_final, program, volume_readings
 from backends.vendors.megaraid.settings import VOLUME_SETTINGS
@@ -44,23 +45,27 @@ _MOVES_DISK = dict.fromkeys(("write_cache", "fastpath"), ("write_cache",))
 
 
 def volume_change(
-    view: VolumeView, wish: RequestedValue, identity: Identity, lock: str, companions: Mapping[str, str] | None = None
+    view: VolumeView,
+    request: RequestedValue,
+    identity: Identity,
+    lock: str,
+    companions: Mapping[str, str] | None = None,
 ) -> Change:
     """The change of a virtual drive's setting. `companions`: with which its value comes back, where it had it before.
 
     Raises InvalidValueError where the tool has no word, RefusedError for companions of another virtual drive.
     """
-    key, now = wish.setting.key, wish.now.now
-    there = companions is not None and wish.value == now
-    forward = _steps_to(view, wish, companions) if not there or key != "strip_size" else ()
-    back = _steps_back(view, wish, now) if forward and now is not None and is_understood(now) else ()
-    change = wish.change(forward, back, identity, lock)
-    if key == "fastpath" and companions is not None and wish.value != PRESET:
+    key, now = request.setting.key, request.now.now
+    there = companions is not None and request.value == now
+    forward = _steps_to(view, request, companions) if not there or key != "strip_size" else ()
+    undo = _steps_back(view, request, now) if forward and now is not None and is_understood(now) else ()
+    change = request.change(forward, undo, identity, lock)
+    if key == "fastpath" and companions is not None and request.value != PRESET:
         change = _as_its_worst(view, change)
     if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
         change = replace(change, risk_text=f"{change.risk_text} Now {protection_text(view.card)}.".strip())
-    if forward and not back and is_final(key, now or ""):
-        text = f"{program(view)} has no command for {now}: nothing puts it back once it is {wish.value}."
+    if forward and not undo and is_final(key, now or ""):
+        text = f"{program(view)} has no command for {now}: nothing puts it back once it is {request.value}."
         change = replace(
             change,
             risk=worst((change.risk, Risk.PERFORMANCE)),
@@ -75,8 +80,8 @@ def volume_change(
 def companions_now(view: VolumeView, key: str) -> dict[str, str]:
     """What the present value of a setting comes back with."""
     if key == "strip_size":
-        made = shape(view.contents, view.volume)
-        return {} if made.new is None else companions_of(made.new)
+        remade = shape(view.contents, view.volume)
+        return {} if remade.new is None else companions_of(remade.new)
     if key == "fastpath":
         parts = volume_readings(view)
         return {name: now for name in POLICIES if (now := parts[name].now) is not None and now != UNKNOWN}
@@ -90,12 +95,12 @@ def legal_companions(view: VolumeView, key: str, value: str) -> dict[str, Patter
     if key != "strip_size":
         return {}
     volume = view.volume
-    own = {
+    present = {
         "level": volume.level.value,
         "drives_per_span": str(volume.drives_per_span) if volume.level in SPANNED else None,
         "name": volume.name,
     }
-    legal = {name: _NAME if text is None and name == "name" else _only(text) for name, text in own.items()}
+    legal = {name: _NAME if text is None and name == "name" else _only(text) for name, text in present.items()}
     return {**legal, **{name: re.compile("|".join(values)) for name, values in BIRTH.items()}}
 
 
@@ -116,7 +121,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 def previous_definition(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
     """The virtual drive with the policies and the name that it comes back with."""
     volume = view.volume
-    texts = {key: MegaRaidValue(value=value, raw=value) for key, value in companions.items()}
+    texts = {key: ReportedValue(value=value, raw=value) for key, value in companions.items()}
     policies = {key: word for key, word in texts.items() if key in POLICIES}
     return replace(
         view,
@@ -129,37 +134,43 @@ def previous_definition(view: VolumeView, companions: Mapping[str, str]) -> Volu
     )
 
 
-def _steps_to(view: VolumeView, wish: RequestedValue, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
+def _steps_to(
+    view: VolumeView, request: RequestedValue, companions: Mapping[str, str] | None
+) -> tuple[ChangeStep, ...]:
     """The steps that bring the wanted value."""
-    key = wish.setting.key
+    key = request.setting.key
     if key == "fastpath" and companions is not None:
-        return _policies(view, policies_in(wish.value))
+        return _policies(view, policies_in(request.value))
     if key == "fastpath":
-        return _preset(view, wish.value)
+        return _preset(view, request.value)
     if key == "strip_size":
-        return _made_again(view if companions is None else previous_definition(view, companions), wish, wish.value)
-    if wish.value == wish.now.now:  # it is there already, whether the tool has a word for it or not
-        return _spoken(view, view.volume.number, key, wish.value)
-    return _set(view, view.volume.number, key, wish.value)
+        return _recreation_steps(
+            view if companions is None else previous_definition(view, companions), request, request.value
+        )
+    if request.value == request.now.now:  # it is there already, whether the tool has a word for it or not
+        return _steps_or_none(view, view.volume.number, key, request.value)
+    return _set(view, view.volume.number, key, request.value)
 
 
-def _steps_back(view: VolumeView, wish: RequestedValue, now: str) -> tuple[ChangeStep, ...]:
+def _steps_back(view: VolumeView, request: RequestedValue, now: str) -> tuple[ChangeStep, ...]:
     """The steps that bring the present value back once the wanted one is set."""
-    key = wish.setting.key
+    key = request.setting.key
     if key == "fastpath":
-        return _policies(previous_definition(view, policies_in(wish.value)), policies_in(now))
+        return _policies(previous_definition(view, policies_in(request.value)), policies_in(now))
     if key == "strip_size":
-        return _made_again(view, wish, now) if shape(view.contents, view.volume).new is not None else ()
+        return _recreation_steps(view, request, now) if shape(view.contents, view.volume).new is not None else ()
     return (
-        _spoken(view, view.volume.number, key, now) if is_final(key, now) else _set(view, view.volume.number, key, now)
+        _steps_or_none(view, view.volume.number, key, now)
+        if is_final(key, now)
+        else _set(view, view.volume.number, key, now)
     )
 
 
-def _made_again(view: VolumeView, wish: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:
-    made = shape(view.contents, view.volume)
-    if made.new is None or not strip.isdecimal():
-        raise InvalidValueError(f"{wish.target} cannot be made again: {made.why_not}.")
-    new = replace(made.new, strip_bytes=int(strip))
+def _recreation_steps(view: VolumeView, request: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:
+    remade = shape(view.contents, view.volume)
+    if remade.new is None or not strip.isdecimal():
+        raise InvalidValueError(f"{request.target} cannot be made again: {remade.why_not}.")
+    new = replace(remade.new, strip_bytes=int(strip))
     return _steps(view, view.dialect.recreate(view.card.number, view.volume.number, new))
 
 
@@ -185,27 +196,31 @@ def _as_its_worst(view: VolumeView, change: Change) -> Change:
     return replace(change, risk=risk, risk_text=" ".join(texts[:1]))
 
 
-def card_change(view: CardView, wish: RequestedValue, identity: Identity, lock: str) -> Change:
+def card_change(view: CardView, request: RequestedValue, identity: Identity, lock: str) -> Change:
     """The change of a card's setting. Raises InvalidValueError where the tool has no word."""
-    key, now = wish.setting.key, wish.now.now
+    key, now = request.setting.key, request.now.now
 
     def steps(value: str) -> tuple[ChangeStep, ...]:
         return _steps(view, view.dialect.set_card(view.card.number, key, value))
 
     try:
-        forward = steps(wish.value)
+        forward = steps(request.value)
     except InvalidValueError:
-        if wish.value != now:
+        if request.value != now:
             raise
-        return wish.change((), (), identity, lock)  # it is there already, and the tool has no word for it
-    known = now is not None and is_understood(now)
-    return wish.change(forward, steps(now) if now and known else (), identity, lock)
+        return request.change((), (), identity, lock)  # it is there already, and the tool has no word for it
+    readable = now is not None and is_understood(now)
+    return request.change(forward, steps(now) if now and readable else (), identity, lock)
 
 
-def key_change(view: CardView, wish: RequestedValue, key: str, preview: str, identity: Identity, lock: str) -> Change:
+def key_change(
+    view: CardView, request: RequestedValue, key: str, preview: str, identity: Identity, lock: str
+) -> Change:
     """Applying an activation key; the wanted value is the token that stands for it wherever the change is shown."""
-    change = wish.change(_steps(view, view.dialect.apply_key(view.card.number, key, preview=False)), (), identity, lock)
-    return replace(change, risk_text=f"{wish.setting.risk_text} {preview}".strip(), moves=("fastpath",))
+    change = request.change(
+        _steps(view, view.dialect.apply_key(view.card.number, key, preview=False)), (), identity, lock
+    )
+    return replace(change, risk_text=f"{request.setting.risk_text} {preview}".strip(), moves=("fastpath",))
 
 
 def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
@@ -253,9 +268,11 @@ def require_own_step(change: Change, view: CardView, volume: VirtualDrive | None
         elif key != "fastpath":
             require_equal_steps(change, _set(view, volume.number, key, change.after))
         else:
-            ways = policies_in(change.after)
-            each = [step for name, value in ways.items() for step in _spoken(view, volume.number, name, value)]
-            require_equal_steps(change, tuple(step for step in change.writes if step in each))
+            policies = policies_in(change.after)
+            own_steps = [
+                step for name, value in policies.items() for step in _steps_or_none(view, volume.number, name, value)
+            ]
+            require_equal_steps(change, tuple(step for step in change.writes if step in own_steps))
     except InvalidValueError as error:
         raise RefusedError(error.message) from error
 
@@ -269,8 +286,8 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
     view.dialect.begin_making(view.card.number, ())  # only its check is needed here: nothing is made yet
     deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
     strips = [int(text) * 1024 for text in _named(_NAMED_STRIP, lines)]
-    others = set(_named(_NAMED_VOLUME, lines)) - {str(volume.number)}
-    if change.writes[:1] != deletes or others or [str(strip) for strip in strips] != [change.after]:
+    other_numbers = set(_named(_NAMED_VOLUME, lines)) - {str(volume.number)}
+    if change.writes[:1] != deletes or other_numbers or [str(strip) for strip in strips] != [change.after]:
         raise RefusedError(f"{change.target} is not made again by that: plan it again.")
     if ",".join(_named(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_text(volume.drives)):
         raise RefusedError(f"{change.target} is made of {', '.join(volume.drives)} now: plan it again.")
@@ -280,7 +297,7 @@ def _named(pattern: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[s
     return [match[1] for line in lines for word in line if (match := pattern.fullmatch(word)) is not None]
 
 
-def _spoken(view: CardView, number: int, key: str, value: str) -> tuple[ChangeStep, ...]:
+def _steps_or_none(view: CardView, number: int, key: str, value: str) -> tuple[ChangeStep, ...]:
     """The steps that set a policy; none where the tool has no word, as for what the card has no choice of."""
     try:
         return _set(view, number, key, value)
@@ -309,10 +326,10 @@ _POLICIES = {field.name for field in fields(Policies)}
 
 def in_order(values: Mapping[str, str]) -> tuple[str, ...]:
     """The keys in the order they have to be set; those that do not depend on each other stay as they are given."""
-    return tuple(sorted(values, key=lambda key: _turn(key, values[key])))
+    return tuple(sorted(values, key=lambda key: _order_rank(key, values[key])))
 
 
-def _turn(key: str, value: str) -> int:
+def _order_rank(key: str, value: str) -> int:
     if key not in _AFTER_MAKING or (key, value) == ("access_policy", "read-write"):
         return 0  # a drive that is not read-write is not created again
     return 1 + _AFTER_MAKING.index(key)
@@ -325,11 +342,11 @@ def with_value(view: CardView, key: str, value: str) -> CardView:
     values = FASTPATH_PARTS if (key, value) == ("fastpath", PRESET) else {key: value}
     volume = view.volume
     for name, wanted in values.items():
-        volume = _set_together(volume, name, MegaRaidValue(value=wanted, raw=wanted))
+        volume = _set_together(volume, name, ReportedValue(value=wanted, raw=wanted))
     return replace(view, volume=volume)
 
 
-def _set_together(volume: VirtualDrive, key: str, word: MegaRaidValue) -> VirtualDrive:
+def _set_together(volume: VirtualDrive, key: str, word: ReportedValue) -> VirtualDrive:
     match key:
         case "strip_size":
             return replace(volume, strip_bytes=int(word.value))

@@ -53,8 +53,8 @@ DRIVERS = ("megaraid_sas", "mpi3mr")
 
 async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> int:
     """How many PCI devices these drivers have bound."""
-    matches = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
-    return len(matches)
+    paths = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
+    return len(paths)
 
 
 async def anything(host: Host) -> bool:
@@ -98,15 +98,15 @@ def drive_node(drive: PhysicalDrive, nodes: Iterable[Node]) -> Node | None:
 
 def naa(node: Node) -> str | None:
     """World wide name of a disk in lower case, without prefix."""
-    own = node.attributes.get("device/wwid", "") or node.attributes.get("wwid", "")
-    known = node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", "")
-    text = own if own.startswith("naa.") else known
+    kernel_wwn = node.attributes.get("device/wwid", "") or node.attributes.get("wwid", "")
+    udev_wwn = node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", "")
+    text = kernel_wwn if kernel_wwn.startswith("naa.") else udev_wwn
     return text.removeprefix("naa.").removeprefix("0x").lower() or None
 
 
 def _contradicts(node: Node, wwn: str | None) -> bool:
-    own = naa(node)
-    return own is not None and wwn is not None and own != wwn
+    node_wwn = naa(node)
+    return node_wwn is not None and wwn is not None and node_wwn != wwn
 
 
 def _is_at(node: Node, volume: VirtualDrive, card: Card) -> bool:

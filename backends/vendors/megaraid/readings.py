@@ -9,9 +9,9 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
 from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.sizes import exact_text
+from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue
 from backends.vendors.megaraid import choices, effective
-from backends.vendors.megaraid.effective import CardView, EffectiveValue, VolumeView
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
+from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.geometry import shape
 from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SETTINGS, CARD_SPANS, VOLUME_SETTINGS
 
@@ -38,20 +38,20 @@ def volume_readings(view: VolumeView) -> dict[str, Reading]:
             "read_ahead",
             configured.read_ahead,
             choices.READ_AHEAD,
-            effective.told_apart(configured.read_ahead, view.volume, "read_ahead"),
+            effective.reported_difference(configured.read_ahead, view.volume, "read_ahead"),
         ),
         "io_policy": _policy(
             view,
             "io_policy",
             configured.io_policy,
             choices.io_policy(view.card),
-            effective.told_apart(configured.io_policy, view.volume, "io_policy"),
+            effective.reported_difference(configured.io_policy, view.volume, "io_policy"),
         ),
-        "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, EffectiveValue()),
-        "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, EffectiveValue()),
-        "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, EffectiveValue()),
+        "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, AS_SET),
+        "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, AS_SET),
+        "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, AS_SET),
         "cache_bypass_mode": _policy(
-            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, EffectiveValue()
+            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, AS_SET
         ),
         "strip_size": strip(view),
     }
@@ -59,15 +59,17 @@ def volume_readings(view: VolumeView) -> dict[str, Reading]:
     return {setting.key: read[setting.key] for setting in VOLUME_SETTINGS}
 
 
-def _on_off(value: bool | None) -> MegaRaidValue | None:
-    return None if value is None else MegaRaidValue(value="on" if value else "off", raw="On" if value else "Off")
+def _on_off(value: bool | None) -> ReportedValue | None:
+    return None if value is None else ReportedValue(value="on" if value else "off", raw="On" if value else "Off")
 
 
 def _policy(
-    view: VolumeView, key: str, word: MegaRaidValue | None, legal: tuple[Choice, ...], force: EffectiveValue
+    view: VolumeView, key: str, word: ReportedValue | None, legal: tuple[Choice, ...], force: EffectiveValue
 ) -> Reading:
-    spoken = _spoken(legal, lambda value: view.dialect.set_volume(view.card.number, view.volume.number, key, value))
-    against = _stands_against(view, key) or _no_word(spoken, view)
+    spoken = _offered_choices(
+        legal, lambda value: view.dialect.set_volume(view.card.number, view.volume.number, key, value)
+    )
+    against = _blocked_reason(view, key) or _no_word_reason(spoken, view)
     return Reading(
         now=None if word is None else word.value,
         raw=None if word is None else word.raw,
@@ -78,26 +80,26 @@ def _policy(
     )
 
 
-def _spoken(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
+def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
     """Those values that the tool has a word for."""
-    matches = []
+    offered = []
     for choice in legal:
         try:
             command(choice.value)
         except InvalidValueError:
             continue
-        matches.append(choice)
-    return tuple(matches)
+        offered.append(choice)
+    return tuple(offered)
 
 
-def _no_word(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
+def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
     """Return why the tool can set no value at all; None where it can."""
     if legal is None or legal:
         return None
     return f"no command of {program(view)} for it is known"
 
 
-def _unsettled(key: str, word: MegaRaidValue | None, legal: tuple[Choice, ...] | None) -> str | None:
+def _unsettled(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
     """Return what is not known of the present value, so that it could not be put back."""
     if word is None:
         return "the tool does not report it, so it could not be put back"
@@ -121,7 +123,7 @@ def is_final(key: str, value: str) -> bool:
     return (key, value) == ("drive_cache", "default")
 
 
-def _stands_against(view: VolumeView, key: str) -> str | None:
+def _blocked_reason(view: VolumeView, key: str) -> str | None:
     """What rules a change of this setting out, whatever its value."""
     volume = view.volume
     if volume.refused:
@@ -131,8 +133,8 @@ def _stands_against(view: VolumeView, key: str) -> str | None:
     if volume.ssd_cache:
         return "it is a CacheCade cache, no virtual drive of its own"
     if key == "drive_cache" and view.card.supports.get("drive_cache_on_ssd") is False:
-        own = [drive for drive in view.contents.drives if drive.place in volume.drives]
-        if any(drive.media in (Media.SSD, Media.NVME) for drive in own):
+        members = [drive for drive in view.contents.drives if drive.place in volume.drives]
+        if any(drive.media in (Media.SSD, Media.NVME) for drive in members):
             return "the card does not change the caches of SSDs"
     if volume.state in (*GONE, State.FOREIGN):
         return f"the virtual drive is {volume.state_raw or volume.state.value}"
@@ -145,21 +147,21 @@ def strip(view: VolumeView) -> Reading:
     """The strip size, and whether the drive may be deleted and made again for another."""
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)
-    made = shape(view.contents, view.volume)
+    remade = shape(view.contents, view.volume)
     why_not = (
         view.volume.refused
-        or made.why_not
+        or remade.why_not
         or (None if legal else "the card does not say which strip sizes it can make")
     )
-    if why_not is None and made.new is not None:
-        new = made.new
-        legal = _spoken(
+    if why_not is None and remade.new is not None:
+        new = remade.new
+        legal = _offered_choices(
             legal,
             lambda value: view.dialect.recreate(
                 view.card.number, view.volume.number, replace(new, strip_bytes=int(value))
             ),
         )
-        why_not = None if legal else _not_told(view)
+        why_not = None if legal else _recreation_refusal(view)
         if why_not is None and all(choice.value != str(size) for choice in legal):
             why_not = f"{size} bytes is not among what the card can make, so it could not be put back"
     why_not = why_not or in_use(view) or view.why_not
@@ -171,12 +173,12 @@ def strip(view: VolumeView) -> Reading:
     )
 
 
-def _not_told(view: VolumeView) -> str:
+def _recreation_refusal(view: VolumeView) -> str:
     """Why the tool cannot be told to make this drive again."""
-    made = shape(view.contents, view.volume).new
-    assert made is not None
+    definition = shape(view.contents, view.volume).new
+    assert definition is not None
     try:
-        view.dialect.recreate(view.card.number, view.volume.number, made)
+        view.dialect.recreate(view.card.number, view.volume.number, definition)
     except InvalidValueError as error:
         return error.message.rstrip(".")
     return "the tool can make none of the strip sizes of the card"
@@ -197,10 +199,10 @@ def in_use(view: VolumeView) -> str | None:
 def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
     """Whether FastPath is in force; its preset is three settings in one."""
     parts = [read["write_cache"], read["read_ahead"], read["io_policy"]]
-    words = [reading.now for reading in parts]
-    if words[2] is None and not parts[2].availability.available:
-        words[2] = "direct"  # cards without the choice have direct only
-    now = _combined(words)
+    values = [reading.now for reading in parts]
+    if values[2] is None and not parts[2].availability.available:
+        values[2] = "direct"  # cards without the choice have direct only
+    now = _combined(values)
     against, certain = effective.fastpath_obstacles(view.card, view.volume)
     if against:
         force = EffectiveValue("not in force", "; ".join(against))
@@ -210,7 +212,7 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
         force = EffectiveValue("in force", "the option is activated and all conditions are met")
     return Reading(
         now=now,
-        raw=", ".join(word or "not reported" for word in words),
+        raw=", ".join(word or "not reported" for word in values),
         effective=force.value,
         why_effective=force.why,
         choices=choices.fastpath(now),
@@ -218,18 +220,18 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
     )
 
 
-def _combined(args: list[str | None]) -> str:
-    if args == ["write-through", "none", "direct"]:
+def _combined(values: list[str | None]) -> str:
+    if values == ["write-through", "none", "direct"]:
         return choices.PRESET
-    known = [word for word in args if word is not None and word != UNKNOWN]
-    return " + ".join(known) if len(known) == len(args) else UNKNOWN
+    readable = [word for word in values if word is not None and word != UNKNOWN]
+    return " + ".join(readable) if len(readable) == len(values) else UNKNOWN
 
 
 def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:
     """Return whether all three policies may be changed; for a way back, whether all may be restored."""
     why_not = _no_preset(view, parts, [part.availability.why_not for part in parts])
-    back = _no_preset(view, parts, [part.availability.why_not_back for part in parts])
-    return Availability(why_not=why_not, only_back=why_not is not None and back is None)
+    why_not_back = _no_preset(view, parts, [part.availability.why_not_back for part in parts])
+    return Availability(why_not=why_not, only_back=why_not is not None and why_not_back is None)
 
 
 def _no_preset(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
@@ -245,14 +247,8 @@ def _no_preset(view: VolumeView, parts: list[Reading], reasons: list[str | None]
 
 def card_readings(view: CardView) -> dict[str, Reading]:
     """Every setting of a card. The activation key has no value that could be read."""
-    read: dict[str, Reading] = {}
-    for setting in CARD_SETTINGS:
-        key = setting.key
-        if key == "activation_key":
-            read[key] = _key(view)
-        else:
-            read[key] = _card_value(view, key)
-    return read
+    keys = (setting.key for setting in CARD_SETTINGS)
+    return {key: _key(view) if key == "activation_key" else _card_value(view, key) for key in keys}
 
 
 _CARD_CHOICES = {
@@ -269,8 +265,8 @@ def _card_value(view: CardView, key: str) -> Reading:
     legal: tuple[Choice, ...] | None = None
     span: Span | None = None
     if key in _CARD_CHOICES:
-        legal = _spoken(_CARD_CHOICES[key], lambda value: view.dialect.set_card(number, key, value))
-    elif _spoken((offer("1"),), lambda value: view.dialect.set_card(number, key, value)):
+        legal = _offered_choices(_CARD_CHOICES[key], lambda value: view.dialect.set_card(number, key, value))
+    elif _offered_choices((offer("1"),), lambda value: view.dialect.set_card(number, key, value)):
         present = int(word.value) if word is not None and word.value.isdigit() else None
         span = _span(key, present)
     else:
@@ -282,7 +278,9 @@ def _card_value(view: CardView, key: str) -> Reading:
         raw=None if word is None else word.raw,
         choices=legal or (),
         span=span,
-        availability=available_unless(against or _no_word(legal, view), _unsettled(key, word, legal), view.why_not),
+        availability=available_unless(
+            against or _no_word_reason(legal, view), _unsettled(key, word, legal), view.why_not
+        ),
     )
 
 
@@ -301,11 +299,11 @@ def _span(key: str, present: int | None) -> Span:
 
 def _key(view: CardView) -> Reading:
     active = [option.name for option in view.card.options if option.state.value == "active"]
-    known = view.card.options or view.card.safe_id
+    has_options = view.card.options or view.card.safe_id
     return Reading(
         now=None,
         raw=", ".join(active) or None,
         availability=Availability(
-            why_not=view.why_not if known else "the card tells of no options that could be activated"
+            why_not=view.why_not if has_options else "the card tells of no options that could be activated"
         ),
     )

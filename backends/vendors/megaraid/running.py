@@ -46,7 +46,7 @@ class Runner:
         async def take(step: ChangeStep) -> None:
             nonlocal pending
             command = commands[step]
-            answer, done = await self._one(unit, command)
+            answer, done = await self._run_command(unit, command)
             if not answer.ok:
                 text = command.masked(answer.message) or "it failed and the tool did not say why"
                 raise ToolFailedError(text, evidence=evidence_of(command, done))
@@ -68,7 +68,7 @@ class Runner:
             unit.changed = True
             try:
                 for command in commands:
-                    answer, done = await self._one(unit, command)
+                    answer, done = await self._run_command(unit, command)
                     if not answer.ok:
                         text = answer.message or "it failed and the tool did not say why"
                         raise ToolFailedError(text, evidence=evidence_of(command, done))
@@ -82,18 +82,18 @@ class Runner:
         """
         if any(command.mutates for command in commands):
             return "This tool cannot show beforehand what the key activates."
-        said: list[str] = []
+        messages: list[str] = []
         async with unit.lock:
             for command in commands:
-                answer, done = await self._one(unit, command)
+                answer, done = await self._run_command(unit, command)
                 if not answer.ok:
                     raise ToolFailedError(
                         f"The tool refuses the activation key: {answer.message.rstrip('.')}.",
                         hint="A key is bound to one card by its safe id.",
                         evidence=command.masked(done.stdout),
                     )
-                said.append(answer.message)
-        text = clean(" ".join(filter(None, said)), 300)
+                messages.append(answer.message)
+        text = clean(" ".join(filter(None, messages)), 300)
         return f"The tool says of the key: {text.rstrip('.')}." if text else "The tool accepts the key."
 
     async def require_same_number(
@@ -101,10 +101,12 @@ class Runner:
     ) -> None:
         """Reads the card anew. Raises ToolFailedError unless the drive made of these drives has its old number."""
         contents = await unit.read()
-        made = next((volume.number for volume in contents.volumes if sorted(volume.drives) == sorted(drives)), None)
-        if made == number:
+        present_number = next(
+            (volume.number for volume in contents.volumes if sorted(volume.drives) == sorted(drives)), None
+        )
+        if present_number == number:
             return
-        where = "is not to be found" if made is None else f"has the number {made}, not {number}"
+        where = "is not to be found" if present_number is None else f"has the number {present_number}, not {number}"
         raise ToolFailedError(
             f"{change.target} was deleted and made again, but {where}.", hint="Look at the devices again."
         )
@@ -122,12 +124,12 @@ class Runner:
         hidden = tuple(word for word, shown in zip(argv, write.argv, strict=True) if word != shown)
         return Command(argv=argv, timeout=SET_SECONDS, mutates=True, secret=(*hidden, secret))
 
-    async def _one(self, unit: OpenCard, command: Command) -> tuple[Answer, Completed]:
+    async def _run_command(self, unit: OpenCard, command: Command) -> tuple[Answer, Completed]:
         done = await self._host.run(command)
         if isinstance(unit.dialect, CanTryAgain):
-            other = unit.dialect.again(command, done)
-            if other is not None:
-                done = await self._host.run(other)
+            alternative = unit.dialect.again(command, done)
+            if alternative is not None:
+                done = await self._host.run(alternative)
         return unit.dialect.judge(command, done), done
 
 
@@ -140,29 +142,31 @@ _RISK = (
 
 
 def remake(
-    change: Change, place: MegaRaidAddress, contents: CardSnapshot, dialect: Dialect, prefix: str, lock: str
+    change: Change, address: MegaRaidAddress, contents: CardSnapshot, dialect: Dialect, prefix: str, lock: str
 ) -> Change:
     """What makes the virtual drive of a change of its strip size, with the new one.
 
     Raises RefusedError where it is there, or a drive is not free, DeviceGoneError for a drive that is not there,
     BlockedError where what is known of it is not enough.
     """
-    number = place.volume
+    number = address.volume
     if change.key != "strip_size" or number is None or any(volume.number == number for volume in contents.volumes):
         raise RefusedError(f"{change.target} is there, so it is not made again.")
     places = places_of(contents, change.members)
-    said = change.companions
+    companions = change.companions
     try:
         new = NewVolume(
-            level=said.get("level", ""),
+            level=companions.get("level", ""),
             drives=places,
-            drives_per_span=int(said["drives_per_span"]) if said.get("drives_per_span", "").isdecimal() else None,
+            drives_per_span=int(companions["drives_per_span"])
+            if companions.get("drives_per_span", "").isdecimal()
+            else None,
             strip_bytes=int(change.after),
-            write_cache=said.get("write_cache", ""),
-            read_ahead=said.get("read_ahead", ""),
-            io_policy=said.get("io_policy", ""),
-            drive_cache=said.get("drive_cache"),
-            name=said.get("name"),
+            write_cache=companions.get("write_cache", ""),
+            read_ahead=companions.get("read_ahead", ""),
+            io_policy=companions.get("io_policy", ""),
+            drive_cache=companions.get("drive_cache"),
+            name=companions.get("name"),
             size_bytes=None,
         )
         writes = creation(CardView(contents=contents, dialect=dialect), number, new)

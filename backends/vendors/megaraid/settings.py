@@ -46,12 +46,12 @@ AUTO_REBUILD = unconfirmed(
 )
 
 
-def _copyback(key: str, label: str, what: str, text: str) -> Setting:
+def _copyback(key: str, label: str, description: str, text: str) -> Setting:
     return unconfirmed(
         key=key,
         other_words=("on", "off"),
         label=label,
-        help=f"{what} {_ALL} ({text})",
+        help=f"{description} {_ALL} ({text})",
         risk=Risk.PERFORMANCE,
         risk_text="A copy takes bandwidth of the array for hours; without one the array stays on the spare drive, or "
         "on a drive that predicts its failure.",
@@ -161,10 +161,7 @@ CARD_SPANS: Mapping[str, Span] = {
 
 
 def _switch(on: str, off: str, *, on_risk: Risk = Risk.NONE, off_risk: Risk = Risk.NONE) -> tuple[Choice, ...]:
-    return (
-        offer("on", on, risk=on_risk),
-        offer("off", off, risk=off_risk),
-    )
+    return (offer("on", on, risk=on_risk), offer("off", off, risk=off_risk))
 
 
 _COPYBACK = _switch(

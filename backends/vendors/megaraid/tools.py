@@ -121,10 +121,10 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
     """Look for the tools and ask them which cards they see. What is learnt of places is put into `slots`."""
     slots = {} if slots is None else slots
     tries: list[MegaRaidToolProbe] = []
-    kept: list[MegaRaidToolProbe] = []
+    chosen: list[MegaRaidToolProbe] = []
     asked: set[str] = set()
     for kind in KINDS:
-        if kind.name == "MegaCli" and not await _missed(host, kept):
+        if kind.name == "MegaCli" and not await _may_miss_cards(host, chosen):
             continue
         mine: list[MegaRaidToolProbe] = []
         for path in await _programs(host, kind, tries):
@@ -135,34 +135,34 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
             mine.append(await _ask(host, kind, path))
         tries += mine
         best = max(mine, key=lambda probe: len(probe.cards), default=None)
-        if best is not None and kind.name == "MegaCli" and kept:
-            best = await _only_new(host, best, kept, slots)
+        if best is not None and kind.name == "MegaCli" and chosen:
+            best = await _only_new(host, best, chosen, slots)
         if best is not None and best.cards:
-            kept.append(best)
-    return Search(tuple(tries), tuple(kept))
+            chosen.append(best)
+    return Search(tuple(tries), tuple(chosen))
 
 
 async def _programs(host: Host, kind: ToolKind, tries: list[MegaRaidToolProbe]) -> Sequence[str]:
     """Programs of a kind that may be executed; one that is there and may not is noted among the tries."""
-    matches: list[str] = []
-    for place in kind.places:
-        path = host.which((place,))
+    paths: list[str] = []
+    for path_name in kind.places:
+        path = host.which((path_name,))
         if path is not None:
-            matches.append(path)
-        elif await host.stat(place) is not None:
+            paths.append(path)
+        elif await host.stat(path_name) is not None:
             tries.append(
                 MegaRaidToolProbe(
                     kind.name,
-                    place,
+                    path_name,
                     trouble="it may not be executed, or anybody may overwrite it, and then root must not run it",
-                    hint=f"Look at its rights: ls -l {place}",
+                    hint=f"Look at its rights: ls -l {path_name}",
                 )
             )
     for name in kind.names:
         path = host.which((name,))
-        if path is not None and path not in matches:
-            matches.append(path)
-    return matches
+        if path is not None and path not in paths:
+            paths.append(path)
+    return paths
 
 
 async def _ask(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
@@ -176,38 +176,38 @@ async def _ask(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
         return MegaRaidToolProbe(kind.name, path, dialect, trouble=error.message.rstrip("."), hint=error.hint)
 
 
-async def _missed(host: Host, kept: Sequence[MegaRaidToolProbe]) -> bool:
+async def _may_miss_cards(host: Host, chosen: Sequence[MegaRaidToolProbe]) -> bool:
     """Whether there may be a card that only MegaCli sees."""
-    seen = sum(len(probe.cards) for probe in kept if probe.kind == "storcli 7")
-    return not seen or await kernel_cards(host, DRIVERS[:1]) > seen
+    seen_cards = sum(len(probe.cards) for probe in chosen if probe.kind == "storcli 7")
+    return not seen_cards or await kernel_cards(host, DRIVERS[:1]) > seen_cards
 
 
 async def _only_new(
-    host: Host, megacli: MegaRaidToolProbe, others: Sequence[MegaRaidToolProbe], slots: Slots
+    host: Host, megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots
 ) -> MegaRaidToolProbe:
     """Without the cards that another tool speaks to already, and without those whose place is not told."""
     taken: set[str | None] = {None}
-    for other in others:
-        for card in other.cards:
-            taken.add(await _slot(host, other, card, slots))
+    for probe in probes:
+        for card in probe.cards:
+            taken.add(await _slot(host, probe, card, slots))
     mine = [card for card in megacli.cards if await _slot(host, megacli, card, slots) not in taken]
     return replace(megacli, cards=tuple(mine))
 
 
 async def _slot(host: Host, probe: MegaRaidToolProbe, card: int, slots: Slots) -> str | None:
     """`c1:00.0`; None if it cannot be told."""
-    known = slots.get((probe.path, card))
-    if known is None:
+    slot = slots.get((probe.path, card))
+    if slot is None:
         try:
-            known = pci_slot(await _place(host, probe, card))
+            slot = pci_slot(await _pci_address(host, probe, card))
         except RaidbenchError:
             return None
-        if known is not None:
-            slots[probe.path, card] = known
-    return known
+        if slot is not None:
+            slots[probe.path, card] = slot
+    return slot
 
 
-async def _place(host: Host, probe: MegaRaidToolProbe, card: int) -> str | None:
+async def _pci_address(host: Host, probe: MegaRaidToolProbe, card: int) -> str | None:
     dialect: object = probe.dialect
     if isinstance(dialect, CanLocate):
         return await dialect.locate(card)
@@ -220,7 +220,7 @@ async def _place(host: Host, probe: MegaRaidToolProbe, card: int) -> str | None:
 _INSTALL = "Install storcli64 (Dell: perccli64; 96xx and PERC 12: storcli2, perccli2) in /opt/MegaRAID or on PATH."
 
 
-def troubles(search: Search) -> tuple[Problem, ...]:
+def tool_problems(search: Search) -> tuple[Problem, ...]:
     """Tools that gave no answer or may not be run."""
     return tuple(
         Problem(where=NAME, message=clean(f"{probe.sentence()}.", 400), hint=probe.hint)
@@ -229,11 +229,11 @@ def troubles(search: Search) -> tuple[Problem, ...]:
     )
 
 
-async def nothing_seen(host: Host, search: Search) -> tuple[Problem, ...]:
+async def unseen_card_problems(host: Host, search: Search) -> tuple[Problem, ...]:
     """What to say where no tool sees a card: nothing of it, unless the kernel has one."""
     cards = await kernel_cards(host)
     if not cards:
-        return troubles(search)
+        return tool_problems(search)
     tried = "; ".join(probe.sentence() for probe in search.tries) or "none is installed"
     text = "a MegaRAID card" if cards == 1 else f"{cards} MegaRAID cards"
     return (
@@ -248,10 +248,10 @@ async def nothing_seen(host: Host, search: Search) -> tuple[Problem, ...]:
 async def for_doctor(host: Host, search: Search) -> tuple[Problem, ...]:
     """Everything that was tried and is of no use."""
     if not search.kept:
-        return await nothing_seen(host, search)
+        return await unseen_card_problems(host, search)
     idle = tuple(
         Problem(where=NAME, message=clean(f"{probe.sentence()}; another tool is used.", 400))
         for probe in search.tries
         if probe not in search.kept and not probe.trouble
     )
-    return (*troubles(search), *idle)
+    return (*tool_problems(search), *idle)

@@ -72,8 +72,7 @@ class Nvme(Settable[ControllerView]):
             drives.append(drive(space, ident, asked[space.controller.name] if alone else None))
         return Inventory(
             controllers=tuple(
-                controller(other_controller, asked[other_controller.name], _of(other_controller, spaces))
-                for other_controller in controllers
+                controller(device, asked[device.name], _namespaces_of(device, spaces)) for device in controllers
             ),
             drives=tuple(drives),
             problems=deduplicated(cut),
@@ -92,64 +91,60 @@ class Nvme(Settable[ControllerView]):
             return CONTROLLER_SETTINGS
         return NAMESPACE_SETTINGS if is_namespace(target.address) else ()
 
-    async def seen(self, target: Target, *, back: bool = False) -> ControllerView:
-        """A controller or namespace, asked of the drive now."""
-        return await self._view(target)
-
-    async def readings_of(self, seen: ControllerView) -> Mapping[str, Reading]:
+    async def readings_of(self, view: ControllerView) -> Mapping[str, Reading]:
         """What the drive says, and what may be set."""
-        return namespace_readings(seen) if isinstance(seen, NamespaceView) else controller_readings(seen)
+        return namespace_readings(view) if isinstance(view, NamespaceView) else controller_readings(view)
 
-    def identity_of(self, seen: ControllerView, key: str) -> Identity:
+    def identity_of(self, view: ControllerView, key: str) -> Identity:
         """The controller, or the namespace."""
-        return identity_for(seen, key)
+        return identity_for(view, key)
 
-    async def lock_for(self, seen: ControllerView, key: str) -> str:
+    async def lock_for(self, view: ControllerView, key: str) -> str:
         """That of the only disk, which runs on it take too; of the controller where there are several."""
-        disk = locked_disk(seen)
-        return controller_lock(seen.controller) if disk is None else await lock_of(self._host, disk)
+        disk = locked_disk(view)
+        return controller_lock(view.controller) if disk is None else await lock_of(self._host, disk)
 
     def steps(
-        self, seen: ControllerView, key: str, value: str, companions: Mapping[str, str] | None
+        self, view: ControllerView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
         """One command: a feature with its other bits as they are, or a format."""
-        if not isinstance(seen, NamespaceView) or key != LBA_FORMAT.key:
-            return feature_steps(seen, key, value)
-        there = value == namespace_readings(seen)[key].now
-        present = companions_now(seen)
-        return format_steps(seen, value, companions if companions is not None else present if there else {})
+        if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
+            return feature_steps(view, key, value)
+        there = value == namespace_readings(view)[key].now
+        present = companions_now(view)
+        return format_steps(view, value, companions if companions is not None else present if there else {})
 
-    def revert_steps(self, seen: ControllerView, key: str, before: str) -> tuple[ChangeStep, ...]:
+    def revert_steps(self, view: ControllerView, key: str, before: str) -> tuple[ChangeStep, ...]:
         """All the bits of a feature as they are; a format with the settings that it has."""
-        if not isinstance(seen, NamespaceView) or key != LBA_FORMAT.key:
-            return feature_steps(seen, key, None)
-        return format_steps(seen, before, companions_now(seen))
+        if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
+            return feature_steps(view, key, None)
+        return format_steps(view, before, companions_now(view))
 
-    def check_restorable(self, seen: ControllerView, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, view: ControllerView, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
-        return value_before(seen)(setting, now, value)
+        return value_before(view)(setting, now, value)
 
-    def legal_companions(self, seen: ControllerView, key: str) -> Mapping[str, Pattern[str]]:
+    def legal_companions(self, view: ControllerView, key: str) -> Mapping[str, Pattern[str]]:
         """With a format its settings."""
         return COMPANIONS if key == LBA_FORMAT.key else {}
 
-    def destroys(self, seen: ControllerView, key: str) -> str | None:
+    def destroys(self, view: ControllerView, key: str) -> str | None:
         """A format destroys all that is on the namespace."""
-        return seen.namespace.device if isinstance(seen, NamespaceView) and key == LBA_FORMAT.key else None
+        return view.namespace.device if isinstance(view, NamespaceView) and key == LBA_FORMAT.key else None
 
     def finished(
-        self, seen: ControllerView, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+        self, view: ControllerView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
         """With the settings in the same feature; of a format with what is lost and the settings that it had."""
-        key = wish.setting.key
-        if not isinstance(seen, NamespaceView) or key != LBA_FORMAT.key:
+        key = request.setting.key
+        if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return replace(change, shares=sharing(key))
-        text = f"{wish.setting.risk_text} {contents(seen.namespace.device, change.found or ())}"
-        return replace(change, risk=Risk.DESTROYS_DATA, risk_text=text, companions=companions_now(seen))
+        text = f"{request.setting.risk_text} {contents(view.namespace.device, change.found or ())}"
+        return replace(change, risk=Risk.DESTROYS_DATA, risk_text=text, companions=companions_now(view))
 
-    def require_steps(self, seen: ControllerView, change: Change) -> None:
+    def require_steps(self, view: ControllerView, change: Change) -> None:
         """See `plans.require_own_steps`."""
-        require_own_steps(seen, change)
+        require_own_steps(view, change)
 
     def is_there(self, now: Reading, change: Change) -> bool:
         """Never: the same format may have other settings, and another program may have moved a feature's other bits."""
@@ -175,34 +170,34 @@ class Nvme(Settable[ControllerView]):
                 problems.append(Problem(where=f"{NAME}:{node.name}", message=message, hint="Look at the kernel's log."))
         return tuple(problems)
 
-    def _blind(self, program: str | None, one: KernelController) -> str | None:
+    def _blind_reason(self, program: str | None, device: KernelController) -> str | None:
         """Why a drive cannot be asked, in words."""
         if program is None:
             return "nvme-cli is not installed"
         if not self._host.is_root:
             return WriteDenied.NEEDS_ROOT
-        if one.state not in (LIVE, None):
-            return f"the controller is {one.state}"
+        if device.state not in (LIVE, None):
+            return f"the controller is {device.state}"
         return None
 
-    async def _ask(self, one: KernelController, celsius: int | None, cut: list[Problem]) -> ControllerAnswers:
+    async def _ask(self, device: KernelController, celsius: int | None, cut: list[Problem]) -> ControllerAnswers:
         program = self._host.which(NAMES)
-        if program is None or self._blind(program, one) is not None:
+        if program is None or self._blind_reason(program, device) is not None:
             return ControllerAnswers(celsius=celsius)
         tool = NvmeCli(self._host, program, cut)
-        about, health = await asyncio.gather(tool.id_ctrl(one.device, one.serial), tool.smart_log(one.device))
+        about, health = await asyncio.gather(tool.id_ctrl(device.device, device.serial), tool.smart_log(device.device))
         if about is None and any(REFUSED in problem.message for problem in cut):
             health = None
         return ControllerAnswers(about=about, health=health, celsius=celsius)
 
     async def _ident(self, space: KernelNamespace, cut: list[Problem]) -> NamespaceId | None:
         program = self._host.which(NAMES)
-        if program is None or self._blind(program, space.controller) is not None:
+        if program is None or self._blind_reason(program, space.controller) is not None:
             return None
         return await NvmeCli(self._host, program, cut).id_ns(space.device)
 
-    async def _view(self, target: Target) -> ControllerView:
-        """The controller or namespace as it is now. Raises NotFoundError, DeviceGoneError."""
+    async def seen(self, target: Target, *, back: bool = False) -> ControllerView:
+        """Return a controller or namespace, asked of the drive now. Raises NotFoundError, DeviceGoneError."""
         name = target.address
         if not self.settings(target):
             raise not_found_error(target)
@@ -221,13 +216,13 @@ class Nvme(Settable[ControllerView]):
             controller=owner,
             namespaces=_in_subsystem(owner, spaces),
             program=program,
-            blind=self._blind(program, owner),
+            blind=self._blind_reason(program, owner),
             frozen=await denial_of(self._host, program),
         )
-        view = await self._asked(bare)
+        view = await self._with_answers(bare)
         return view if space is None else await self._with_namespace(view, space)
 
-    async def _asked(self, bare: ControllerView) -> ControllerView:
+    async def _with_answers(self, bare: ControllerView) -> ControllerView:
         if bare.blind is not None or bare.program is None:
             return bare
         tool, device = NvmeCli(self._host, bare.program), bare.controller.device
@@ -261,18 +256,18 @@ class Nvme(Settable[ControllerView]):
         )
 
 
-def _of(one: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:
+def _namespaces_of(device: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:
     """The namespaces that a controller leads to."""
-    return tuple(space for space in spaces if space.name in one.heads)
+    return tuple(space for space in spaces if space.name in device.heads)
 
 
-def _in_subsystem(one: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:
+def _in_subsystem(device: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:
     """The namespaces of a controller and of those that share its subsystem."""
     return tuple(
         space
         for space in spaces
         if any(
-            other.name == one.name or (one.subsystem is not None and other.subsystem == one.subsystem)
-            for other in space.controllers
+            sharer.name == device.name or (device.subsystem is not None and sharer.subsystem == device.subsystem)
+            for sharer in space.controllers
         )
     )

@@ -70,7 +70,7 @@ class LbaFormat:
     """0 best ... 3 degraded; None if not said."""
 
     @property
-    def words(self) -> str:
+    def sizes_text(self) -> str:
         """`4096 bytes, best`, `512 + 8 bytes`."""
         size = f"{self.data_bytes} + {self.metadata_bytes} bytes" if self.metadata_bytes else f"{self.data_bytes} bytes"
         if self.performance is None or self.performance >= len(PERFORMANCE_WORDS):
@@ -100,7 +100,7 @@ class NamespaceId:
     @property
     def current(self) -> LbaFormat | None:
         """The format in use."""
-        return next((one for one in self.formats if one.index == self.in_use), None)
+        return next((entry for entry in self.formats if entry.index == self.in_use), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,13 +17,15 @@ _CAN_FORMAT = 1 << 1
 _MANAGES_NAMESPACES = 1 << 3
 
 
-def name_of(one: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
+def name_of(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
     """A format as a value of the setting: `4096`, `512+8`; with its number where another one has the same sizes."""
-    sizes = f"{one.data_bytes}+{one.metadata_bytes}" if one.metadata_bytes else str(one.data_bytes)
+    sizes = f"{entry.data_bytes}+{entry.metadata_bytes}" if entry.metadata_bytes else str(entry.data_bytes)
     twins = [
-        other for other in formats if (other.data_bytes, other.metadata_bytes) == (one.data_bytes, one.metadata_bytes)
+        candidate
+        for candidate in formats
+        if (candidate.data_bytes, candidate.metadata_bytes) == (entry.data_bytes, entry.metadata_bytes)
     ]
-    return sizes if len(twins) == 1 else f"{sizes}#{one.index}"
+    return sizes if len(twins) == 1 else f"{sizes}#{entry.index}"
 
 
 _UNTOLD = "nvme-cli does not say which formats it has"
@@ -46,21 +48,21 @@ def format_reading(view: NamespaceView) -> Reading:
         raw=None if ident is None or ident.in_use is None else f"format {ident.in_use}",
         effective=effective,
         why_effective=why,
-        choices=tuple(_choice(one, formats) for one in formats),
-        availability=available_unless(_why_not(view), _UNTOLD if current is None else None),
+        choices=tuple(_choice(entry, formats) for entry in formats),
+        availability=available_unless(_blocked_reason(view), _UNTOLD if current is None else None),
     )
 
 
-def _choice(one: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
+def _choice(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
     size = "The namespace is formatted: everything on it is lost."
-    if one.metadata_bytes:
+    if entry.metadata_bytes:
         size += " Metadata is of use only to what asks for it; the kernel may show no capacity."
-    name = name_of(one, formats)
-    label = one.words if "#" not in name else f"{one.words}, format {one.index}"
+    name = name_of(entry, formats)
+    label = entry.sizes_text if "#" not in name else f"{entry.sizes_text}, format {entry.index}"
     return offer(name, size, label=label, risk=Risk.DESTROYS_DATA)
 
 
-def _why_not(view: NamespaceView) -> str | None:
+def _blocked_reason(view: NamespaceView) -> str | None:
     """The first reason against a format, those that a person cannot change before those that one can."""
     if view.blind is not None:
         return view.blind
@@ -79,7 +81,7 @@ def _why_not(view: NamespaceView) -> str | None:
         return "the kernel does not say which namespace of the drive it is"
     if serial(view.namespace.node) is None and wwn(view.namespace.node) is None:
         return "it has neither serial number nor WWN, so it cannot be distinguished from another"
-    return _neighbours(view) or _use(view) or view.frozen
+    return _neighbours(view) or _use_reason(view) or view.frozen
 
 
 def _neighbours(view: NamespaceView) -> str | None:
@@ -88,16 +90,16 @@ def _neighbours(view: NamespaceView) -> str | None:
     assert about is not None
     if about.fna is not None and not about.fna & 1:
         return None
-    others = [namespace.name for namespace in view.namespaces if namespace.name != view.namespace.name]
-    if others:
-        return f"the drive would format {', '.join(others)} along with it"
+    neighbours = [namespace.name for namespace in view.namespaces if namespace.name != view.namespace.name]
+    if neighbours:
+        return f"the drive would format {', '.join(neighbours)} along with it"
     managed = about.oacs is not None and about.oacs & _MANAGES_NAMESPACES
     if managed and view.allocated != (view.namespace.nsid,):
         return "the drive would format all its namespaces, and it cannot be seen that there is no other"
     return None
 
 
-def _use(view: NamespaceView) -> str | None:
+def _use_reason(view: NamespaceView) -> str | None:
     if view.namespace.node.read_only:
         return "it is read-only"
     return f"it is in use: {view.uses[0]}" if view.uses else None
@@ -109,10 +111,10 @@ def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str])
     Raises InvalidValueError for a format that the namespace does not have.
     """
     assert view.ident is not None
-    wanted = next((one for one in view.ident.formats if name_of(one, view.ident.formats) == value), None)
+    wanted = next((entry for entry in view.ident.formats if name_of(entry, view.ident.formats) == value), None)
     if wanted is None:
         raise InvalidValueError(f"{view.namespace.device} has no format {clean(value, 40)}.")
-    return (ChangeStep(argv=(*_front(view), f"--lbaf={wanted.index}", *_settings(companions))),)
+    return (ChangeStep(argv=(*_format_command(view), f"--lbaf={wanted.index}", *_settings(companions))),)
 
 
 def companions_now(view: NamespaceView) -> dict[str, str]:
@@ -158,13 +160,13 @@ _WORDS = {
 }
 
 
-def _front(view: NamespaceView) -> tuple[str, ...]:
+def _format_command(view: NamespaceView) -> tuple[str, ...]:
     """The node of the namespace and its number: old versions took a node without one for all namespaces."""
     return (view.program or NAMES[0], "format", view.namespace.device, f"--namespace-id={view.namespace.nsid}")
 
 
 def _settings(companions: Mapping[str, str]) -> list[str]:
     protection, _, first = companions.get("protection", "0").partition(" ")
-    args = ["--ms=1"] if companions.get("metadata") == EXTENDED else []
-    args += [f"--pi={protection}"] if protection != "0" else []
-    return [*args, "--pil=1"] if first else args
+    options = ["--ms=1"] if companions.get("metadata") == EXTENDED else []
+    options += [f"--pi={protection}"] if protection != "0" else []
+    return [*options, "--pil=1"] if first else options

@@ -58,15 +58,15 @@ def word(value: object) -> str | None:
 
 def rows(text: str) -> dict[str, str]:
     """`key : value` lines by key in small letters with single blanks, without those of which two lines differ."""
-    matches: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     twice: set[str] = set()
     for line in text.splitlines():
         key, colon, value = line.partition(":")
         name = " ".join(key.lower().replace("_", " ").split())
-        told = colon and name and len(name) < 64 and not name.startswith("[")
-        if told and matches.setdefault(name, value.strip()) != value.strip():
+        is_pair = colon and name and len(name) < 64 and not name.startswith("[")
+        if is_pair and by_name.setdefault(name, value.strip()) != value.strip():
             twice.add(name)
-    return {name: value for name, value in matches.items() if name not in twice}
+    return {name: value for name, value in by_name.items() if name not in twice}
 
 
 # -- the SMART / Health log, from JSON or text. Pure, never raises ----------------------------------------------------
@@ -80,19 +80,19 @@ ZERO_CELSIUS = 273
 
 def parse_smart_log(text: str) -> NvmeHealth:
     """What `nvme smart-log` says, with or without `-o json`."""
-    own = lenient_json(text)
-    if own:
-        kelvin = whole(own.get("temperature"))
+    fields = lenient_json(text)
+    if fields:
+        kelvin = whole(fields.get("temperature"))
     else:
-        own = rows(text)
-        kelvin = _kelvin(own.get("temperature", ""))
+        fields = rows(text)
+        kelvin = _kelvin(fields.get("temperature", ""))
 
     def number(*names: str) -> int | None:
-        return next((found for name in names if (found := whole(own.get(name))) is not None), None)
+        return next((count for name in names if (count := whole(fields.get(name))) is not None), None)
 
     def percent(*names: str) -> int | None:
-        found = number(*names)
-        return found if found is not None and found <= 255 else None
+        count = number(*names)
+        return count if count is not None and count <= 255 else None
 
     return NvmeHealth(
         kelvin=kelvin if kelvin and kelvin < 1 << 16 else None,
@@ -149,29 +149,29 @@ _SHIFT_MIN, _SHIFT_MAX = 9, 31
 
 def parse_id_ctrl(text: str) -> ControllerId:
     """What `nvme id-ctrl` says, with or without `-o json` and `-H`."""
-    own: Mapping[str, Any] = lenient_json(text)
-    states = _states_of(own.get("psds")) if own else tuple(_states_in(text))
-    own = own or rows(text)
+    fields: Mapping[str, Any] = lenient_json(text)
+    states = _states_of(fields.get("psds")) if fields else tuple(_states_in(text))
+    fields = fields or rows(text)
     return ControllerId(
-        model=word(own.get("mn")),
-        serial=word(own.get("sn")),
-        firmware=word(own.get("fr")),
-        vwc=_byte(own.get("vwc")),
-        oacs=_bits(own.get("oacs"), 16),
-        oncs=_bits(own.get("oncs"), 16),
-        fna=_byte(own.get("fna")),
-        warning_kelvin=_bits(own.get("wctemp"), 16) or None,
+        model=word(fields.get("mn")),
+        serial=word(fields.get("sn")),
+        firmware=word(fields.get("fr")),
+        vwc=_byte(fields.get("vwc")),
+        oacs=_bits(fields.get("oacs"), 16),
+        oncs=_bits(fields.get("oncs"), 16),
+        fna=_byte(fields.get("fna")),
+        warning_kelvin=_bits(fields.get("wctemp"), 16) or None,
         power_states=states,
     )
 
 
 def parse_id_ns(text: str) -> NamespaceId:
     """What `nvme id-ns` says, with or without `-o json` and `-H`."""
-    own: Mapping[str, Any] = lenient_json(text)
-    formats = _formats_of(own.get("lbafs")) if own else _formats_in(text)
-    own = own or rows(text)
-    flbas, dps, nmic = _byte(own.get("flbas")), _byte(own.get("dps")), _byte(own.get("nmic"))
-    highest = _byte(own.get("nlbaf"))
+    fields: Mapping[str, Any] = lenient_json(text)
+    formats = _formats_of(fields.get("lbafs")) if fields else _formats_in(text)
+    fields = fields or rows(text)
+    flbas, dps, nmic = _byte(fields.get("flbas")), _byte(fields.get("dps")), _byte(fields.get("nmic"))
+    highest = _byte(fields.get("nlbaf"))
     return NamespaceId(
         formats=formats,
         in_use=_in_use(flbas, highest),
@@ -179,19 +179,19 @@ def parse_id_ns(text: str) -> NamespaceId:
         protection=None if dps is None else dps & 7,
         protection_first=None if dps is None else bool(dps & 8),
         shared=None if nmic is None else bool(nmic & 1),
-        blocks=_bits(own.get("nsze"), 64),
+        blocks=_bits(fields.get("nsze"), 64),
     )
 
 
 def parse_list_ns(text: str) -> tuple[int, ...] | None:
     """Numbers of the namespaces that `nvme list-ns` lists; None when this is no such list."""
-    own = lenient_json(text)
-    listed = own.get("nsid_list")
+    fields = lenient_json(text)
+    listed = fields.get("nsid_list")
     if isinstance(listed, list):
         numbers = [whole(item.get("nsid")) if isinstance(item, dict) else whole(item) for item in listed[:4096]]
         return tuple(number for number in numbers if number) if None not in numbers else None
-    matches = tuple(int(item, 16 if item[:2] == "0x" else 10) for item in _LISTED.findall(text))
-    return matches or None
+    numbers_in_text = tuple(int(item, 16 if item[:2] == "0x" else 10) for item in _LISTED.findall(text))
+    return numbers_in_text or None
 
 
 def _bits(value: object, width: int) -> int | None:
@@ -223,8 +223,8 @@ def _shifted(power: int | None) -> int | None:
 
 def _usable(formats: Iterable[LbaFormat | None]) -> tuple[LbaFormat, ...]:
     """Those that may be used, one of each number."""
-    known = {one.index: one for one in formats if one is not None and one.index < 64}
-    return tuple(known[index] for index in sorted(known))
+    by_index = {entry.index: entry for entry in formats if entry is not None and entry.index < 64}
+    return tuple(by_index[index] for index in sorted(by_index))
 
 
 def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
@@ -232,7 +232,7 @@ def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
     if not isinstance(listed, list):
         return ()
     formats: list[LbaFormat | None] = []
-    for place, item in enumerate(listed[:64]):
+    for position, item in enumerate(listed[:64]):
         if not isinstance(item, dict):
             continue
         if "ds" in item:
@@ -240,7 +240,7 @@ def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
         else:
             size, metadata = whole(item.get("Data Size")), whole(item.get("Metadata Size"))
             rank = whole(item.get("Relative Performance"))
-        formats.append(_format(place, size, metadata, rank))
+        formats.append(_format(position, size, metadata, rank))
     return _usable(formats)
 
 
@@ -270,8 +270,8 @@ def _state(number: int, record: Mapping[str, Any]) -> PowerState:
         operational: bool | None = not idle
     else:
         fine = whole(record.get("max_power_scale")) or 0
-        said = whole(record.get("non-operational_state"))
-        operational = None if said is None else not said
+        non_operational = whole(record.get("non-operational_state"))
+        operational = None if non_operational is None else not non_operational
     power = whole(record.get("max_power"))
     hundredths = power if power and power < 1 << 32 else None
     return PowerState(
@@ -284,11 +284,11 @@ def _state(number: int, record: Mapping[str, Any]) -> PowerState:
 
 
 def _states_in(text: str) -> Iterable[PowerState]:
-    seen: set[int] = set()
+    numbers: set[int] = set()
     for row in _POWER.finditer(text):
-        if (number := int(row["number"])) in seen:
+        if (number := int(row["number"])) in numbers:
             continue
-        seen.add(number)
+        numbers.add(number)
         yield PowerState(
             number=number,
             watts=float(row["watts"]) or None,
@@ -327,8 +327,8 @@ def parse_changeable(text: str, number: int) -> bool | None:
         value = _text_value(text, number, "supported")
     if value is not None:
         return bool(value & 4)
-    args = next(filter(None, (_words(inner) for _, inner in _members(lenient_json(text)))), None)
-    return None if args is None else "changeable" in args
+    abilities = next(filter(None, (_abilities(inner) for _, inner in _members(lenient_json(text)))), None)
+    return None if abilities is None else "changeable" in abilities
 
 
 def _text_value(text: str, number: int, select: str) -> int | None:
@@ -363,10 +363,10 @@ def _members(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
             yield from _members(inner, depth + 1)
 
 
-def _words(inner: object) -> list[str]:
+def _abilities(inner: object) -> list[str]:
     """The list of abilities as words; empty if this is none."""
-    known = ("saveable", "per-namespace", "changeable")
-    return list(inner) if isinstance(inner, list) and all(item in known for item in inner) else []
+    abilities = ("saveable", "per-namespace", "changeable")
+    return list(inner) if isinstance(inner, list) and all(item in abilities for item in inner) else []
 
 
 _ROOT_SHAPES = tuple(

@@ -44,22 +44,24 @@ class ControllerAnswers:
     """Temperature that the kernel reads (hwmon)."""
 
 
-def controller(one: KernelController, asked: ControllerAnswers, namespaces: tuple[KernelNamespace, ...]) -> Controller:
+def controller(
+    device: KernelController, asked: ControllerAnswers, namespaces: tuple[KernelNamespace, ...]
+) -> Controller:
     """A controller as the inventory shows it."""
-    facts = [Fact(label="State", value=one.state)] if one.state not in (None, LIVE) and one.state else []
-    if one.transport != "pcie" and one.transport:
-        facts.append(Fact(label="Transport", value=clean(f"{one.transport} {one.place or ''}")))
+    facts = [Fact(label="State", value=device.state)] if device.state not in (None, LIVE) and device.state else []
+    if device.transport != "pcie" and device.transport:
+        facts.append(Fact(label="Transport", value=clean(f"{device.transport} {device.place or ''}")))
     if len(namespaces) != 1:
         names = ", ".join(space.name for space in namespaces) or "none"
         facts.append(Fact(label="Namespaces", value=names))
     return Controller(
-        target=controller_target(one.name),
+        target=controller_target(device.name),
         vendor=NAME,
-        model=one.model,
-        serial=one.serial,
-        firmware=one.firmware,
-        driver=_DRIVERS.get(one.transport or ""),
-        pci=one.pci,
+        model=device.model,
+        serial=device.serial,
+        firmware=device.firmware,
+        driver=_DRIVERS.get(device.transport or ""),
+        pci=device.pci,
         facts=(*facts, *condition(asked)),
     )
 
@@ -72,7 +74,7 @@ def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAn
         paths = ", ".join(f"{controller.name} {controller.state or 'unknown'}" for controller in space.controllers)
         facts.append(Fact(label="Paths", value=paths))
     if ident is not None and ident.current is not None:
-        facts.append(Fact(label="LBA format", value=f"{ident.current.words} (format {ident.in_use})"))
+        facts.append(Fact(label="LBA format", value=f"{ident.current.sizes_text} (format {ident.in_use})"))
     if ident is not None and ident.protection:
         facts.append(Fact(label="Protection information", value=f"type {ident.protection}"))
     if alone is not None:
@@ -124,12 +126,12 @@ _FAILING = 0b1101
 
 def health_of(asked: ControllerAnswers) -> Health:
     """Return the condition of the drive."""
-    about, said = asked.about or ControllerId(), asked.health or NvmeHealth()
-    now = _celsius(asked.celsius, said)
+    about, health = asked.about or ControllerId(), asked.health or NvmeHealth()
+    now = _celsius(asked.celsius, health)
     return Health(
-        predicts_failure=None if said.critical_warning is None else bool(said.critical_warning & _FAILING),
-        media_errors=said.media_errors,
-        wear_percent=None if said.percent_used is None else float(said.percent_used),
+        predicts_failure=None if health.critical_warning is None else bool(health.critical_warning & _FAILING),
+        media_errors=health.media_errors,
+        wear_percent=None if health.percent_used is None else float(health.percent_used),
         temperature=None if now is None else float(now),
         temperature_limit=None if about.warning_kelvin is None else float(about.warning_kelvin - ZERO_CELSIUS),
     )

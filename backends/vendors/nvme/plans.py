@@ -13,8 +13,8 @@ from backends.text import clean
 from backends.topology.device_identity import identity
 from backends.vendors.nvme.facts import ControllerView, NamespaceView
 from backends.vendors.nvme.formats import companions_in, format_steps
-from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT, stored
-from backends.vendors.nvme.settings import shown as shown_as
+from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT, number_of
+from backends.vendors.nvme.settings import value_of_number as shown_as
 from backends.vendors.nvme.sysfs import KernelController, KernelNamespace
 from backends.vendors.nvme.tool import NAMES
 
@@ -28,8 +28,8 @@ def of_controller(controller: KernelController) -> Identity:
 
 def of_namespace(namespace: KernelNamespace, key: str) -> Identity:
     """A namespace; for a format without the size, which goes with the format."""
-    own = identity(namespace.node)
-    return replace(own, size_bytes=None) if key == LBA_FORMAT.key else own
+    namespace_identity = identity(namespace.node)
+    return replace(namespace_identity, size_bytes=None) if key == LBA_FORMAT.key else namespace_identity
 
 
 def identity_for(view: ControllerView, key: str) -> Identity:
@@ -55,14 +55,14 @@ def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Ch
     present = view.features[field.feature].value
     if present is None:
         return ()
-    number = present if value is None else field.into(present, stored(key, value))
+    number = present if value is None else field.into(present, number_of(key, value))
     pair = (f"--feature-id={field.feature}", f"--value=0x{number:08x}")
     return (ChangeStep(argv=(view.program or NAMES[0], "set-feature", view.controller.device, *pair)),)
 
 
 def sharing(key: str) -> tuple[str, ...]:
     """The other settings in the same feature."""
-    return tuple(other for other, field in FIELDS.items() if field.feature == FIELDS[key].feature and other != key)
+    return tuple(sharer for sharer, field in FIELDS.items() if field.feature == FIELDS[key].feature and sharer != key)
 
 
 def require_own_steps(view: ControllerView, change: Change) -> None:
@@ -79,8 +79,8 @@ def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) ->
     shown = clean(" ".join(argv), 300)
     if change.key == LBA_FORMAT.key and isinstance(view, NamespaceView):
         whole = view.ident is not None and view.namespace.nsid is not None
-        own = format_steps(view, change.after, {})[0].argv if whole else ()
-        if not own or argv[: len(own)] != own or companions_in(argv[4:]) is None:
+        format_argv = format_steps(view, change.after, {})[0].argv if whole else ()
+        if not format_argv or argv[: len(format_argv)] != format_argv or companions_in(argv[4:]) is None:
             raise RefusedError(f"This is no format of {view.namespace.device} to {clean(change.after)}: {shown}.")
         return
     field = FIELDS.get(change.key)
@@ -106,11 +106,11 @@ def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) ->
 
 def contents(device: str, signatures: Iterable[Signature]) -> str:
     """What would be lost, in a sentence."""
-    parts = [_words(signature) for signature in signatures]
+    parts = [_signature_text(signature) for signature in signatures]
     return f"On {device} there is: {', '.join(parts)}." if parts else f"No filesystem was recognised on {device}."
 
 
-def _words(signature: Signature) -> str:
-    what = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
+def _signature_text(signature: Signature) -> str:
+    kind = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
     label = f" {clean(signature.label)!r}" if signature.label else ""
-    return f"{what}{label} on {signature.part}" if signature.part else f"{what}{label}"
+    return f"{kind}{label} on {signature.part}" if signature.part else f"{kind}{label}"

@@ -8,13 +8,7 @@ from backends.change_steps import is_restorable_value
 from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, offer
 from backends.vendors.nvme.facts import ControllerView, NamespaceView, PowerState
 from backends.vendors.nvme.formats import format_reading
-from backends.vendors.nvme.settings import (
-    CONTROLLER_SETTINGS,
-    FIELDS,
-    NAMESPACE_SETTINGS,
-    UNLIMITED,
-    shown,
-)
+from backends.vendors.nvme.settings import CONTROLLER_SETTINGS, FIELDS, NAMESPACE_SETTINGS, UNLIMITED, value_of_number
 
 _CACHE = (
     offer("on", "Writes are reported done when they are in the drive's memory.", risk=Risk.POWER_LOSS),
@@ -69,7 +63,7 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
         if why_not is None and state.changeable is False:
             why_not = "the drive does not let it be changed"
     why_not = why_not or _shared(view) or view.frozen
-    now = None if value is None else shown(key, field.of(value))
+    now = None if value is None else value_of_number(key, field.of(value))
     if now is not None and span is None and all(choice.value != now for choice in choices):
         now = "unknown"
     if why_not is None and unsettled is None and span is None and len(choices) < 2:
@@ -92,11 +86,11 @@ def _shared(view: ControllerView) -> str | None:
         return None
     name = view.controller.name
     if len(view.namespace.controllers) > 1:
-        others = ", ".join(f"nvme:{controller.name}" for controller in view.namespace.controllers)
-        return f"several controllers lead to it, each with its own: set it on {others}"
+        names = ", ".join(f"nvme:{controller.name}" for controller in view.namespace.controllers)
+        return f"several controllers lead to it, each with its own: set it on {names}"
     if view.only is None:
-        others = ", ".join(namespace.name for namespace in view.namespaces)
-        return f"it is shared by {others}: set it on nvme:{name}"
+        names = ", ".join(namespace.name for namespace in view.namespaces)
+        return f"it is shared by {names}: set it on nvme:{name}"
     return None
 
 

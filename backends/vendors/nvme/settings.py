@@ -114,7 +114,7 @@ UNLIMITED = "unlimited"
 """Arbitration burst of 7: no limit."""
 
 
-def shown(key: str, number: int) -> str:
+def value_of_number(key: str, number: int) -> str:
     """A field's number as the value of its setting."""
     match key:
         case "drive_cache":
@@ -129,7 +129,7 @@ def shown(key: str, number: int) -> str:
             return str(number)
 
 
-def stored(key: str, value: str) -> int:
+def number_of(key: str, value: str) -> int:
     """The number that stands for a legal value of a setting."""
     match key:
         case "drive_cache":

@@ -155,13 +155,13 @@ async def read_namespaces(host: Host, controllers: tuple[KernelController, ...])
 
 async def read_celsius(host: Host, controllers: tuple[KernelController, ...]) -> Mapping[str, int]:
     """Degrees Celsius by the controller's name, where the kernel reads them (hwmon, Linux >= 5.5, no root needed)."""
-    places = await asyncio.gather(
+    path_lists = await asyncio.gather(
         host.list(f"{_CLASS}/nvme*/hwmon*/temp1_input"), host.list(f"{_CLASS}/nvme*/device/hwmon/hwmon*/temp1_input")
     )
     # Below the controller or below its PCI device, as the kernel's version has it.
-    owners = {path: path.split("/")[4] for matches in places for path in matches}
-    known = {controller.name for controller in controllers}
-    texts = await host.read_many([path for path, owner in owners.items() if owner in known])
+    owners = {path: path.split("/")[4] for paths_of_pattern in path_lists for path in paths_of_pattern}
+    names = {controller.name for controller in controllers}
+    texts = await host.read_many([path for path, owner in owners.items() if owner in names])
     thousandths = {owners[path]: number(text) for path, text in texts.items()}
     return {owner: round(count / 1000) for owner, count in thousandths.items() if count is not None}
 
@@ -193,21 +193,21 @@ async def _namespace(host: Host, name: str, controllers: tuple[KernelController,
 
 
 def _controller(name: str, texts: Mapping[str, str], heads: list[str]) -> KernelController:
-    def said(attribute: str) -> str | None:
+    def attribute_text(attribute: str) -> str | None:
         return clean(texts.get(f"{_CLASS}/{name}/{attribute}", ""), 256) or None
 
-    transport, place = said("transport"), said("address")
-    on_bus = transport == "pcie" and place is not None and _PCI.fullmatch(place) is not None
+    transport, address = attribute_text("transport"), attribute_text("address")
+    on_bus = transport == "pcie" and address is not None and _PCI.fullmatch(address) is not None
     return KernelController(
         name=name,
-        model=said("model"),
-        serial=said("serial"),
-        firmware=said("firmware_rev"),
+        model=attribute_text("model"),
+        serial=attribute_text("serial"),
+        firmware=attribute_text("firmware_rev"),
         transport=transport,
-        state=said("state"),
-        pci=place if on_bus else None,
-        place=place,
-        subsystem=said("subsysnqn"),
-        devno=said("dev"),
+        state=attribute_text("state"),
+        pci=address if on_bus else None,
+        place=address,
+        subsystem=attribute_text("subsysnqn"),
+        devno=attribute_text("dev"),
         heads=tuple(sorted(set(heads), key=natural)),
     )

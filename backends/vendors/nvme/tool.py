@@ -38,12 +38,12 @@ def refusal(done: Completed) -> str:
 
     The exit status of 1.x is the status of the drive modulo 256, that of 2.x is 1: the text is looked at as well.
     """
-    said = f"{done.stdout}\n{done.stderr}"
-    if status := _STATUS.search(said):
+    output = f"{done.stdout}\n{done.stderr}"
+    if status := _STATUS.search(output):
         return clean(status["words"], 300)
     if done.returncode == 0:
         return ""
-    first = next((line for line in said.splitlines() if line.strip()), "")
+    first = next((line for line in output.splitlines() if line.strip()), "")
     return clean(first, 300) or f"it ended with exit status {done.returncode}"
 
 
@@ -78,10 +78,10 @@ class NvmeCli:
 
         `serial`: the serial number that the kernel has of the controller; None where it has none.
         """
-        for words in (("-o", "json"), ()):
-            controller_id = parse_id_ctrl(await self._said("id-ctrl", device, *words))
+        for options in (("-o", "json"), ()):
+            controller_id = parse_id_ctrl(await self._read_output("id-ctrl", device, *options))
             if serial and controller_id.serial and controller_id.serial != serial:
-                command = Command(argv=(self.program, "id-ctrl", device, *words))
+                command = Command(argv=(self.program, "id-ctrl", device, *options))
                 why = misnamed_reason(f"serial number {serial}", (f"serial number {controller_id.serial}",))
                 self.cut.append(
                     Problem(
@@ -97,29 +97,29 @@ class NvmeCli:
 
     async def id_ns(self, device: str) -> NamespaceId | None:
         """Identify Namespace; None if it gave no answer that is understood."""
-        for words in (("-o", "json"), ()):
-            namespace_id = parse_id_ns(await self._said("id-ns", device, *words))
+        for options in (("-o", "json"), ()):
+            namespace_id = parse_id_ns(await self._read_output("id-ns", device, *options))
             if namespace_id.formats:
                 return namespace_id
         return None
 
     async def smart_log(self, device: str) -> NvmeHealth | None:
         """The health log; None if it gave no answer that is understood."""
-        for words in (("-o", "json"), ()):
-            health = parse_smart_log(await self._said("smart-log", device, *words))
+        for options in (("-o", "json"), ()):
+            health = parse_smart_log(await self._read_output("smart-log", device, *options))
             if health != NvmeHealth():
                 return health
         return None
 
     async def list_ns(self, device: str) -> tuple[int, ...] | None:
         """Numbers of all namespaces allocated in the subsystem, attached or not; None if unknown."""
-        return parse_list_ns(await self._said("list-ns", device, "--all"))
+        return parse_list_ns(await self._read_output("list-ns", device, "--all"))
 
     async def feature(self, device: str, number: int, about: ControllerId) -> FeatureState:
         """A feature's value now and, where the drive can say it, what may be done with it."""
-        words = ("get-feature", device, f"--feature-id={number}")
+        arguments = ("get-feature", device, f"--feature-id={number}")
         try:
-            done = await self._run(*words, f"--sel={CURRENT}")
+            done = await self._run(*arguments, f"--sel={CURRENT}")
         except RaidbenchError as error:
             return FeatureState(why_not=clean(error.message, 300).rstrip("."))
         if why_not := refusal(done):
@@ -131,24 +131,24 @@ class NvmeCli:
             return FeatureState(why_not="the answer of nvme-cli is not understood")
         if not (about.oncs or 0) & _SAVE_AND_SELECT:
             return FeatureState(value=value)
-        said = await self._said(*words, f"--sel={SUPPORTED}")
-        return FeatureState(value=value, changeable=parse_changeable(said, number))
+        answer = await self._read_output(*arguments, f"--sel={SUPPORTED}")
+        return FeatureState(value=value, changeable=parse_changeable(answer, number))
 
-    async def _said(self, *words: str) -> str:
+    async def _read_output(self, *arguments: str) -> str:
         """Standard output of a question; "" if it failed: what is missing shows as unknown."""
         try:
-            done = await self._run(*words)
+            done = await self._run(*arguments)
         except RaidbenchError:
             return ""
         if refusal(done):
             return ""
         tool_output = judge_output(
-            WHOLE, Command(argv=(self.program, *words)), f"nvme:{words[1].rpartition('/')[2]}", done
+            WHOLE, Command(argv=(self.program, *arguments)), f"nvme:{arguments[1].rpartition('/')[2]}", done
         )
         if tool_output.problem is not None:
             self.cut.append(tool_output.problem)
             return ""
         return done.stdout
 
-    async def _run(self, *words: str) -> Completed:
-        return await self._host.run(Command(argv=(self.program, *words), timeout=READ_SECONDS, stall=STALL))
+    async def _run(self, *arguments: str) -> Completed:
+        return await self._host.run(Command(argv=(self.program, *arguments), timeout=READ_SECONDS, stall=STALL))

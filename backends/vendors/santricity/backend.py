@@ -19,15 +19,8 @@ from backends.topology import Topology, scan_topology
 from backends.vendors._disk_systems import lock_name, node_of
 from backends.vendors.santricity import responses
 from backends.vendors.santricity.facts import WebHardware, WebSystem, WebView, WebVolume
-from backends.vendors.santricity.inventory import (
-    NAME,
-    door_name,
-    inventory,
-    named,
-    problems,
-    system_address,
-)
-from backends.vendors.santricity.readings import BY_KEY, SETTINGS, asks_why, readings, sent
+from backends.vendors.santricity.inventory import NAME, door_name, inventory, problems, system_address, volume_identity
+from backends.vendors.santricity.readings import BY_KEY, SETTINGS, needs_hardware, readings, request_value
 
 DOORS = f"/{NAME}:/*"
 """What a host lists that has any. See `backends.system.https`."""
@@ -57,30 +50,30 @@ class Santricity(Settable[WebView]):
         if not doors:
             return Inventory()
         picture = await scan_topology(self._host)
-        found = Inventory()
-        for part in await asyncio.gather(*(self._behind(door, picture) for door in doors)):
-            found = found.merge(part)
-        return found
+        merged = Inventory()
+        for part in await asyncio.gather(*(self._inventory_of_door(door, picture) for door in doors)):
+            merged = merged.merge(part)
+        return merged
 
-    async def _behind(self, door: str, picture: Topology) -> Inventory:
-        found = Inventory()
+    async def _inventory_of_door(self, door: str, picture: Topology) -> Inventory:
+        merged = Inventory()
         where = f"{NAME}:{door_name(door)}"
         try:
             for system in await self._systems(door):
                 where = f"{NAME}:{system_address(system)}"
-                found = found.merge(await self._whole(system, picture))
+                merged = merged.merge(await self._inventory_of_system(system, picture))
         except RaidbenchError as error:
             problem = Problem(where=where, message=error.message, hint=error.hint)
-            found = found.merge(Inventory(problems=(problem,)))
-        return found
+            merged = merged.merge(Inventory(problems=(problem,)))
+        return merged
 
-    async def _whole(self, system: WebSystem, picture: Topology) -> Inventory:
+    async def _inventory_of_system(self, system: WebSystem, picture: Topology) -> Inventory:
         """A disk system; where a part of it is not told, the rest stands and the reason is a problem."""
         missing: list[Problem] = []
 
-        async def part(what: str, begin: str = "[") -> str:
+        async def part(path: str, begin: str = "[") -> str:
             try:
-                return await self._asked(system.door, f"{ROOT}/{system.id}/{what}", begin)
+                return await self._read_answer(system.door, f"{ROOT}/{system.id}/{path}", begin)
             except RaidbenchError as error:
                 missing.append(
                     Problem(where=f"{NAME}:{system_address(system)}", message=error.message, hint=error.hint)
@@ -90,14 +83,14 @@ class Santricity(Settable[WebView]):
         volumes = responses.volumes(await part("volumes"))
         groups = responses.groups(await part("storage-pools"))
         hardware = responses.hardware(await part("hardware-inventory", "{"))
-        found = inventory(system, volumes, groups, hardware, picture)
-        for array, volume in zip(found.arrays, volumes, strict=True):
+        system_inventory = inventory(system, volumes, groups, hardware, picture)
+        for array, volume in zip(system_inventory.arrays, volumes, strict=True):
             self._kept[array.target] = WebView(system=system, volume=volume, hardware=hardware)
-        return found.merge(Inventory(problems=tuple(missing[:1])))
+        return system_inventory.merge(Inventory(problems=tuple(missing[:1])))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a volume; nothing else has any."""
-        return SETTINGS if _place_of(target) is not None else ()
+        return SETTINGS if _parse_address(target) is not None else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Every setting now, asked of the disk system. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
@@ -105,57 +98,56 @@ class Santricity(Settable[WebView]):
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """The same as of the last inventory: to ask takes seconds."""
-        kept = self._kept.get(target)
-        if kept is None:
+        last_view = self._kept.get(target)
+        if last_view is None:
             return await self.read(target)
-        return readings(replace(kept, frozen=await self._frozen(kept.system.door)))
+        return readings(replace(last_view, frozen=await self._frozen(last_view.system.door)))
 
-    async def seen(self, target: Target, *, back: bool = False) -> WebView:
-        """A volume as its door tells it now."""
-        return await self._view(target)
-
-    async def readings_of(self, seen: WebView) -> Mapping[str, Reading]:
+    async def readings_of(self, view: WebView) -> Mapping[str, Reading]:
         """What the door says, and what may be set."""
-        return readings(seen)
+        return readings(view)
 
-    def identity_of(self, seen: WebView, key: str) -> Identity:
+    def identity_of(self, view: WebView, key: str) -> Identity:
         """A volume by its world wide name."""
-        return named(seen.system, seen.volume)
+        return volume_identity(view.system, view.volume)
 
-    async def lock_for(self, seen: WebView, key: str) -> str:
+    async def lock_for(self, view: WebView, key: str) -> str:
         """That of the disk, which runs on it take too; of the disk system where no disk is known."""
-        node = node_of(seen.volume.wwn, await scan_topology(self._host)) if key in BY_KEY else None
-        return lock_name(seen.system.wwn, seen.system.name) if node is None else await lock_of(self._host, node.name)
+        node = node_of(view.volume.wwn, await scan_topology(self._host)) if key in BY_KEY else None
+        return lock_name(view.system.wwn, view.system.name) if node is None else await lock_of(self._host, node.name)
 
     def steps(
-        self, seen: WebView, key: str, value: str, companions: Mapping[str, str] | None
+        self, view: WebView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
         """One request; none for what is shown only."""
-        return (step(seen, key, value),) if key in BY_KEY else ()
+        return (step(view, key, value),) if key in BY_KEY else ()
 
-    async def take(self, seen: WebView, change: Change, step: ChangeStep) -> None:
+    async def take(self, view: WebView, change: Change, step: ChangeStep) -> None:
         """Send the request."""
         done = await self._run(Command(argv=step.argv, timeout=SET_SECONDS, mutates=True))
         if done.returncode != 0:
-            raise _as_failure(responses.refusal(done, _shown(seen.system.door)))
+            raise _as_failure(responses.refusal(done, _shown(view.system.door)))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Doors that do not answer, and disk systems that are not well."""
-        matches: list[Problem] = []
+        diagnosis: list[Problem] = []
         for door in await self._host.list(DOORS):
             try:
                 for system in await self._systems(door):
-                    matches += problems(system, await self._hardware(system))
+                    diagnosis += problems(system, await self._hardware(system))
             except RaidbenchError as error:
-                matches.append(Problem(where=f"{NAME}:{door_name(door)}", message=error.message, hint=error.hint))
-        return tuple(matches)
+                diagnosis.append(Problem(where=f"{NAME}:{door_name(door)}", message=error.message, hint=error.hint))
+        return tuple(diagnosis)
 
-    async def _view(self, target: Target) -> WebView:
-        """What a target is now. Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError."""
-        place = _place_of(target)
-        if place is None:
+    async def seen(self, target: Target, *, back: bool = False) -> WebView:
+        """Return a volume as its door reports it now.
+
+        Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError.
+        """
+        address = _parse_address(target)
+        if address is None:
             raise not_found_error(target)
-        door, name, volume_name = place
+        door, name, volume_name = address
         if door not in await self._host.list(DOORS):
             raise NotFoundError(
                 f"The configuration names no {NAME} {door_name(door)}.", hint=f"It is named there as [{NAME}.NAME]."
@@ -167,8 +159,8 @@ class Santricity(Settable[WebView]):
         if volume is None:
             raise gone_error(target)
         view = WebView(system=system, volume=volume, frozen=await self._frozen(door))
-        if asks_why(view):
-            view = view.knowing(await self._hardware(system))
+        if needs_hardware(view):
+            view = view.with_hardware(await self._hardware(system))
         self._kept[target] = view
         return view
 
@@ -176,19 +168,21 @@ class Santricity(Settable[WebView]):
         return await denial_of(self._host, door) or (_THROUGH_ROOT if self._host.root_side is not None else None)
 
     async def _systems(self, door: str) -> tuple[WebSystem, ...]:
-        return responses.systems(await self._asked(door, ROOT), door)
+        return responses.systems(await self._read_answer(door, ROOT), door)
 
     async def _volumes(self, system: WebSystem) -> tuple[WebVolume, ...]:
-        return responses.volumes(await self._asked(system.door, f"{ROOT}/{system.id}/volumes"))
+        return responses.volumes(await self._read_answer(system.door, f"{ROOT}/{system.id}/volumes"))
 
     async def _hardware(self, system: WebSystem) -> WebHardware:
         """What it is made of; nothing where this user is not told that."""
         try:
-            return responses.hardware(await self._asked(system.door, f"{ROOT}/{system.id}/hardware-inventory", "{"))
+            return responses.hardware(
+                await self._read_answer(system.door, f"{ROOT}/{system.id}/hardware-inventory", "{")
+            )
         except ToolFailedError:
             return WebHardware()
 
-    async def _asked(self, door: str, path: str, begin: str = "[") -> str:
+    async def _read_answer(self, door: str, path: str, begin: str = "[") -> str:
         """A good answer, the whole of it. Raises NotFoundError, RefusedError, ToolFailedError, ToolTimeoutError."""
         done = await self._run(Command(argv=(door, "GET", path), timeout=READ_SECONDS))
         if done.returncode != 0:
@@ -204,7 +198,7 @@ class Santricity(Settable[WebView]):
 
 def step(view: WebView, key: str, value: str) -> ChangeStep:
     """The one request that sets a value: of one volume, and of one of its fields."""
-    body = json.dumps({"cacheSettings": {BY_KEY[key].sent: sent(key, value)}})
+    body = json.dumps({"cacheSettings": {BY_KEY[key].request_field: request_value(key, value)}})
     return ChangeStep(argv=(view.system.door, "POST", f"{ROOT}/{view.system.id}/volumes/{view.volume.id}", body))
 
 
@@ -219,7 +213,7 @@ def _as_failure(error: RaidbenchError) -> ToolFailedError:
     return ToolFailedError(error.message, hint=error.hint, evidence=error.evidence)
 
 
-def _place_of(target: Target) -> tuple[str, str, str] | None:
+def _parse_address(target: Target) -> tuple[str, str, str] | None:
     """Door, disk system and volume of an address; None for a drive, and for what can be no volume."""
     parts = target.address.split("/")
     if target.backend != NAME or len(parts) != 3 or not all(parts) or parts[2].startswith("drive "):

@@ -171,6 +171,6 @@ class WebView:
     frozen: str | None = None
     """Why nothing may be changed (read-only mode)."""
 
-    def knowing(self, hardware: WebHardware) -> WebView:
+    def with_hardware(self, hardware: WebHardware) -> WebView:
         """The same with what it is made of."""
         return replace(self, hardware=hardware)

@@ -3,19 +3,7 @@
 from __future__ import annotations
 
 from backends.identity import Identity
-from backends.model import (
-    Array,
-    Controller,
-    Drive,
-    Inventory,
-    Media,
-    Problem,
-    Protection,
-    Scope,
-    State,
-    Target,
-    Task,
-)
+from backends.model import Array, Controller, Drive, Inventory, Media, Problem, Protection, Scope, State, Target, Task
 from backends.raid import data_drives
 from backends.topology import Node, Topology
 from backends.topology.device_identity import identity
@@ -54,9 +42,9 @@ def volume_target(system: WebSystem, name: str) -> Target:
     return Target(backend=NAME, address=f"{system_address(system)}/{name}", scope=Scope.ARRAY)
 
 
-def drive_target(system: WebSystem, place: str) -> Target:
+def drive_target(system: WebSystem, tray_slot: str) -> Target:
     """The target of a drive, by tray and slot."""
-    return Target(backend=NAME, address=f"{system_address(system)}/drive {place}")
+    return Target(backend=NAME, address=f"{system_address(system)}/drive {tray_slot}")
 
 
 def inventory(
@@ -79,17 +67,17 @@ def inventory(
 def problems(system: WebSystem, hardware: WebHardware) -> tuple[Problem, ...]:
     """What is wrong with a disk system."""
     where = f"{NAME}:{system_address(system)}"
-    matches = []
+    findings = []
     if system.out_of_reach:
-        said = f"The proxy does not reach {system.name} ({system.status}): what it tells of it is old."
-        matches.append(Problem(where=where, message=said, hint="Look at its network and at its controllers."))
+        message = f"The proxy does not reach {system.name} ({system.status}): what it tells of it is old."
+        findings.append(Problem(where=where, message=message, hint="Look at its network and at its controllers."))
     if system.password == "invalid":
-        said = f"The proxy does not have the right password of {system.name}, so nothing there can be changed."
-        matches.append(Problem(where=where, message=said, hint="Give the proxy the password."))
+        message = f"The proxy does not have the right password of {system.name}, so nothing there can be changed."
+        findings.append(Problem(where=where, message=message, hint="Give the proxy the password."))
     if (bad := hardware.bad_controller) is not None:
-        said = f"Controller {bad.place} of {system.name} is {bad.status}."
-        matches.append(Problem(where=where, message=said, hint="Look at it in SANtricity."))
-    return tuple(matches)
+        message = f"Controller {bad.place} of {system.name} is {bad.status}."
+        findings.append(Problem(where=where, message=message, hint="Look at it in SANtricity."))
+    return tuple(findings)
 
 
 def _controller(system: WebSystem, groups: tuple[WebGroup, ...], hardware: WebHardware, owner: Target) -> Controller:
@@ -148,22 +136,18 @@ def _array(
         device=node.device if node is not None else None,
         members=tuple(drive_target(system, drive.place) for drive in drives),
         identity=_identity(system, volume, node),
-        tasks=_tasks(volume),
-        facts=facts(_told(volume, group, hardware)),
+        tasks=() if volume.action in (None, "none") else (Task(kind=_TASKS.get(volume.action, volume.action)),),
+        facts=facts(_volume_rows(volume, group, hardware)),
     )
 
 
 def _identity(system: WebSystem, volume: WebVolume, node: Node | None) -> Identity | None:
     if node is not None:
         return identity(node)
-    return named(system, volume) if volume.wwn is not None else None
+    return volume_identity(system, volume) if volume.wwn is not None else None
 
 
-def _tasks(volume: WebVolume) -> tuple[Task, ...]:
-    return () if volume.action in (None, "none") else (Task(kind=_TASKS.get(volume.action, volume.action)),)
-
-
-def _told(volume: WebVolume, group: WebGroup | None, hardware: WebHardware) -> list[tuple[str, str | None]]:
+def _volume_rows(volume: WebVolume, group: WebGroup | None, hardware: WebHardware) -> list[tuple[str, str | None]]:
     names = {controller.id: controller.place for controller in hardware.controllers}
     owned, preferred = names.get(volume.owner or ""), names.get(volume.preferred or "")
     return [
@@ -174,7 +158,7 @@ def _told(volume: WebVolume, group: WebGroup | None, hardware: WebHardware) -> l
     ]
 
 
-def named(system: WebSystem, volume: WebVolume) -> Identity:
+def volume_identity(system: WebSystem, volume: WebVolume) -> Identity:
     """What a volume is, on whichever machine."""
     wwn = None if volume.wwn is None else f"naa.{volume.wwn}"
     return Identity(name=f"{system_address(system)}/{volume.name}", wwn=wwn)

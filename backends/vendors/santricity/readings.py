@@ -9,7 +9,7 @@ from backends.settings import Availability, Choice, Reading, Setting, available_
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors import _disk_systems
-from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
+from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switch_choices, write_cache_choices
 from backends.vendors.santricity.facts import WebView
 
 
@@ -19,11 +19,11 @@ class CacheField:
 
     setting: Setting
     """What it is."""
-    told: str
+    reported_field: str
     """Its field in what is told: what is set."""
     force: str | None = None
     """The field that says whether it is in force."""
-    sent: str
+    request_field: str
     """Its field in a request."""
 
 
@@ -42,19 +42,29 @@ _DELAY_WORDS: Mapping[str, str] = {name: _delay(name) for name in SECONDS[1:]} |
 
 WRITE_CACHE = CacheField(
     setting=_disk_systems.WRITE_CACHE,
-    told="writeCacheEnable",
+    reported_field="writeCacheEnable",
     force="writeCacheActive",
-    sent="writeCacheEnable",
+    request_field="writeCacheEnable",
 )
 CACHE_FIELDS = (
     CacheField(
-        setting=_disk_systems.READ_CACHE, told="readCacheEnable", force="readCacheActive", sent="readCacheEnable"
+        setting=_disk_systems.READ_CACHE,
+        reported_field="readCacheEnable",
+        force="readCacheActive",
+        request_field="readCacheEnable",
     ),
     WRITE_CACHE,
-    CacheField(setting=_disk_systems.WITHOUT_BATTERY, told="cwob", sent="cacheWithoutBatteries"),
-    CacheField(setting=_disk_systems.MIRRORING, told="mirrorEnable", force="mirrorActive", sent="mirrorEnable"),
-    CacheField(setting=_disk_systems.PREFETCH, told="readAheadMultiplier", sent="readAheadEnable"),
-    CacheField(setting=_disk_systems.FLUSH_MODIFIER, told="cacheFlushModifier", sent="cacheFlushModifier"),
+    CacheField(setting=_disk_systems.WITHOUT_BATTERY, reported_field="cwob", request_field="cacheWithoutBatteries"),
+    CacheField(
+        setting=_disk_systems.MIRRORING,
+        reported_field="mirrorEnable",
+        force="mirrorActive",
+        request_field="mirrorEnable",
+    ),
+    CacheField(setting=_disk_systems.PREFETCH, reported_field="readAheadMultiplier", request_field="readAheadEnable"),
+    CacheField(
+        setting=_disk_systems.FLUSH_MODIFIER, reported_field="cacheFlushModifier", request_field="cacheFlushModifier"
+    ),
 )
 """In the order they are shown."""
 
@@ -64,26 +74,26 @@ BY_KEY = {field.setting.key: field for field in CACHE_FIELDS}
 """Those that are sent, by their keys."""
 
 
-def value_of(key: str, told: object) -> str | None:
+def value_of(key: str, reported: object) -> str | None:
     """In the common vocabulary; `unknown` if it is not understood, None if nothing is told."""
-    match key, told:
+    match key, reported:
         case _, None:
             return None
         case _disk_systems.WRITE_CACHE.key, bool():
-            return "write-back" if told else "write-through"
-        case _disk_systems.PREFETCH.key, int() if not isinstance(told, bool) and told >= 0:
-            return "on" if told else "off"  # a multiplier of old firmware, 0 or 1 of today's
+            return "write-back" if reported else "write-through"
+        case _disk_systems.PREFETCH.key, int() if not isinstance(reported, bool) and reported >= 0:
+            return "on" if reported else "off"  # a multiplier of old firmware, 0 or 1 of today's
         case _disk_systems.FLUSH_MODIFIER.key, str():
-            return next((value for value, name in _DELAY_WORDS.items() if name == told), "unknown")
+            return next((value for value, name in _DELAY_WORDS.items() if name == reported), "unknown")
         case ((_disk_systems.PREFETCH.key | _disk_systems.FLUSH_MODIFIER.key), _):
             return "unknown"
         case _, bool():
-            return "on" if told else "off"
+            return "on" if reported else "off"
         case _:
             return "unknown"
 
 
-def sent(key: str, value: str) -> bool | str:
+def request_value(key: str, value: str) -> bool | str:
     """What a request says for a value."""
     if key == _disk_systems.FLUSH_MODIFIER.key:
         return _DELAY_WORDS[value]
@@ -100,17 +110,17 @@ def readings(view: WebView) -> Mapping[str, Reading]:
     }
 
 
-def asks_why(view: WebView) -> bool:
+def needs_hardware(view: WebView) -> bool:
     """Whether what its disk system is made of has a part in what is in force."""
     cache = view.volume.cache
     return cache.get("cwob") is True or any(
-        field.force is not None and cache.get(field.told) is True and cache.get(field.force) is False
+        field.force is not None and cache.get(field.reported_field) is True and cache.get(field.force) is False
         for field in CACHE_FIELDS
     )
 
 
 def _reading(view: WebView, field: CacheField) -> Reading:
-    value = view.volume.cache.get(field.told)
+    value = view.volume.cache.get(field.reported_field)
     now = value_of(field.setting.key, value)
     effective, why = _in_force(view, field, now)
     return Reading(
@@ -119,15 +129,15 @@ def _reading(view: WebView, field: CacheField) -> Reading:
         effective=effective,
         why_effective=why,
         choices=_choices(view, field),
-        availability=available_unless(None, _unsettled(now), _why_not(view)),
+        availability=available_unless(None, _unsettled(now), _blocked_reason(view)),
     )
 
 
 def _choices(view: WebView, field: CacheField) -> tuple[Choice, ...]:
     if field is WRITE_CACHE:
         safe = bool(view.hardware.batteries) and view.hardware.bad_battery is None
-        return written(unsafe=view.volume.cache.get("cwob") is True and not safe)
-    return DELAYS if field.setting is _disk_systems.FLUSH_MODIFIER else switched(field.setting)
+        return write_cache_choices(unsafe=view.volume.cache.get("cwob") is True and not safe)
+    return DELAYS if field.setting is _disk_systems.FLUSH_MODIFIER else switch_choices(field.setting)
 
 
 def _in_force(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
@@ -136,7 +146,7 @@ def _in_force(view: WebView, field: CacheField, now: str | None) -> tuple[str | 
         return None, None
     cache, bad = view.volume.cache, view.hardware.bad_battery
     value = cache.get(field.force)
-    if isinstance(value, bool) and value is not cache.get(field.told):
+    if isinstance(value, bool) and value is not cache.get(field.reported_field):
         if value:
             return _OTHER[now], "the disk system says that it is still active"
         return _OTHER[now], f"the disk system says that it is not active{_reason(view)}"
@@ -160,7 +170,7 @@ def _unsettled(now: str | None) -> str | None:
     return None if is_understood(now) else "what the web services say of it is not understood"
 
 
-def _why_not(view: WebView) -> str | None:
+def _blocked_reason(view: WebView) -> str | None:
     """Return the first reason against any change."""
     if view.system.out_of_reach:
         return f"the proxy does not reach its disk system ({view.system.status})"

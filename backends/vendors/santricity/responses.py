@@ -15,14 +15,7 @@ from backends.host import Completed
 from backends.json_text import document, flag, rows, table, whole, word
 from backends.model import Health
 from backends.text import clean
-from backends.vendors.santricity.facts import (
-    WebController,
-    WebDrive,
-    WebGroup,
-    WebHardware,
-    WebSystem,
-    WebVolume,
-)
+from backends.vendors.santricity.facts import WebController, WebDrive, WebGroup, WebHardware, WebSystem, WebVolume
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 """What may stand in a path: ids are digits, UUIDs or references of 40 hexadecimal digits."""
@@ -45,12 +38,12 @@ def is_whole(text: str, begin: str) -> bool:
 def systems(text: str, door: str) -> tuple[WebSystem, ...]:
     """Disk systems in an answer of `storage-systems`."""
     named = [(row, name) for row in rows(document(text, "["), 256) if (name := _id(row.get("id"))) is not None]
-    names = _distinct((word(row.get("name")), one) for row, one in named)
+    names = _distinct((word(row.get("name")), ident) for row, ident in named)
     return tuple(
         WebSystem(
             door=door,
-            id=one,
-            name=names[one],
+            id=ident,
+            name=names[ident],
             model=word(row.get("model")),
             firmware=word(row.get("fwVersion")),
             wwn=_wwn(row.get("wwn")),
@@ -58,7 +51,7 @@ def systems(text: str, door: str) -> tuple[WebSystem, ...]:
             status=word(row.get("status")),
             password=word(row.get("passwordStatus")),
         )
-        for row, one in named
+        for row, ident in named
     )
 
 
@@ -67,8 +60,8 @@ def volumes(text: str) -> tuple[WebVolume, ...]:
     pairs = [
         (row, name) for row in rows(document(text, "[")) if (name := _id(_first(row, "volumeRef", "id"))) is not None
     ]
-    names = _distinct((word(_first(row, "label", "name")), one) for row, one in pairs)
-    return tuple(_volume(row, one, names[one]) for row, one in pairs)
+    names = _distinct((word(_first(row, "label", "name")), ident) for row, ident in pairs)
+    return tuple(_volume(row, ident, names[ident]) for row, ident in pairs)
 
 
 def _volume(row: Mapping[str, object], id: str, name: str) -> WebVolume:
@@ -106,25 +99,25 @@ def groups(text: str) -> tuple[WebGroup, ...]:
 
 def hardware(text: str) -> WebHardware:
     """What an answer of `hardware-inventory` tells of."""
-    matches = table(document(text))
-    trays = {_id(row.get("trayRef")): whole(row.get("trayId"), 999) for row in rows(matches.get("trays"))}
-    batteries = tuple(rows(matches.get("batteries")))
+    parts = table(document(text))
+    trays = {_id(row.get("trayRef")): whole(row.get("trayId"), 999) for row in rows(parts.get("trays"))}
+    batteries = tuple(rows(parts.get("batteries")))
     drives: dict[str, WebDrive] = {}
-    for row in rows(matches.get("drives")):
+    for row in rows(parts.get("drives")):
         drive = _drive(row, trays)
         if drive is not None:
             drives.setdefault(drive.place, drive)
     return WebHardware(
-        controllers=tuple(_controller(row) for row in rows(matches.get("controllers"), 16)),
+        controllers=tuple(_controller(row) for row in rows(parts.get("controllers"), 16)),
         drives=tuple(drives.values()),
         batteries=tuple(word(row.get("status")) or "unknown" for row in batteries),
         serials=tuple(
-            _telling({name: part for name, part in matches.items() if name not in ("drives", "controllers")})
+            _identifying_texts({name: part for name, part in parts.items() if name not in ("drives", "controllers")})
         ),
     )
 
 
-def _telling(value: object) -> dict[str, None]:
+def _identifying_texts(value: object) -> dict[str, None]:
     """What tells the parts of it from all others, so that a recording can hide it: serial numbers and addresses."""
     fields: dict[str, None] = {}
     waiting = [value]
@@ -135,7 +128,9 @@ def _telling(value: object) -> dict[str, None]:
             case dict() as row:
                 waiting += row.values()
                 names = (name for name in row if isinstance(name, str) and name.lower().endswith(_TELLING))
-                fields |= {one: None for name in names if (one := word(row[name])) is not None and set(one) != _ZEROS}
+                fields |= {
+                    text: None for name in names if (text := word(row[name])) is not None and set(text) != _ZEROS
+                }
             case list() as several:
                 waiting += several
             case _:
@@ -159,12 +154,12 @@ def _controller(row: Mapping[str, object]) -> WebController:
 def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) -> WebDrive | None:
     spot = table(row.get("physicalLocation"))
     tray, slot = trays.get(_id(spot.get("trayRef"))), whole(spot.get("slot"), 9999)
-    known = _id(_first(row, "driveRef", "id"))
-    place = f"{tray},{slot}" if tray is not None and slot is not None else known
-    if place is None:
+    reference = _id(_first(row, "driveRef", "id"))
+    location = f"{tray},{slot}" if tray is not None and slot is not None else reference
+    if location is None:
         return None
     return WebDrive(
-        place=place,
+        place=location,
         group=_id(row.get("currentVolumeGroupRef")),
         model=word(row.get("productID")),
         serial=word(row.get("serialNumber")),
@@ -200,8 +195,8 @@ def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolF
     """What an answer that is not the one asked for means; `shown` is who gave it."""
     status = next(iter(re.findall(r"^HTTP (\d{3})\b", done.stderr, re.ASCII)), "")
     fields = table(document(done.stdout))
-    own = word(fields.get("errorMessage"), 300) or word(fields.get("localizedMessage"), 300)
-    text = f": {own.rstrip('.')}." if own else "."
+    message = word(fields.get("errorMessage"), 300) or word(fields.get("localizedMessage"), 300)
+    text = f": {message.rstrip('.')}." if message else "."
     evidence = f"{done.stderr}\n{done.stdout[:4000]}"
     match status:
         case "401":
@@ -257,16 +252,16 @@ def _id(value: object) -> str | None:
 
 
 def _wwn(value: object) -> str | None:
-    found = (word(value) or "").lower().replace(":", "")
-    return found if _WWN.fullmatch(found) else None
+    digits = (word(value) or "").lower().replace(":", "")
+    return digits if _WWN.fullmatch(digits) else None
 
 
-def _distinct(told: Iterable[tuple[str | None, str]]) -> dict[str, str]:
+def _distinct(named: Iterable[tuple[str | None, str]]) -> dict[str, str]:
     """A name in addresses for each id: its own where that can be one and no other has it, else the id."""
-    pairs = list(told)
+    pairs = list(named)
     count = Counter(name for name, _ in pairs)
     taken = {name for _, name in pairs}
     return {
-        one: name if name is not None and count[name] == 1 and name not in taken and _NAME.fullmatch(name) else one
-        for name, one in pairs
+        ident: name if name is not None and count[name] == 1 and name not in taken and _NAME.fullmatch(name) else ident
+        for name, ident in pairs
     }

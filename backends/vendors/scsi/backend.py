@@ -30,14 +30,7 @@ from backends.udev import match_keys, require_unique
 from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, paths_of
 from backends.vendors.scsi.drive_queries import Switches, SwitchReader, missing_tools, unread_problems
 from backends.vendors.scsi.inventory import NAME, drive
-from backends.vendors.scsi.plans import (
-    companions_now,
-    finished,
-    legal_companions,
-    steps,
-    value_before,
-    way_back,
-)
+from backends.vendors.scsi.plans import companions_now, finished, legal_companions, steps, value_before, way_back
 from backends.vendors.scsi.readings import View, readings
 from backends.vendors.scsi.running import RULES, NotSaveableError, actions, require_own_step, run_tool
 from backends.vendors.scsi.settings import SETTINGS
@@ -58,15 +51,15 @@ class ScsiBackend(Settable[View]):
         """Every disk with what it says of its health, in the order of their names."""
         return await self.inventory_in_parts(lambda name, part: None)
 
-    async def inventory_in_parts(self, told: Told) -> Inventory:
+    async def inventory_in_parts(self, report: Told) -> Inventory:
         """The same; told at once without health, because a drive may take its time to tell of it."""
         disks = await self._disks()
         if not disks:
             return Inventory()
-        told(NAME, Inventory(drives=tuple(drive(disk, None) for disk in disks)))
+        report(NAME, Inventory(drives=tuple(drive(disk, None) for disk in disks)))
         drives = tuple(await asyncio.gather(*(self._drive(disk) for disk in disks)))
         inventory = Inventory(drives=drives, problems=unread_problems(disks, map(self._said_of, disks)))
-        told(NAME, inventory)
+        report(NAME, inventory)
         return inventory
 
     async def cached_inventory(self) -> Inventory:
@@ -86,62 +79,62 @@ class ScsiBackend(Settable[View]):
         """The disk and its switches now."""
         return await self._view(await self._disk(target))
 
-    async def readings_of(self, seen: View) -> Mapping[str, Reading]:
+    async def readings_of(self, view: View) -> Mapping[str, Reading]:
         """The drive's own settings and the kernel's, and what may be set."""
-        return readings(seen)
+        return readings(view)
 
-    def identity_of(self, seen: View, key: str) -> Identity:
+    def identity_of(self, view: View, key: str) -> Identity:
         """The kernel's disk."""
-        return identity(seen.disk.node)
+        return identity(view.disk.node)
 
-    async def lock_for(self, seen: View, key: str) -> str:
+    async def lock_for(self, view: View, key: str) -> str:
         """That of the disk."""
-        return await lock_of(self._host, seen.disk.name)
+        return await lock_of(self._host, view.disk.name)
 
-    def steps(self, seen: View, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
+    def steps(self, view: View, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
         """What sets it; of a way back also what the drive had saved besides."""
-        return steps(seen, key, value) if companions is None else way_back(seen, key, value, companions)
+        return steps(view, key, value) if companions is None else way_back(view, key, value, companions)
 
-    def revert_steps(self, seen: View, key: str, before: str) -> tuple[ChangeStep, ...]:
+    def revert_steps(self, view: View, key: str, before: str) -> tuple[ChangeStep, ...]:
         """Present and saved value as they are."""
-        return way_back(seen, key, before, companions_now(seen, key))
+        return way_back(view, key, before, companions_now(view, key))
 
-    def check_restorable(self, seen: View, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, view: View, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
 
-    def legal_companions(self, seen: View, key: str) -> Mapping[str, Pattern[str]]:
+    def legal_companions(self, view: View, key: str) -> Mapping[str, Pattern[str]]:
         """With a bit of a mode page, what was saved of it."""
-        return legal_companions(seen, key)
+        return legal_companions(view, key)
 
     def finished(
-        self, seen: View, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+        self, view: View, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
         """With the risk on this very drive, and the value that it keeps without power."""
-        return finished(seen, wish, change)
+        return finished(view, request, change)
 
-    def require_steps(self, seen: View, change: Change) -> None:
+    def require_steps(self, view: View, change: Change) -> None:
         """Raises RefusedError for a step that is none of this setting of this disk."""
         for step in change.writes:
-            require_own_step(step, change, seen.disk, seen.tool)
+            require_own_step(step, change, view.disk, view.tool)
 
     def is_there(self, now: Reading, change: Change) -> bool:
         """Never: a drive may have saved another value than the present one."""
         return False
 
-    async def require_unchanged_target(self, seen: View, change: Change) -> None:
+    async def require_unchanged_target(self, view: View, change: Change) -> None:
         """Raises unless it is this disk."""
         require_same_device(change, identity(await self._node(change.target)))
 
-    async def take(self, seen: View, change: Change, step: ChangeStep) -> None:
+    async def take(self, view: View, change: Change, step: ChangeStep) -> None:
         """One step; a drive that cannot save the page is remembered, and planned for without."""
         if step.path is not None:
-            await super().take(seen, change, step)
+            await super().take(view, change, step)
             return
         try:
-            await run_tool(self._host, step, seen.disk.kind)
+            await run_tool(self._host, step, view.disk.kind)
         except NotSaveableError:
-            self._unsaveable.add(identity(seen.disk.node))
+            self._unsaveable.add(identity(view.disk.node))
             raise
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
@@ -156,8 +149,8 @@ class ScsiBackend(Settable[View]):
         legal = {key: check_value(declared[key], now[key], value) for key, value in values.items()}
         match = match_keys(disk.node)
         require_unique(disk.node, match, await read_tree(self._host))
-        kept = actions(disk, self._asker.tool(disk.kind), legal)
-        return await RULES.rule(self._host, disk.node.device, match, kept, legal)
+        rule_actions = actions(disk, self._asker.tool(disk.kind), legal)
+        return await RULES.rule(self._host, disk.node.device, match, rule_actions, legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Which of hdparm, sdparm and smartctl is missing, and what is lost without each."""
@@ -172,7 +165,7 @@ class ScsiBackend(Settable[View]):
     async def _view(self, disk: Disk) -> View:
         """Everything that the readings of one disk are made of."""
         tool = self._asker.tool(disk.kind)
-        paths = [path for path in (disk.below("queue_depth"), disk.cache_path) if path is not None]
+        paths = [path for path in (disk.device_file("queue_depth"), disk.cache_path) if path is not None]
         switches, health = await asyncio.gather(self._switches(disk), self._known_health(disk))
         reasons = [await self._host.writable(path) for path in paths]
         return View(

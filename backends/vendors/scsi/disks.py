@@ -119,7 +119,7 @@ class Disk:
         """Kernel name."""
         return self.node.name
 
-    def below(self, attribute: str) -> str:
+    def device_file(self, attribute: str) -> str:
         """Path of a file of the SCSI device."""
         return f"/sys/block/{self.name}/device/{attribute}"
 
@@ -129,7 +129,7 @@ class Disk:
         return None if self.hctl is None else f"/sys/class/scsi_disk/{self.hctl}/cache_type"
 
     @property
-    def believed(self) -> bool | None:
+    def caches_by_kernel(self) -> bool | None:
         """Whether the sd driver believes that the drive caches writes; None if unknown."""
         return {"write back": True, "write back, no read (daft)": True, "write through": False, "none": False}.get(
             self.cache_type or ""
@@ -149,14 +149,14 @@ def is_disk(node: Node) -> bool:
 def paths_of(node: Node) -> tuple[str, ...]:
     """Files that `disk_of` wants, beside the node's own."""
     front = f"/sys/block/{node.name}"
-    matches = [f"{front}/device/{name}" for name in DEVICE_ATTRIBUTES]
-    matches.append(f"{front}/queue/write_cache")
+    paths = [f"{front}/device/{name}" for name in DEVICE_ATTRIBUTES]
+    paths.append(f"{front}/queue/write_cache")
     hctl = _hctl(node)
     if hctl is not None:
-        matches.append(f"/sys/class/scsi_disk/{hctl}/cache_type")
+        paths.append(f"/sys/class/scsi_disk/{hctl}/cache_type")
         host = f"/sys/class/scsi_host/host{hctl.split(':')[0]}"
-        matches += [f"{host}/{name}" for name in ("proc_name", "can_queue", "cmd_per_lun")]
-    return tuple(matches)
+        paths += [f"{host}/{name}" for name in ("proc_name", "can_queue", "cmd_per_lun")]
+    return tuple(paths)
 
 
 def disk_of(node: Node, texts: Mapping[str, str]) -> Disk:

@@ -53,10 +53,10 @@ def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Pr
     return tuple(problems)
 
 
-def unread_problems(disks: Iterable[Disk], said: Iterable[SmartAnswer | None]) -> tuple[Problem, ...]:
+def unread_problems(disks: Iterable[Disk], answers: Iterable[SmartAnswer | None]) -> tuple[Problem, ...]:
     """Return one problem for each reason why smartctl's answers are not understood, with the disks."""
     by_reason: dict[str, list[str]] = {}
-    for disk, health in zip(disks, said, strict=True):
+    for disk, health in zip(disks, answers, strict=True):
         if health is not None and health.unread:
             by_reason.setdefault(health.unread, []).append(disk.node.device)
     return tuple(
@@ -110,14 +110,14 @@ class SwitchReader:
         if not self._host.is_root:
             return Switches(silent=WriteDenied.NEEDS_ROOT)
         if disk.kind is Kind.ATA:
-            answer = await self._said((tool, *hdparm.READ, disk.node.device))
+            answer = await self._run((tool, *hdparm.READ, disk.node.device))
             if cut := answer.misnamed(disk.node.device) or answer.lost(hdparm.WHOLE):
                 return Switches(silent=cut)
             flags = hdparm.parse_hdparm(answer.text)
             return Switches(flags=flags, silent=None if flags else answer.trouble(hdparm.refusal(answer.text)))
-        answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
+        answer = await self._run((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
         if sdparm.attention(answer.code, answer.text) and not sdparm.parse_sdparm(answer.text):
-            answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
+            answer = await self._run((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
         if cut := answer.misnamed(disk.node.device) or answer.lost(sdparm.WHOLE):
             return Switches(silent=cut)
         fields = sdparm.parse_sdparm(answer.text)
@@ -130,12 +130,12 @@ class SwitchReader:
         tool = self._host.which(("smartctl",))
         if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
             return None
-        answer = await self._said((tool, *smartctl.ASK, disk.node.device))
-        found = smartctl.parse_smartctl(answer.out, disk.node.device)
+        answer = await self._run((tool, *smartctl.ASK, disk.node.device))
+        parsed = smartctl.parse_smartctl(answer.out, disk.node.device)
         why = f"is missing: {answer.failure}" if answer.failure else smartctl.unread_reason(answer.text)
-        return found if found is not None else SmartAnswer(unread=why)
+        return parsed if parsed is not None else SmartAnswer(unread=why)
 
-    async def _said(self, argv: tuple[str, ...]) -> _Answer:
+    async def _run(self, argv: tuple[str, ...]) -> _Answer:
         async with self._few:
             try:
                 done = await self._host.run(Command(argv=argv, timeout=READ_SECONDS, stall=STALL))
@@ -173,8 +173,8 @@ class _Answer:
 
     def trouble(self, text: str | None) -> str:
         """Why nothing can be told of the drive."""
-        said = self.failure or text or "it says nothing of this drive"
-        return f"{self.tool.rsplit('/', 1)[-1]}: {said}"
+        reason = self.failure or text or "it says nothing of this drive"
+        return f"{self.tool.rsplit('/', 1)[-1]}: {reason}"
 
 
 ROOT_READS: RootReads = {

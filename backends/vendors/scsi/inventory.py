@@ -26,45 +26,47 @@ _STATES = {
 
 def drive(disk: Disk, health: SmartAnswer | None) -> Drive:
     """The drive as the inventory shows it; what smartctl adds is left out where it was not asked."""
-    own = disk.node.attributes
-    said = health or SmartAnswer()
-    odd = odd_sector(disk, said)
+    attributes = disk.node.attributes
+    reading = health or SmartAnswer()
+    odd = odd_sector(disk, reading)
     on_board = disk.pci is not None and disk.interface not in ("usb", None)
     return Drive(
         target=Target(backend=NAME, address=disk.name, scope=Scope.DRIVE),
         controller=Target(backend="hba", address=disk.pci or "", scope=Scope.CONTROLLER) if on_board else None,
         model=model(disk.node),
-        serial=serial(disk.node) or said.serial,
-        firmware=said.firmware or clean(own.get("device/rev", "")) or None,
+        serial=serial(disk.node) or reading.serial,
+        firmware=reading.firmware or clean(attributes.get("device/rev", "")) or None,
         wwn=wwn(disk.node),
         media=Media.UNKNOWN if disk.kind is Kind.VOLUME else medium(disk.node),
         interface=disk.interface,
-        size_bytes=disk.node.size_bytes or said.capacity or disk.node.size_bytes,
-        logical_block=odd or number(own.get("queue/logical_block_size")),
-        physical_block=number(own.get("queue/physical_block_size")),
-        state=_STATES.get(own.get("device/state", ""), State.UNKNOWN),
-        health=condition(said),
+        size_bytes=disk.node.size_bytes or reading.capacity or disk.node.size_bytes,
+        logical_block=odd or number(attributes.get("queue/logical_block_size")),
+        physical_block=number(attributes.get("queue/physical_block_size")),
+        state=_STATES.get(attributes.get("device/state", ""), State.UNKNOWN),
+        health=condition(reading),
         device=disk.node.device,
         read_only=disk.node.read_only,
         identity=identity(disk.node),
         facts=tuple(
-            Fact(label=label, value=value) for label, value in (*_place(disk), *_format(disk, odd), *_health(said))
+            Fact(label=label, value=value) for label, value in (*_place(disk), *_format(disk, odd), *_health(reading))
         ),
     )
 
 
-def condition(said: SmartAnswer) -> Health:
+def condition(health: SmartAnswer) -> Health:
     """Return the condition of a drive by smartctl."""
     used = (
-        said.used_percent if said.used_percent is not None or said.life_left is None else 100 - said.life_left.percent
+        health.used_percent
+        if health.used_percent is not None or health.life_left is None
+        else 100 - health.life_left.percent
     )
     return Health(
-        predicts_failure=None if said.passed is None else not said.passed,
-        media_errors=said.media_errors,
-        other_errors=said.link_errors,
+        predicts_failure=None if health.passed is None else not health.passed,
+        media_errors=health.media_errors,
+        other_errors=health.link_errors,
         wear_percent=None if used is None else float(used),
-        temperature=None if said.celsius is None else float(said.celsius),
-        temperature_limit=None if said.limit is None else float(said.limit),
+        temperature=None if health.celsius is None else float(health.celsius),
+        temperature_limit=None if health.limit is None else float(health.limit),
     )
 
 
@@ -72,9 +74,9 @@ SECTORS = (512, 1024, 2048, 4096)
 """Bytes of sectors that the kernel takes; a disk with others has the size 0 (drivers/scsi/sd.c, sd_read_capacity)."""
 
 
-def odd_sector(disk: Disk, said: SmartAnswer) -> int | None:
+def odd_sector(disk: Disk, health: SmartAnswer) -> int | None:
     """Return the bytes of a sector that the kernel does not take; None where it takes them, or they are not known."""
-    sizes = (said.block, number(disk.node.attributes.get("queue/logical_block_size")))
+    sizes = (health.block, number(disk.node.attributes.get("queue/logical_block_size")))
     return next((size for size in sizes if size and size not in SECTORS), None)
 
 
@@ -100,29 +102,29 @@ def _place(disk: Disk) -> Iterator[tuple[str, str]]:
         yield "Queue depth", str(disk.queue_depth)
 
 
-def _health(said: SmartAnswer) -> Iterator[tuple[str, str]]:
+def _health(health: SmartAnswer) -> Iterator[tuple[str, str]]:
     """What the drive says of itself."""
-    if said.asleep:
+    if health.asleep:
         yield "Power", "standby: not asked for its health"
-    if said.rpm:
-        yield "Rotation", f"{said.rpm} rpm"
-    if said.form is not None:
-        yield "Form factor", said.form
-    if said.speed is not None:
-        yield "Link", said.speed
-    if said.speed_limit is not None and said.speed_limit != said.speed:
-        yield "Link limit", said.speed_limit
-    if said.passed is not None:
-        yield "SMART health", "passed" if said.passed else "FAILED"
-    if said.celsius is not None:
-        yield "Temperature", f"{said.celsius} °C"
-    if said.hours is not None:
-        yield "Powered on", f"{said.hours} h"
-    if said.used_percent is not None:
-        yield "Endurance used", f"{said.used_percent} %"
-    if said.life_left is not None:
-        yield "Life left", said.life_left.sentence()
-    if said.power_loss is not None:
-        yield "Power-loss protection", said.power_loss.sentence()
-    if said.is_silent and not said.asleep and said.message is not None:
-        yield "SMART health", f"not known: {said.message}"
+    if health.rpm:
+        yield "Rotation", f"{health.rpm} rpm"
+    if health.form is not None:
+        yield "Form factor", health.form
+    if health.speed is not None:
+        yield "Link", health.speed
+    if health.speed_limit is not None and health.speed_limit != health.speed:
+        yield "Link limit", health.speed_limit
+    if health.passed is not None:
+        yield "SMART health", "passed" if health.passed else "FAILED"
+    if health.celsius is not None:
+        yield "Temperature", f"{health.celsius} °C"
+    if health.hours is not None:
+        yield "Powered on", f"{health.hours} h"
+    if health.used_percent is not None:
+        yield "Endurance used", f"{health.used_percent} %"
+    if health.life_left is not None:
+        yield "Life left", health.life_left.sentence()
+    if health.power_loss is not None:
+        yield "Power-loss protection", health.power_loss.sentence()
+    if health.is_silent and not health.asleep and health.message is not None:
+        yield "SMART health", f"not known: {health.message}"

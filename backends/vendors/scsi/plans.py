@@ -32,12 +32,12 @@ _CACHE_TYPES = {
 """The word for sd's cache_type by the present one and the wanted value: it tells of the read cache as well."""
 
 
-def finished(view: View, wish: RequestedValue, change: Change) -> Change:
+def finished(view: View, request: RequestedValue, change: Change) -> Change:
     """The change with the risk on this very drive, and with what the drive keeps without power."""
-    key = wish.setting.key
-    guarded = key == "drive_cache" and wish.value == "on" and view.protection is not None
-    risk = Risk.PERFORMANCE if guarded else _risk(wish)
-    text = wish.setting.risk_text if risk is not Risk.NONE else ""
+    key = request.setting.key
+    guarded = key == "drive_cache" and request.value == "on" and view.protection is not None
+    risk = Risk.PERFORMANCE if guarded else _risk(request)
+    text = request.setting.risk_text if risk is not Risk.NONE else ""
     if guarded:
         text = f"The drive has power-loss protection: {view.protection}."
     moves = _MOVES_DISK if key == "drive_cache" else ()
@@ -68,9 +68,9 @@ def steps(view: View, key: str, value: str) -> tuple[ChangeStep, ...]:
     """What sets it, and lets the kernel know."""
     disk = view.disk
     if key == "queue_depth":
-        return (ChangeStep(path=disk.below("queue_depth"), text=value),)
+        return (ChangeStep(path=disk.device_file("queue_depth"), text=value),)
     if view.tool is None:
-        return (_believe(disk, value),)
+        return (_set_kernel_cache_type(disk, value),)
     if disk.kind is Kind.ATA:
         word = {"on": "1", "off": "0"}.get(value, value)
         step = ChangeStep(argv=(view.tool, f"{OPTIONS[key]}{word}", disk.node.device))
@@ -92,22 +92,22 @@ def way_back(view: View, key: str, before: str, companions: Mapping[str, str]) -
 def _set_bit(view: View, key: str, value: str, *, save: bool) -> ChangeStep:
     name, inverted = BITS[key]
     bit = int((value == "on") is not inverted)
-    kept = ("--save",) if save else ()
-    return ChangeStep(argv=(view.tool or "sdparm", f"--set={name}={bit}", *kept, view.disk.node.device))
+    saving = ("--save",) if save else ()
+    return ChangeStep(argv=(view.tool or "sdparm", f"--set={name}={bit}", *saving, view.disk.node.device))
 
 
 def _look_again(disk: Disk, key: str) -> tuple[ChangeStep, ...]:
     """The sd driver learns of a switched cache when it looks again; libata does so by itself."""
     if key != "drive_cache" or disk.libata:
         return ()
-    return (ChangeStep(path=disk.below("rescan"), text="1"),)
+    return (ChangeStep(path=disk.device_file("rescan"), text="1"),)
 
 
-def _believe(disk: Disk, value: str) -> ChangeStep:
+def _set_kernel_cache_type(disk: Disk, value: str) -> ChangeStep:
     """Through sd: it sends the page to the drive and then believes it."""
     now = disk.cache_type or ""
     plain = {"on": "write back", "off": "write through"}
-    same = now if disk.believed is (value == "on") else plain[value]
+    same = now if disk.caches_by_kernel is (value == "on") else plain[value]
     return ChangeStep(path=disk.cache_path, text=_CACHE_TYPES.get((now, value), same))
 
 
@@ -123,10 +123,10 @@ def _saveable(view: View, key: str) -> bool:
     return bit is not None and bit.saved is not None and view.saves
 
 
-def _risk(wish: RequestedValue) -> Risk:
+def _risk(request: RequestedValue) -> Risk:
     """The worst that this value may do: a level does harm only where it sinks."""
-    level = wish.setting.key in ("queue_depth", "apm")
-    return Risk.NONE if level and not _lower(wish.now.now, wish.value) else wish.risk
+    level = request.setting.key in ("queue_depth", "apm")
+    return Risk.NONE if level and not _lower(request.now.now, request.value) else request.risk
 
 
 def _lower(before: str | None, value: str) -> bool:

@@ -91,9 +91,9 @@ def _drive_cache(view: View) -> Reading:
     if disk.kind is Kind.VOLUME:
         return _blocked(VOLUME_CACHE, choices)
     value, raw = switch(view, "drive_cache")
-    against, unsettled = _against(view, "drive_cache"), _unsettled(view, "drive_cache")
+    against, unsettled = _blocked_reason(view, "drive_cache"), _unsettled(view, "drive_cache")
     if view.tool is None or view.silent is not None:  # the kernel's word stands for the drive's
-        value, raw = disk.believed, disk.cache_type
+        value, raw = disk.caches_by_kernel, disk.cache_type
         if value is None:
             unsettled = "the kernel does not say whether the drive caches writes"
     effective, why = _flushes(disk, value)
@@ -120,7 +120,7 @@ def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
     return (
         "with flushes",
         "the kernel still takes the drive for caching (queue/write_cache says write back) and sends flushes, "
-        f"until it looks again: echo 1 > {disk.below('rescan')}",
+        f"until it looks again: echo 1 > {disk.device_file('rescan')}",
     )
 
 
@@ -142,7 +142,7 @@ def _plain_switch(view: View, key: str, choices: tuple[Choice, ...]) -> Reading:
         now=_word(value, raw),
         raw=raw,
         choices=choices,
-        availability=available_unless(_against(view, key), _unsettled(view, key)),
+        availability=available_unless(_blocked_reason(view, key), _unsettled(view, key)),
     )
 
 
@@ -154,10 +154,10 @@ def _apm(view: View) -> Reading:
 
 def _acoustic(view: View) -> Reading:
     number, raw, against = _level(view, "acoustic")
-    known = number in (None, "unknown", *(choice.value for choice in QUIET))
-    own = () if known or number is None else (offer(number, "As the drive is set now."),)
+    is_common = number in (None, "unknown", *(choice.value for choice in QUIET))
+    present = () if is_common or number is None else (offer(number, "As the drive is set now."),)
     availability = available_unless(against, _unsettled(view, "acoustic"))
-    return Reading(now=number, raw=raw, choices=(*QUIET, *own), availability=availability)
+    return Reading(now=number, raw=raw, choices=(*QUIET, *present), availability=availability)
 
 
 def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:
@@ -170,9 +170,9 @@ def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:
         case Kind.ATA:
             flag = view.flags.get(OPTIONS[key])
             if flag is None or not flag.supported:
-                return None, flag.raw if flag else None, _against(view, key)
+                return None, flag.raw if flag else None, _blocked_reason(view, key)
             number = "unknown" if flag.number is None else str(flag.number)
-            return number, flag.raw, _against(view, key)
+            return number, flag.raw, _blocked_reason(view, key)
 
 
 def _queue_depth(view: View) -> Reading:
@@ -189,11 +189,11 @@ def _queue_depth(view: View) -> Reading:
         now=str(now),
         raw=str(now),
         span=Span(minimum=1, maximum=max(top, now), unit="commands"),
-        availability=Availability(why_not=view.writable.get(disk.below("queue_depth"))),
+        availability=Availability(why_not=view.writable.get(disk.device_file("queue_depth"))),
     )
 
 
-def _against(view: View, key: str) -> str | None:
+def _blocked_reason(view: View, key: str) -> str | None:
     """Why a switch of the drive cannot be changed; None if it can."""
     disk = view.disk
     if view.tool is None:

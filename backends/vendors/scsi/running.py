@@ -36,19 +36,19 @@ def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[st
 
     Raises BlockedError for what a rule cannot set on this disk.
     """
-    matches: list[str] = []
+    rule_actions: list[str] = []
     for setting in SETTINGS:
         value = values.get(setting.key)
         if value is None:
             continue
         if setting.key == "queue_depth":
-            matches.append(attribute_assignment("device/queue_depth", value))
+            rule_actions.append(attribute_assignment("device/queue_depth", value))
         elif setting.key == "drive_cache" and disk.cache_type in ("write back", "write through"):
             word = "write back" if value == "on" else "write through"
-            matches.append(attribute_assignment("device/scsi_disk/*/cache_type", word))
+            rule_actions.append(attribute_assignment("device/scsi_disk/*/cache_type", word))
         else:
-            matches.append(f'RUN+="{_program(disk, tool, setting.key, value)} $devnode"')
-    return tuple(matches)
+            rule_actions.append(f'RUN+="{_program(disk, tool, setting.key, value)} $devnode"')
+    return tuple(rule_actions)
 
 
 def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:
@@ -80,23 +80,23 @@ async def run_tool(host: Host, step: ChangeStep, kind: Kind) -> None:
     done = await host.run(command)
     if kind is Kind.SCSI and sdparm.attention(done.returncode, _text(done)):
         done = await host.run(command)
-    said = _refusal(kind, done)
-    if said is None:
+    reason = _refusal(kind, done)
+    if reason is None:
         return
     evidence = evidence_of(command, done)
     if kind is Kind.SCSI and done.returncode == sdparm.NOT_SAVEABLE:
-        raise NotSaveableError(said, hint="Plan it again: it will be set without --save.", evidence=evidence)
-    raise ToolFailedError(said, evidence=evidence)
+        raise NotSaveableError(reason, hint="Plan it again: it will be set without --save.", evidence=evidence)
+    raise ToolFailedError(reason, evidence=evidence)
 
 
 def _refusal(kind: Kind, done: Completed) -> str | None:
     """Why a tool did not do it; None if it did, as far as it knows."""
     if kind is Kind.SCSI:
         return sdparm.refusal(done.returncode, _text(done))
-    said = hdparm.refusal(_text(done))
-    if said is None and done.returncode:
-        said = clean((done.stderr or done.stdout).strip().rsplit("\n", 1)[-1]) or f"exit status {done.returncode}"
-    return said
+    reason = hdparm.refusal(_text(done))
+    if reason is None and done.returncode:
+        reason = clean((done.stderr or done.stdout).strip().rsplit("\n", 1)[-1]) or f"exit status {done.returncode}"
+    return reason
 
 
 def _text(done: Completed) -> str:
@@ -106,7 +106,7 @@ def _text(done: Completed) -> str:
 def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | None) -> None:
     """What is in a journal is not trusted to write any file or run any program but those of this very setting."""
     if step.path is not None:
-        ours = step.path in {disk.below("queue_depth"), disk.below("rescan"), disk.cache_path}
+        ours = step.path in {disk.device_file("queue_depth"), disk.device_file("rescan"), disk.cache_path}
     else:
         ends = len(step.argv) > 2 and step.argv[0] == tool and step.argv[-1] == disk.node.device
         ours = ends and _SWITCH[disk.kind](change.key, " ".join(step.argv[1:-1]))

@@ -55,20 +55,20 @@ class Field:
 
 def parse_sdparm(text: str) -> Mapping[str, Field]:
     """The fields by their names; values other than 0 and 1 are none, and those of which two lines differ."""
-    matches: dict[str, Field] = {}
+    by_name: dict[str, Field] = {}
     lines = set(_LINE.findall(text))
     twice = repeated(name for name, _, _ in lines)
     for name, value, marks in _LINE.findall(text):
-        if value not in ("0", "1") or name in matches or name in twice:
+        if value not in ("0", "1") or name in by_name or name in twice:
             continue
         texts = dict(_MARK.findall(marks))
-        matches[name] = Field(
+        by_name[name] = Field(
             now=value == "1",
             changeable={"y": True, "n": False}.get(texts.get("cha", "")),
             saved={"1": True, "0": False}.get(texts.get("sav", "")),
             raw=clean(f"{value} {marks}"),
         )
-    return matches
+    return by_name
 
 
 def attention(code: int, text: str) -> bool:
@@ -83,5 +83,5 @@ def refusal(code: int, text: str) -> str | None:
     if code == NOT_SAVEABLE:
         return "the drive cannot keep this page over a power cycle"
     rows = (row.strip() for row in text.splitlines())
-    said = next((row for row in rows if row and not row.startswith("/dev/")), f"exit status {code}")
-    return clean(said, 200)
+    line = next((row for row in rows if row and not row.startswith("/dev/")), f"exit status {code}")
+    return clean(line, 200)

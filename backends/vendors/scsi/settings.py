@@ -90,11 +90,11 @@ READ_CACHE_CHOICES = (
 
 def cache_choices(evidence: str | None) -> tuple[Choice, ...]:
     """Of the drive's write cache; `evidence` that it outlives a power cut, if there is any."""
-    kept = f"Power-loss protection: {evidence}." if evidence else "Not flushed writes are lost with the power."
+    protection = f"Power-loss protection: {evidence}." if evidence else "Not flushed writes are lost with the power."
     return (
         offer(
             "on",
-            f"Writes are done when they are in the drive's buffer. {kept}",
+            f"Writes are done when they are in the drive's buffer. {protection}",
             risk=Risk.PERFORMANCE if evidence else Risk.POWER_LOSS,
         ),
         offer("off", "Writes are done when they are on the medium."),

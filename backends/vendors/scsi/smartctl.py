@@ -144,8 +144,8 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
     named = word(table(top.get("device")).get("name"))
     if device and named is not None and misnamed_reason(device, (named,)):
         return SmartAnswer(message=f"{REFUSED}: {misnamed_reason(device, (named,))}")
-    said = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
-    message = next(filter(None, said), None)
+    messages = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
+    message = next(filter(None, messages), None)
     attributes = _attributes(top)
     counters = attributes or (_rows(top) if whole(top.get("rotation_rate"), 100_000) else [])
     speed = table(table(top.get("interface_speed")).get("current"))
@@ -168,7 +168,7 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
         power_loss=next(_power_losses(attributes), None),
         block=whole(top.get("logical_block_size"), 1 << 20),
         capacity=whole(table(top.get("user_capacity")).get("bytes")),
-        asleep=any("STANDBY" in text or "SLEEP" in text for text in said if text),
+        asleep=any("STANDBY" in text or "SLEEP" in text for text in messages if text),
         message=message,
     )
 
@@ -227,8 +227,8 @@ def _uncorrected(top: Mapping[str, object]) -> int | None:
     """Return the errors of reads, writes and verifications that a SAS drive could not correct."""
     log = table(top.get("scsi_error_counter_log"))
     counts = [whole(table(log.get(kind)).get("total_uncorrected_errors")) for kind in ("read", "write", "verify")]
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    known_counts = [count for count in counts if count is not None]
+    return sum(known_counts) if known_counts else None
 
 
 def _used(top: Mapping[str, object]) -> int | None:
@@ -258,6 +258,6 @@ def _power_losses(attributes: list[Mapping[str, object]]) -> Iterator[PowerLoss]
     for row in attributes:
         number, name = whole(row.get("id"), 255), word(row.get("name")) or ""
         value, threshold = whole(row.get("value"), 255), whole(row.get("thresh"), 255)
-        known = any(part in name.lower() for part in _POWER_LOSS_NAMES)
-        if known and number is not None and value is not None and threshold is not None:
+        is_power_loss = any(part in name.lower() for part in _POWER_LOSS_NAMES)
+        if is_power_loss and number is not None and value is not None and threshold is not None:
             yield PowerLoss(id=number, name=name, value=value, threshold=threshold)

@@ -59,6 +59,6 @@ def volume_target(card: str, number: int) -> Target:
     return Target(backend=NAME, address=f"{card}/ld{number}", scope=Scope.ARRAY)
 
 
-def drive_target(card: str, place: str) -> Target:
+def drive_target(card: str, bay: str) -> Target:
     """The target of a drive."""
-    return Target(backend=NAME, address=f"{card}/{place}")
+    return Target(backend=NAME, address=f"{card}/{bay}")

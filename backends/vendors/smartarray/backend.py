@@ -52,7 +52,7 @@ from backends.vendors.smartarray.open_card import OpenController, OpenController
 from backends.vendors.smartarray.plans import legal_companions, planned, require_own_step, value_before
 from backends.vendors.smartarray.readings import readings
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.smartarray.tools import troubles, unseen
+from backends.vendors.smartarray.tools import tool_problems, unseen_card_problems
 
 READ_BACK = 3
 """How often a card is read after a change: an old arcconf shows the old value once more."""
@@ -73,25 +73,27 @@ class SmartArray:
         """All cards. One that cannot be read is a problem, the others stand."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
-    async def inventory_in_parts(self, told: Told) -> Inventory:
+    async def inventory_in_parts(self, report: Told) -> Inventory:
         """As `inventory`; every card is told at once, and again as it answers: a tool takes seconds for each."""
         picture: Topology | None = None
         read: dict[str, Inventory] = {}
 
-        async def heard(address: str, card: OpenController | Problem | None) -> None:
+        async def report_card(address: str, card: OpenController | Problem | None) -> None:
             nonlocal picture
             part = card_target(address)
             if isinstance(card, OpenController):
                 picture = picture or await scan_topology(self._host)
-                found = read[card.prefix] = inventory(card.prefix, card.text, card.pci, card.tool.tool, picture)
+                part_inventory = read[card.prefix] = inventory(
+                    card.prefix, card.text, card.pci, card.tool.tool, picture
+                )
             elif card is None:
-                found = placeholder_inventory(part)
+                part_inventory = placeholder_inventory(part)
             else:
-                found = Inventory(problems=(card,))
-            told(str(part), found)
+                part_inventory = Inventory(problems=(card,))
+            report(str(part), part_inventory)
 
-        units = await self._units.look(heard)
-        merged = Inventory(problems=(*await self._unsaid(), *self._units.problems))
+        units = await self._units.search_cards(report_card)
+        merged = Inventory(problems=(*await self._tool_problems(), *self._units.problems))
         for unit in units:
             merged = merged.merge(read[unit.prefix])
         return merged
@@ -100,9 +102,9 @@ class SmartArray:
         """As `inventory`, of what was read last of each card, also by a change."""
         picture, merged = (
             await scan_topology(self._host),
-            Inventory(problems=(*await self._unsaid(), *self._units.problems)),
+            Inventory(problems=(*await self._tool_problems(), *self._units.problems)),
         )
-        for controller in await self._units.known():
+        for controller in await self._units.cards():
             merged = merged.merge(
                 inventory(controller.prefix, controller.text, controller.pci, controller.tool.tool, picture)
             )
@@ -110,13 +112,13 @@ class SmartArray:
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool that gave no answer and, where the kernel has cards that none sees, what was tried."""
-        units = await self._units.look()
+        units = await self._units.search_cards()
         half = (cut_of(unit.prefix, unit.text) for unit in units)
-        return (*await self._unsaid(), *(problem for problem in half if problem is not None))
+        return (*await self._tool_problems(), *(problem for problem in half if problem is not None))
 
-    async def _unsaid(self) -> tuple[Problem, ...]:
+    async def _tool_problems(self) -> tuple[Problem, ...]:
         tried = self._units.tried
-        return (*troubles(tried), *await unseen(self._host, tried, self._units.seen))
+        return (*tool_problems(tried), *await unseen_card_problems(self._host, tried, self._units.card_count))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a card, of a logical drive, of a drive."""
@@ -169,8 +171,8 @@ class SmartArray:
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, spot, unit, await unit.refresh(), ask=False)
         require_companions(target, key, companions, legal_companions(view, key))
-        wish = validated_old_value(target, setting, self._readings(target, spot, view)[key], value, value_before)
-        return planned(view, wish, self._identity(spot, unit, await scan_topology(self._host)), companions)
+        request = validated_old_value(target, setting, self._readings(target, spot, view)[key], value, value_before)
+        return planned(view, request, self._identity(spot, unit, await scan_topology(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
         """Run the commands, unless the value is set already; what the card reads afterwards decides.
@@ -185,17 +187,17 @@ class SmartArray:
         if (await self._now(change, spot, unit, text)) == change.after:
             return
         require_own_step(change, await self._view(change.target, spot, unit, text, ask=False))
-        said: list[str] = []
+        evidence: list[str] = []
 
         async def take(step: ChangeStep) -> None:
             if not step.argv or step.argv[0] != unit.tool.tool:
                 named = clean(step.argv[0]) if step.argv else "a file"
                 raise RefusedError(f"A step wants to run {named}, which is not the tool of this card.")
             done = await unit.tool.change(step.argv)
-            said.append(evidence_of(Command(argv=step.argv), done))
-            words = unit.tool.refusal(done)
-            if words is not None:
-                raise ToolFailedError(words, evidence=said[-1])
+            evidence.append(evidence_of(Command(argv=step.argv), done))
+            refusal = unit.tool.refusal(done)
+            if refusal is not None:
+                raise ToolFailedError(refusal, evidence=evidence[-1])
 
         refused: ToolFailedError | None = None
         try:
@@ -208,27 +210,24 @@ class SmartArray:
         if refused is not None:
             raise refused
         if now == change.before:
-            raise ToolFailedError(
-                f"{change.label} of {change.target} is as it was, though the tool said nothing against the change.",
-                hint="The tool may not know this setting of this card.", evidence="\n".join(said),
-            )  # fmt: skip
+            raise ToolFailedError ( f"{change.label} of {change.target} is as it was, though the tool said nothing against the change." , hint = "The tool may not know this setting of this card." , evidence = "\n" . join ( evidence ) , )  # fmt: skip
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """Every drive that only a card has, with what the card says against it."""
         picture = await scan_topology(self._host)
-        units = await self._units.known()
+        units = await self._units.cards()
         return tuple(
             candidate for unit in units for candidate in candidates(unit.prefix, unit.text, unit.tool, picture)
         )
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
         text = await unit.refresh()
-        require_still_free(wish, candidates(unit.prefix, text, unit.tool, await scan_topology(self._host)))
-        planned_array = plan_array(wish, text, unit.tool, await unit.tool.making())
+        require_still_free(request, candidates(unit.prefix, text, unit.tool, await scan_topology(self._host)))
+        planned_array = plan_array(request, text, unit.tool, await unit.tool.making())
         return replace(planned_array, before=existing_volume_ids(text), locks=(unit.tool.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
@@ -290,7 +289,7 @@ class SmartArray:
         spot = parse(target)
         if spot is None:
             raise not_found_error(target)
-        return spot, await self._units.at(spot.card, target)
+        return spot, await self._units.card_at(spot.card, target)
 
     async def _view(
         self, target: Target, spot: SmartArrayAddress, unit: OpenController, text: CardText, *, ask: bool = True
@@ -303,15 +302,19 @@ class SmartArray:
         return PartView(text=text, tool=unit.tool, why_not=why_not, legal=legal, volume=volume, drive=drive)
 
     def _readings(self, target: Target, spot: SmartArrayAddress, view: PartView) -> dict[str, Reading]:
-        matches = readings(view, spot.family)
-        wish = self._moving.get(target.address)
-        strip = matches.get("strip_size")
-        if wish is None or strip is None:
-            return matches
-        if strip.now == wish or view.volume is None or not any(job.kind == "migration" for job in view.volume.jobs):
+        by_key = readings(view, spot.family)
+        wanted_strip = self._moving.get(target.address)
+        strip = by_key.get("strip_size")
+        if wanted_strip is None or strip is None:
+            return by_key
+        if (
+            strip.now == wanted_strip
+            or view.volume is None
+            or not any(job.kind == "migration" for job in view.volume.jobs)
+        ):
             del self._moving[target.address]
-            return matches
-        return matches | {"strip_size": replace(strip, now=MOVING)}
+            return by_key
+        return by_key | {"strip_size": replace(strip, now=MOVING)}
 
     def _identity(self, spot: SmartArrayAddress, unit: OpenController, picture: Topology) -> Identity:
         text = unit.text

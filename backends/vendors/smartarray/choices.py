@@ -65,9 +65,11 @@ def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
         case "no_battery_write_cache":
             return (offer("enable", "Writes are cached whatever becomes of the battery.", risk=Risk.POWER_LOSS), _OFF)
         case "drive_write_cache" | "drive_write_cache_unconfigured" | "drive_write_cache_hba":
-            own = "As the drives come, or as they are." if key != "drive_write_cache" else "As the card sees fit."
+            default_help = (
+                "As the drives come, or as they are." if key != "drive_write_cache" else "As the card sees fit."
+            )
             on = offer("enable", "The drives cache writes in their own memory.", risk=Risk.POWER_LOSS)
-            return (on, _OFF, offer("default", own, risk=Risk.POWER_LOSS))
+            return (on, _OFF, offer("default", default_help, risk=Risk.POWER_LOSS))
         case _:
             return tuple(offer(word, _HELP.get(word, "")) for word in _WORDS.get(key, ()))
 
@@ -75,16 +77,16 @@ def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
 def _offered(view: PartView, key: str, otherwise: tuple[str, ...], now: str | None) -> tuple[tuple[str, ...], str]:
     """The values, and what is to be said of where they come from."""
     lines = view.legal.get(key, ())
-    args = lines or otherwise
+    values = lines or otherwise
     source = "" if lines else " The card does not say whether it can."
-    return (args if now is None or now in args else (now, *args)), source
+    return (values if now is None or now in values else (now, *values)), source
 
 
 def _ratios(view: PartView) -> tuple[Choice, ...]:
     present = view.card.values.get("cache_ratio")
     now = present.value if present is not None and "/" in present.value else None
-    args, source = _offered(view, "cache_ratio", _RATIOS, now)
-    good = [word for word in args if word.count("/") == 1 and word.replace("/", "").isdigit()]
+    values, source = _offered(view, "cache_ratio", _RATIOS, now)
+    good = [word for word in values if word.count("/") == 1 and word.replace("/", "").isdigit()]
     return tuple(
         offer(
             word,
@@ -123,7 +125,7 @@ def strips(view: PartView) -> tuple[Choice, ...]:
     volume = view.volume
     assert volume is not None
     now = str(volume.strip_bytes) if volume.strip_bytes is not None else None
-    args, source = _offered(view, "strip_size", _STRIPS, now)
+    values, source = _offered(view, "strip_size", _STRIPS, now)
     return tuple(
         offer(
             word,
@@ -131,7 +133,7 @@ def strips(view: PartView) -> tuple[Choice, ...]:
             label=size_words(int(word)),
             risk=Risk.DESTROYS_DATA,
         )
-        for word in args
+        for word in values
     )
 
 

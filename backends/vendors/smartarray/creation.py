@@ -60,75 +60,75 @@ def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) 
             interface=drive.interface,
             size_bytes=drive.size_bytes,
             sector_bytes=drive.sector_bytes,
-            why_not=(*against(text, drive, tool), *card),
+            why_not=(*drive_exclusion_reasons(text, drive, tool), *card),
         )
         for drive in text.drives
         if drive_node(drive, nodes) is None
     )
 
 
-def against(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]:
+def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]:
     """Every reason of the card's own against making a logical drive of a drive."""
     used = [volume.number for volume in text.volumes if drive.place in volume.drives]
-    matches: list[str] = []
+    reasons: list[str] = []
     if drive.state is State.SPARE:
-        matches.append(f"it is a hot spare ({drive.state_raw})")
+        reasons.append(f"it is a hot spare ({drive.state_raw})")
     elif used:
-        matches.append(f"it is in logical drive {used[0]}")
+        reasons.append(f"it is in logical drive {used[0]}")
     elif drive.array is not None:
-        matches.append(f"it is in array {drive.array}")
+        reasons.append(f"it is in array {drive.array}")
     elif not tool.is_free(drive):
-        words = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
-        matches.append(f"the card calls it {words or 'nothing that is known'}")
-    if not matches and (twice := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
-        matches.append(twice)
-    return tuple(matches)
+        card_state = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
+        reasons.append(f"the card calls it {card_state or 'nothing that is known'}")
+    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
+        reasons.append(twice)
+    return tuple(reasons)
 
 
 def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
-    matches = [text.cut] if text.cut else []
-    matches += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
-    matches += [text.card.locked.rstrip(".")] if text.card.locked else []
+    reasons = [text.cut] if text.cut else []
+    reasons += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
+    reasons += [text.card.locked.rstrip(".")] if text.card.locked else []
     working = [job.kind for volume in text.volumes for job in volume.jobs if job.kind in _BUSY]
     working += ["rebuild" for drive in text.drives if drive.state is State.REBUILDING]
-    matches += [f"a {working[0]} is under way on the card"] if working else []
-    return tuple(matches)
+    reasons += [f"a {working[0]} is under way on the card"] if working else []
+    return tuple(reasons)
 
 
-def plan_array(wish: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
+def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
     """What makes it, in the words of the card's own tool. Raises InvalidValueError, BlockedError.
 
     `usage`: what the tool says of these words.
     """
-    warnings = require_alike(wish.drives)
-    data = require_shape(wish)
-    spans = spans_of(wish.level, len(wish.drives), wish.spans)
-    if wish.level is Level.RAID1 and len(wish.drives) != 2:
+    warnings = require_alike(request.drives)
+    data = require_shape(request)
+    spans = spans_of(request.level, len(request.drives), request.spans)
+    if request.level is Level.RAID1 and len(request.drives) != 2:
         raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
-    if wish.level is Level.RAID10 and spans != len(wish.drives) // 2:
+    if request.level is Level.RAID10 and spans != len(request.drives) // 2:
         raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
-    if (against := card_exclusion_reasons(text)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
-    strip = wish.strip_bytes or _STRIP
+    if (reasons := card_exclusion_reasons(text)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {reasons[0]}.")
+    strip = request.strip_bytes or _STRIP
     if strip not in _STRIPS:
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
         )
-    policies = creation_policies(wish.policies, tool.born(text, usage), _USUAL)
-    grouped = spans if wish.level in PARITY_IN_SPANS else None
+    policies = creation_policies(request.policies, tool.creation_choices(text, usage), _USUAL)
+    grouped = spans if request.level in PARITY_IN_SPANS else None
     new = NewLogical(
-        level=wish.level,
-        places=tuple(drive.place for drive in wish.drives),
+        level=request.level,
+        places=tuple(drive.place for drive in request.drives),
         strip_bytes=strip,
         parity_groups=grouped,
         policies=policies,
-        name=wish.name,
+        name=request.name,
     )
     steps = tuple(ChangeStep(argv=line) for line in tool.create(text, new, usage))
     if not all(tool.makes(text.card.number, step.argv) for step in steps):
         raise BlockedError("What would make it is none of the lines that raidbench runs.")
-    wanted = replace(wish, strip_bytes=strip, spans=grouped, policies=policies)
+    wanted = replace(request, strip_bytes=strip, spans=grouped, policies=policies)
     return ArrayPlan(
         wish=wanted,
         maker=tool.tool.rpartition("/")[2],
@@ -141,8 +141,8 @@ def plan_array(wish: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) 
     )
 
 
-def _initialising(wish: ArrayRequest, family: Family) -> str:
-    if wish.level not in PARITY:
+def _initialising(request: ArrayRequest, family: Family) -> str:
+    if request.level not in PARITY:
         return "Nothing has to be initialised before it is measured."
     if family is Family.SERIES:
         return (
@@ -169,7 +169,7 @@ def find_made(
     """
     nodes = tuple(picture.tree.nodes.values())
 
-    def made(volume: LogicalDrive) -> CardArray:
+    def card_array(volume: LogicalDrive) -> CardArray:
         beside = [drive for drive in text.drives if volume.array is not None and drive.array == volume.array]
         added = next((drive for drive in beside if drive.place not in volume.drives), None)
         whole = volume.width in (None, len(volume.drives))
@@ -190,7 +190,7 @@ def find_made(
 
     card = CardArrays(
         drives=tuple(_drive(drive) for drive in text.drives),
-        arrays=tuple(made(volume) for volume in text.volumes),
+        arrays=tuple(card_array(volume) for volume in text.volumes),
         cut=f"{text.cut}." if text.cut else "",
         kind="logical drive",
         lock=tool.lock_name,
@@ -209,6 +209,4 @@ def _drive(drive: BayDrive) -> CardDrive:
 
 def _lasting(text: CardText, volume: LogicalDrive) -> str:
     serials = {drive.place: drive.serial or "" for drive in text.drives}
-    return lasting_id(
-        volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}"
-    )
+    return lasting_id(volume.wwn, [serials.get(bay, "") or bay for bay in volume.drives], f"number {volume.number}")

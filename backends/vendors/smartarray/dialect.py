@@ -39,7 +39,7 @@ class NewLogical:
     parity_groups: int | None = None
     """Groups with a parity of their own, of RAID 50 and 60."""
     policies: Mapping[str, str] = field(default_factory=dict)
-    """What is said of its caches, by the keys of its settings: of what `ArrayTool.born` has."""
+    """What is said of its caches, by the keys of its settings: of what `ArrayTool.creation_choices` has."""
     name: str
     """Its label."""
 
@@ -85,7 +85,7 @@ class ArrayTool(Protocol):
         """What sets a logical drive's setting. Raises InvalidValueError."""
         ...
 
-    def set_drive(self, text: CardText, place: str, key: str, value: str) -> Lines:
+    def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
         """What sets a physical drive's setting. Raises InvalidValueError."""
         ...
 
@@ -97,7 +97,7 @@ class ArrayTool(Protocol):
         """What it says of its words for making a logical drive; "" where these are known. Raises as `cards`."""
         ...
 
-    def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
+    def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
         """What can be said of a logical drive when it is made: values by the keys of its settings.
 
         `usage`: what `making` said.

@@ -1,6 +1,6 @@
 """What ssacli or arcconf says of a card: parsers make these, the backend reads them.
 
-A field is None where the tool did not say. A `SmartArrayValue` keeps the tool's words beside what they mean; words that
+A field is None where the tool did not say. A `ReportedValue` keeps the tool's words beside what they mean; words that
 are not understood mean `unknown`, never a default.
 """
 
@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from backends.model import Health, Level, Media, State
+from backends.model import Health, Media, State
 from backends.values import dataclass
-
-UNKNOWN = "unknown"
-"""What words mean that are not understood."""
+from backends.vendors._cards import BackgroundOperation, ReportedArray, ReportedCard, ReportedDrive, ReportedValue
 
 
 class Family(StrEnum):
@@ -24,26 +22,6 @@ class Family(StrEnum):
     """Smart Array and SmartRAID: one firmware, whichever tool speaks to it."""
     SERIES = "series"
     """Adaptec series 2 to 8 (aacraid)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmartArrayValue:
-    """A value and the tool's words for it."""
-
-    value: str
-    """In the common vocabulary, or `unknown`."""
-    raw: str
-    """As the tool wrote it, cleaned."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardJob:
-    """Background work on a logical drive."""
-
-    kind: str
-    """`rebuild`, `migration`, `initialisation`, ..."""
-    progress: float | None = None
-    """0..1, None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,47 +37,27 @@ class PowerSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogicalDrive:
+class LogicalDrive(ReportedArray):
     """A logical drive (arcconf: logical device)."""
 
-    number: int
-    """Its number."""
     array: str | None = None
     """Letter (ssacli) or number (arcconf) of its array."""
-    name: str | None = None
-    """Its label."""
-    level: Level = Level.UNKNOWN
-    """Level."""
-    level_raw: str = ""
-    """The tool's words for it."""
-    size_bytes: int | None = None
-    """Size, as rounded by the tool."""
-    strip_bytes: int | None = None
-    """Bytes on one drive before the next one follows."""
     stripe_bytes: int | None = None
     """Bytes of data in a whole stripe."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """The tool's words for it."""
-    acceleration: SmartArrayValue | None = None
+    acceleration: ReportedValue | None = None
     """`none`, `controller-cache`, `smart-path`: which one serves it. Family SMART."""
-    read_cache: SmartArrayValue | None = None
+    read_cache: ReportedValue | None = None
     """`on`, `off`. Family SERIES."""
-    write_cache: SmartArrayValue | None = None
+    write_cache: ReportedValue | None = None
     """`write-through`, `write-back`, `always-write-back`: as set. Family SERIES."""
-    writing_back: SmartArrayValue | None = None
+    writing_back: ReportedValue | None = None
     """`on`, `off`: whether writes are cached now, where the tool says so. Family SERIES."""
-    reading_cached: SmartArrayValue | None = None
+    reading_cached: ReportedValue | None = None
     """`on`, `off`: whether reads are cached now, where the tool says so. Family SERIES."""
     old_words: bool = False
     """The tool calls its caching `Array Accelerator`, and knows it by that name."""
     device: str | None = None
     """`/dev/sda` as the tool says."""
-    wwn: str | None = None
-    """SCSI NAA id, lower case hex without prefix."""
-    drives: tuple[str, ...] = ()
-    """Places of its members, in the order told; empty if not told."""
     serials: tuple[str, ...] = ()
     """Serial numbers of its members, where those are told and not the places."""
     width: int | None = None
@@ -108,7 +66,7 @@ class LogicalDrive:
     """The tool's words for an SSD cache in front of it (maxCache, SSD Smart Cache); None where it names none."""
     parity_groups: int | None = None
     """Groups with a parity of their own, of RAID 50 and 60; None where it is not told."""
-    jobs: tuple[CardJob, ...] = ()
+    jobs: tuple[BackgroundOperation, ...] = ()
     """Background work on it."""
     lost: str | None = None
     """The tool's words for data that no member can supply any more; None where it reports none."""
@@ -126,51 +84,27 @@ class DriveGroup:
     """The tool's words for it."""
     media: Media = Media.UNKNOWN
     """What its drives are."""
-    smart_path: SmartArrayValue | None = None
+    smart_path: ReportedValue | None = None
     """`enable`, `disable`: the short way past the cache. None where it does not apply."""
     free_bytes: int | None = None
     """Room without a logical drive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BayDrive:
+class BayDrive(ReportedDrive):
     """A physical drive."""
 
     place: str
     """`2I:1:3` (ssacli), `0:3` (arcconf: channel and device)."""
     array: str | None = None
     """Its array's name, None if it is in none."""
-    model: str | None = None
-    """Vendor and model."""
-    serial: str | None = None
-    """Serial number."""
-    wwn: str | None = None
-    """World wide name, lower case hex without prefix."""
-    firmware: str | None = None
-    """Firmware revision."""
-    media: Media = Media.UNKNOWN
-    """What stores the bits."""
-    interface: str | None = None
-    """`sas`, `sata`, `nvme`, `scsi`."""
-    size_bytes: int | None = None
-    """Capacity."""
-    sector_bytes: int | None = None
-    """Logical sector."""
     physical_bytes: int | None = None
     """Physical sector."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """The tool's words for it."""
     use_raw: str = ""
     """What it is used for, in the tool's words, where these are not those of its state."""
     health: Health = Health()
     """Its condition."""
-    link: str | None = None
-    """Negotiated link speed, `6.0Gbps`."""
-    link_limit: str | None = None
-    """Highest link speed of the drive; None if not reported."""
-    write_cache: SmartArrayValue | None = None
+    write_cache: ReportedValue | None = None
     """`on`, `off`: its own cache, where the tool says so."""
     device: str | None = None
     """`/dev/sda` as the tool says, of a drive that the card hands on."""
@@ -181,47 +115,31 @@ class BayDrive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RaidCard:
+class RaidCard(ReportedCard):
     """A card, and how its settings stand."""
 
     number: str
     """Slot (ssacli) or number of the controller (arcconf), as its tool is told; "" where it is not known."""
     family: Family = Family.SMART
     """Its firmware."""
-    model: str | None = None
-    """Model."""
-    serial: str | None = None
-    """Serial number."""
-    firmware: str | None = None
-    """Firmware version."""
-    driver: str | None = None
-    """Kernel driver and version."""
-    pci: str | None = None
-    """PCI address as the tool writes it."""
     state_raw: str | None = None
     """The tool's words for its state."""
     mode: str | None = None
     """`RAID`, `HBA`, `Mixed`, ..."""
-    cache_bytes: int | None = None
-    """Size of its cache."""
     cache_state: str | None = None
     """The tool's words: `OK`, `Temporarily Disabled`, `Not Configured`."""
     cache_details: str | None = None
     """Why, in the tool's words."""
     power: PowerSource | None = None
     """What keeps the cache; None if the tool says nothing of it."""
-    temperature_c: int | None = None
-    """Degrees Celsius."""
     capacitor_c: int | None = None
     """Temperature of the capacitor or battery in degrees Celsius."""
     cache_module_c: int | None = None
     """Temperature of the cache module in degrees Celsius."""
-    values: Mapping[str, SmartArrayValue] = field(default_factory=dict)
+    values: Mapping[str, ReportedValue] = field(default_factory=dict)
     """Settings of the card by their keys, as far as it reports them."""
     limits: Mapping[str, int] = field(default_factory=dict)
     """Largest values by the keys of settings, where the card says so."""
-    problems: tuple[str, ...] = ()
-    """What the tool warns of, each a sentence or two."""
     locked: str | None = None
     """The tool's words, where the card refuses every change of its configuration."""
 
@@ -256,6 +174,6 @@ class CardText:
         """The array of a name."""
         return next((group for group in self.groups if group.name == name), None)
 
-    def drive(self, place: str | None) -> BayDrive | None:
+    def drive(self, bay: str | None) -> BayDrive | None:
         """The drive at a place."""
-        return next((drive for drive in self.drives if drive.place == place), None)
+        return next((drive for drive in self.drives if drive.place == bay), None)

@@ -11,15 +11,14 @@ from backends.identity import Identity, Use
 from backends.model import UNRECOVERABLE, Array, Controller, Drive, Fact, Inventory, Problem, Protection, State, Task
 from backends.topology import Node, Topology
 from backends.topology.device_identity import exact_size, identity
+from backends.vendors._cards import UNKNOWN, ReportedValue, value_of, value_text
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.addresses import NAME, card_target, drive_target, volume_target
-from backends.vendors.smartarray.effective import InForce, value
-from backends.vendors.smartarray.facts import UNKNOWN, BayDrive, CardText, LogicalDrive, RaidCard, SmartArrayValue
+from backends.vendors.smartarray.facts import BayDrive, CardText, LogicalDrive, RaidCard
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _THREE_COPIES = re.compile(r"adm|triple", re.ASCII | re.IGNORECASE)
 """What is said of RAID 1 and 10 with three copies: `1 (ADM)`, `RAID 10 (Triple)`."""
-"""Drives' worth of parity; of RAID 50 and 60 with two groups, where a whole stripe is not told."""
 
 
 def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: Topology) -> Inventory:
@@ -30,10 +29,7 @@ def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: 
         arrays=tuple(_array(prefix, text, volume, pci, picture, nodes) for volume in text.volumes),
         drives=tuple(_drive(prefix, text, drive, picture, nodes) for drive in text.drives),
         problems=(
-            *(
-                Problem(where=f"{NAME}:{prefix}", message=other_text)
-                for other_text in dict.fromkeys(text.card.problems)
-            ),
+            *(Problem(where=f"{NAME}:{prefix}", message=message) for message in dict.fromkeys(text.card.problems)),
             *(cut for cut in (cut_of(prefix, text),) if cut is not None),
         ),
     )
@@ -122,7 +118,7 @@ def _array(
         spans=volume.parity_groups,
         why="" if volume.state_raw.lower() in ("ok", "okay", "optimal", volume.state.value) else volume.state_raw,
         device=node.device if node is not None else None,
-        members=tuple(drive_target(prefix, place) for place in volume.drives),
+        members=tuple(drive_target(prefix, bay) for bay in volume.drives),
         identity=volume_identity(prefix, text, volume, node),
         uses=picture.uses(node.name) if node is not None else (),
         tasks=tasks(volume),
@@ -155,11 +151,11 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
     rows = {
         "Reported as": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
         "Array": volume.array,
-        "Acceleration": _said(volume.acceleration),
-        "Write cache": _both(value(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
-        "Read cache": _both(value(volume.read_cache), effective.read_cache(volume)),
+        "Acceleration": _value_text(volume.acceleration),
+        "Write cache": value_text(value_of(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
+        "Read cache": value_text(value_of(volume.read_cache), effective.read_cache(volume)),
         "Unprotected": effective.unprotected(card, volume),
-        "Smart Path": value(group.smart_path) if group is not None else None,
+        "Smart Path": value_of(group.smart_path) if group is not None else None,
         "SSD cache in front": volume.ssd_cache,
         "World wide name": volume.wwn,
         UNRECOVERABLE: volume.lost,
@@ -168,16 +164,9 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
     return Fact.from_rows(rows.items())
 
 
-def _said(phrase: SmartArrayValue | None) -> str | None:
+def _value_text(phrase: ReportedValue | None) -> str | None:
     """Return the common word; the tool's own where that is not understood."""
     return None if phrase is None else f"unknown: {phrase.raw}" if phrase.value == UNKNOWN else phrase.value
-
-
-def _both(configured: str | None, force: InForce) -> str | None:
-    """What is set and, where it differs, what is in force and why."""
-    if force[0] is None or configured is None:
-        return configured
-    return f"{configured}, in force: {force[0]} ({force[1]})"
 
 
 def _drive(prefix: str, text: CardText, drive: BayDrive, picture: Topology, nodes: tuple[Node, ...]) -> Drive:
@@ -214,7 +203,7 @@ def _drive_facts(drive: BayDrive) -> Iterable[Fact]:
         "Slot": drive.place,
         "Location": drive.slot,
         "Array": drive.array,
-        "Drive cache": value(drive.write_cache),
+        "Drive cache": value_of(drive.write_cache),
         "Temperature": None if drive.health.temperature is None else f"{drive.health.temperature:g} °C",
         "Link": drive.link,
         "Link limit": drive.link_limit if drive.link_limit != drive.link else None,

@@ -43,8 +43,8 @@ def drive_node(drive: BayDrive, nodes: Iterable[Node]) -> Node | None:
 
 
 def _fits(node: Node, drive: LogicalDrive | BayDrive) -> bool:
-    own = naa(node)
-    if own is not None and drive.wwn is not None and own != drive.wwn:
+    node_wwn = naa(node)
+    if node_wwn is not None and drive.wwn is not None and node_wwn != drive.wwn:
         return False
     size, number = node.size_bytes, drive.size_bytes
     return size is not None and number is not None and abs(size - number) <= _ROUNDED * max(size, number)
@@ -55,10 +55,10 @@ def _is_at(node: Node, pci: str, number: int) -> bool:
     return f"/{pci}/" in (node.path or "") and match is not None and match.groups() == ("0", str(number), "0")
 
 
-def pci_address(output: str | None, known: Collection[str]) -> str | None:
+def pci_address(output: str | None, addresses: Collection[str]) -> str | None:
     """Where a card sits, as the kernel writes it; of a card that does not say, the only one that the kernel has."""
     match = _PCI.fullmatch(output.strip()) if output is not None else None
     if match is None:
-        return next(iter(known)) if len(known) == 1 else None
+        return next(iter(addresses)) if len(addresses) == 1 else None
     domain, bus, device, function = (int(part, 16) for part in match.groups())
     return f"{domain:04x}:{bus:02x}:{device:02x}.{function}"

@@ -15,7 +15,14 @@ from backends.vendors.smartarray.addresses import NAME
 from backends.vendors.smartarray.dialect import ArrayTool
 from backends.vendors.smartarray.facts import CardText, Family
 from backends.vendors.smartarray.matching import pci_address
-from backends.vendors.smartarray.tools import PROGRAMS, Program, SmartArrayToolProbe, attempts, places_of, troubles
+from backends.vendors.smartarray.tools import (
+    PROGRAMS,
+    Program,
+    SmartArrayToolProbe,
+    places_of,
+    probe_program,
+    tool_problems,
+)
 
 
 @dataclass(slots=True)
@@ -39,11 +46,11 @@ class OpenController:
         return self.text
 
 
-Heard = Callable[[str, OpenController | Problem | None], Awaitable[None]]
+CardReport = Callable[[str, OpenController | Problem | None], Awaitable[None]]
 """Hears of a card by its address: None when it is known to be there, then what was read of it, or why not."""
 
 
-async def _nobody(address: str, card: OpenController | Problem | None) -> None:
+async def _report_nothing(address: str, card: OpenController | Problem | None) -> None:
     pass
 
 
@@ -61,41 +68,41 @@ class OpenControllers:
         """Cards that could not be read."""
 
     @property
-    def seen(self) -> int:
+    def card_count(self) -> int:
         """How many cards the tools told of at the last look."""
         return len(self._units or {}) + len(self.problems)
 
-    async def known(self) -> tuple[OpenController, ...]:
+    async def cards(self) -> tuple[OpenController, ...]:
         """The cards of the last look."""
-        return tuple(self._units.values()) if self._units is not None else await self.look()
+        return tuple(self._units.values()) if self._units is not None else await self.search_cards()
 
-    async def look(self, heard: Heard = _nobody) -> tuple[OpenController, ...]:
+    async def search_cards(self, report: CardReport = _report_nothing) -> tuple[OpenController, ...]:
         """Search for tools and cards, and read each card anew; the tools are asked at the same time."""
         async with self._searching:
-            pairs = await asyncio.gather(*(self._look(program, heard) for program in PROGRAMS))
+            pairs = await asyncio.gather(*(self._look(program, report) for program in PROGRAMS))
             self.tried = tuple(probe for tried, _ in pairs for probe in tried)
             read = [card for _, cards in pairs for card in cards]
-            self.problems = tuple(one for one in read if isinstance(one, Problem))
+            self.problems = tuple(entry for entry in read if isinstance(entry, Problem))
             units: dict[str, OpenController] = {}
-            for unit in (one for one in read if isinstance(one, OpenController)):
-                if unit.pci is None or all(unit.pci != other.pci for other in units.values()):
+            for unit in (entry for entry in read if isinstance(entry, OpenController)):
+                if unit.pci is None or all(unit.pci != earlier.pci for earlier in units.values()):
                     units.setdefault(unit.prefix, unit)  # two tools see one card: the first one keeps it
             self._units = units
             return tuple(units.values())
 
     async def _look(
-        self, program: Program, heard: Heard
+        self, program: Program, report: CardReport
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
         """What one program sees, one card after the other."""
-        tried = await attempts(self._host, program, self._made)
+        tried = await probe_program(self._host, program, self._made)
         asked = [(probe.tool, number) for probe in tried for number in probe.numbers]
         for tool, number in asked:
-            await heard(tool.address(number, Family.SMART), None)
-        matches: list[OpenController | Problem] = []
+            await report(tool.address(number, Family.SMART), None)
+        entries: list[OpenController | Problem] = []
         for tool, number in asked:
-            matches.append(await self._read(program, tool, number))
-            await heard(tool.address(number, Family.SMART), matches[-1])
-        return tried, matches
+            entries.append(await self._read(program, tool, number))
+            await report(tool.address(number, Family.SMART), entries[-1])
+        return tried, entries
 
     async def _read(self, program: Program, tool: ArrayTool, number: str) -> OpenController | Problem:
         try:
@@ -106,10 +113,10 @@ class OpenControllers:
         at = pci_address(text.card.pci, await places_of(self._host, program, text.card.family))
         return OpenController(tool.address(number, text.card.family), number, tool, at, text)
 
-    async def at(self, prefix: str, target: Target) -> OpenController:
+    async def card_at(self, prefix: str, target: Target) -> OpenController:
         """The card of an address. Raises NotFoundError."""
         if self._units is None:
-            await self.look()
+            await self.search_cards()
         unit = (self._units or {}).get(prefix)
         if unit is None:
             raise self._unknown(prefix) or not_found_error(target)
@@ -117,7 +124,7 @@ class OpenControllers:
 
     def _unknown(self, prefix: str) -> ToolFailedError | None:
         """Why it is not known whether there is such a card; None where it is known."""
-        said = next((problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None) or next(
-            iter(troubles(self.tried)), None
-        )
-        return None if said is None else ToolFailedError(said.message, hint=said.hint)
+        reason = next(
+            (problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None
+        ) or next(iter(tool_problems(self.tried)), None)
+        return None if reason is None else ToolFailedError(reason.message, hint=reason.hint)

@@ -13,10 +13,11 @@ from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
 from backends.values import dataclass
+from backends.vendors._cards import ReportedValue
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, PartView
 from backends.vendors.smartarray.effective import power_text
-from backends.vendors.smartarray.facts import CardText, LogicalDrive, SmartArrayValue
+from backends.vendors.smartarray.facts import CardText, LogicalDrive
 
 CACHED = "cached"
 """By this key the numbers of the other logical drives of the array that had the cache, `2,3`."""
@@ -69,21 +70,23 @@ _MOVES = {
 
 
 def planned(
-    view: PartView, wish: RequestedValue, identity: Identity, companions: Mapping[str, str] | None = None
+    view: PartView, request: RequestedValue, identity: Identity, companions: Mapping[str, str] | None = None
 ) -> Change:
     """The change of any setting. `companions`: with which its value comes back, where it had it before.
 
     Raises InvalidValueError where the tool has no word.
     """
-    key = wish.setting.key
-    present = companions_now(view, key, wish.value)
-    after = view if view.volume is None or key != "acceleration" else _accelerated_view(view, view.volume, wish.value)
-    there = companions is not None and wish.value == wish.now.now
-    forward = () if there else _lines(view, key, wish.value, companions or {})
-    before = wish.now.now
-    back = () if there or before is None or not is_understood(before) else _lines(after, key, before, present)
+    key = request.setting.key
+    present = companions_now(view, key, request.value)
+    after = (
+        view if view.volume is None or key != "acceleration" else _accelerated_view(view, view.volume, request.value)
+    )
+    there = companions is not None and request.value == request.now.now
+    forward = () if there else _lines(view, key, request.value, companions or {})
+    before = request.now.now
+    undo = () if there or before is None or not is_understood(before) else _lines(after, key, before, present)
     lock = view.tool.lock_name if view.volume is None else with_disk(view.tool.lock_name, identity)
-    change = wish.change(_steps(forward), _steps(back), identity, lock)
+    change = request.change(_steps(forward), _steps(undo), identity, lock)
     text, risk = change.risk_text, change.risk
     if risk is Risk.POWER_LOSS and change.key in ("write_cache", "acceleration", "no_battery_write_cache"):
         text = f"{text} Now {power_text(view.card)}."
@@ -124,14 +127,14 @@ def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) 
         return tool.set_card(text, key, value)
     lines = tool.set_volume(text, volume, key, value)
     cached = companions[CACHED].split(",") if CACHED in companions else []
-    bare = _accelerated(text, volume, "none")
+    bare = _with_acceleration(text, volume, "none")
     mates = [mate for mate in _mates(bare, volume) if str(mate.number) in cached]
     return (*lines, *(line for mate in mates for line in tool.set_volume(bare, mate, key, "controller-cache")))
 
 
 def require_own_step(change: Change, view: PartView) -> None:
     """Raises RefusedError for a step that does anything else to the card than this change of this very thing."""
-    if change.key == "acceleration" and all(_accelerates_ours(view, step) for step in change.writes):
+    if change.key == "acceleration" and all(_is_own_acceleration(view, step) for step in change.writes):
         return
     try:
         require_equal_steps(change, _steps(_lines(view, change.key, change.after, {})))
@@ -139,30 +142,30 @@ def require_own_step(change: Change, view: PartView) -> None:
         raise RefusedError(error.message) from error
 
 
-def _accelerates_ours(view: PartView, step: ChangeStep) -> bool:
+def _is_own_acceleration(view: PartView, step: ChangeStep) -> bool:
     """Whether a step switches the cache of a logical drive of this very array, or its Smart Path."""
-    told, volume = accelerates(step), view.volume
-    if told is None or volume is None or (step.argv[0], told.card) != (view.tool.tool, view.card.number):
+    target, volume = accelerates(step), view.volume
+    if target is None or volume is None or (step.argv[0], target.card) != (view.tool.tool, view.card.number):
         return False
     mates = [str(mate.number) for mate in _mates(view.text, volume)]
-    return told.volume in mates if told.array is None else told.array == volume.array
+    return target.volume in mates if target.array is None else target.array == volume.array
 
 
 def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartView:
-    after = _accelerated(view.text, volume, value)
+    after = _with_acceleration(view.text, volume, value)
     return replace(view, text=after, volume=after.volume(volume.number))
 
 
-def _accelerated(text: CardText, volume: LogicalDrive, value: str) -> CardText:
+def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> CardText:
     """The card as it will be: Smart Path is the whole array's, the cache each logical drive's own."""
     whole = "smart-path" in (value, _served(volume))
-    others = "smart-path" if value == "smart-path" else "none"
+    mates_value = "smart-path" if value == "smart-path" else "none"
 
     def after(drive: LogicalDrive) -> LogicalDrive:
         if drive.number == volume.number:
-            return replace(drive, acceleration=SmartArrayValue(value=value, raw=value))
+            return replace(drive, acceleration=ReportedValue(value=value, raw=value))
         return (
-            replace(drive, acceleration=SmartArrayValue(value=others, raw=others))
+            replace(drive, acceleration=ReportedValue(value=mates_value, raw=mates_value))
             if whole and drive.array == volume.array
             else drive
         )

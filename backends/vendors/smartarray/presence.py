@@ -28,8 +28,8 @@ SERIES_DRIVERS = ("aacraid",)
 
 async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> tuple[str, ...]:
     """PCI addresses of the cards that these drivers have bound."""
-    matches = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
-    return tuple(sorted(path.rsplit("/", 1)[-1] for path in matches))
+    paths = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
+    return tuple(sorted(path.rsplit("/", 1)[-1] for path in paths))
 
 
 async def anything(host: Host) -> bool:

@@ -9,10 +9,11 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, State
 from backends.settings import Choice, Reading, Span, available_unless, offer
 from backends.sizes import size_words
+from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
-from backends.vendors.smartarray.effective import InForce, cache_text, cache_works, power_text, without_battery
-from backends.vendors.smartarray.facts import UNKNOWN, Family, SmartArrayValue
+from backends.vendors.smartarray.effective import cache_text, cache_works, power_text, without_battery
+from backends.vendors.smartarray.facts import Family
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.vocabulary import PENDING
 
@@ -26,36 +27,36 @@ def readings(view: PartView, family: Family) -> dict[str, Reading]:
         return {setting.key: _drive_cache(view) for setting in DRIVE_SETTINGS[family]}
     if view.volume is None:
         return {setting.key: _card_value(view, setting.key) for setting in CARD_SETTINGS[family]}
-    made = {
+    readers = {
         "acceleration": acceleration,
         "write_cache": _write_cache,
         "read_cache": _read_cache,
         "strip_size": strip,
     }
-    return {setting.key: made[setting.key](view) for setting in VOLUME_SETTINGS[family]}
+    return {setting.key: readers[setting.key](view) for setting in VOLUME_SETTINGS[family]}
 
 
 def _reading(
     view: PartView,
-    phrase: SmartArrayValue | None,
+    phrase: ReportedValue | None,
     legal: tuple[Choice, ...],
     against: str | None,
     *,
     span: Span | None = None,
-    force: InForce = (None, None),
+    force: EffectiveValue = AS_SET,
 ) -> Reading:
     return Reading(
         now=None if phrase is None else phrase.value,
         raw=None if phrase is None else phrase.raw,
-        effective=force[0],
-        why_effective=force[1],
+        effective=force.value,
+        why_effective=force.why,
         choices=legal,
         span=span,
         availability=available_unless(view.text.cut or against, _unsettled(phrase, legal, span), view.why_not),
     )
 
 
-def _unsettled(phrase: SmartArrayValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
+def _unsettled(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
     """Return what is not known of the present value, so that it could not be put back."""
     if phrase is None:
         return "the card does not report it"
@@ -69,7 +70,7 @@ def _unsettled(phrase: SmartArrayValue | None, legal: tuple[Choice, ...], span: 
     return None
 
 
-def _sayable(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | None:
+def _unsettable_reason(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | None:
     """Why the tool cannot be told any of these; None where it can."""
     for choice in legal or (offer("1"),):
         try:
@@ -79,7 +80,7 @@ def _sayable(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | N
     return None
 
 
-def _stands_against(view: PartView) -> str | None:
+def _blocked_reason(view: PartView) -> str | None:
     """What rules out every change of a card."""
     card = view.card
     if card.locked is not None:
@@ -92,13 +93,13 @@ def _card_value(view: PartView, key: str) -> Reading:
     phrase = card.values.get(key)
     legal, span = choices.of_card(view, key), choices.span(card, key)
     pending = card.values.get(PENDING) if key == "power_mode" else None
-    force: InForce = (None, None)
+    force: EffectiveValue = AS_SET
     if pending is not None and phrase is not None and pending.value != phrase.value:
-        force, phrase = (phrase.value, "the next reboot brings the new mode"), pending
-    against = _stands_against(view)
+        force, phrase = EffectiveValue(phrase.value, "the next reboot brings the new mode"), pending
+    against = _blocked_reason(view)
     if against is None and phrase is not None:
         against = (
-            _sayable(legal, lambda value: view.tool.set_card(view.text, key, value))
+            _unsettable_reason(legal, lambda value: view.tool.set_card(view.text, key, value))
             or (None if view.text.volumes else "the card has no logical drive, and its firmware refuses it until then")
             or (_no_ratio(view) if key == "cache_ratio" else None)
             or (_all_bypass(view) if key == "no_battery_write_cache" else None)
@@ -116,8 +117,12 @@ def _no_ratio(view: PartView) -> str | None:
 
 def _all_bypass(view: PartView) -> str | None:
     """Without a logical drive that may use the cache the firmware does not care for its battery (the same library)."""
-    matches = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
-    return "the firmware refuses it while every logical drive bypasses the cache" if matches == {"smart-path"} else None
+    accelerators = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
+    return (
+        "the firmware refuses it while every logical drive bypasses the cache"
+        if accelerators == {"smart-path"}
+        else None
+    )
 
 
 def _busy(view: PartView) -> str | None:
@@ -140,10 +145,10 @@ def acceleration(view: PartView) -> Reading:
     def say(value: str) -> object:
         return view.tool.set_volume(view.text, volume, "acceleration", value)
 
-    legal = tuple(choice for choice in offered if _sayable((choice,), say) is None)
-    against = _stands_against(view)
+    legal = tuple(choice for choice in offered if _unsettable_reason((choice,), say) is None)
+    against = _blocked_reason(view)
     if against is None and volume.acceleration is not None:
-        against = (None if legal else _sayable(offered, say)) or _busy(view)
+        against = (None if legal else _unsettable_reason(offered, say)) or _busy(view)
     return _reading(view, volume.acceleration, legal, against)
 
 
@@ -153,14 +158,14 @@ def _write_cache(view: PartView) -> Reading:
     phrase, force = effective.write_policy(card, volume), effective.write_cache(card, volume)
     if card.family is Family.SMART:
         return _reading(view, phrase, (), FOLLOWS, force=force)
-    against = _stands_against(view) or (_offline(view) if phrase is not None else None)
+    against = _blocked_reason(view) or (_offline(view) if phrase is not None else None)
     return _reading(view, phrase, choices.write_cache(card), against, force=force)
 
 
 def _read_cache(view: PartView) -> Reading:
     volume = view.volume
     assert volume is not None
-    against = _stands_against(view) or (_offline(view) if volume.read_cache is not None else None)
+    against = _blocked_reason(view) or (_offline(view) if volume.read_cache is not None else None)
     return _reading(view, volume.read_cache, choices.READ_CACHE, against, force=effective.read_cache(volume))
 
 
@@ -176,11 +181,11 @@ def strip(view: PartView) -> Reading:
     volume = view.volume
     assert volume is not None
     size = volume.strip_bytes
-    phrase = None if size is None else SmartArrayValue(value=str(size), raw=size_words(size))
+    phrase = None if size is None else ReportedValue(value=str(size), raw=size_words(size))
     legal = choices.strips(view)
-    against = _stands_against(view)
+    against = _blocked_reason(view)
     if against is None and phrase is not None:
-        against = _sayable(legal, lambda value: view.tool.set_volume(view.text, volume, "strip_size", value))
+        against = _unsettable_reason(legal, lambda value: view.tool.set_volume(view.text, volume, "strip_size", value))
         if against is not None:
             against = (
                 "arcconf moves data only when all drives are named again, and drops those that are not: not offered"
@@ -207,5 +212,5 @@ def _drive_cache(view: PartView) -> Reading:
     drive = view.drive
     assert drive is not None
     out = drive.state in GONE
-    against = _stands_against(view) or (f"the drive is {drive.state_raw}" if out else None)
+    against = _blocked_reason(view) or (f"the drive is {drive.state_raw}" if out else None)
     return _reading(view, drive.write_cache, choices.DRIVE_CACHE, against)

@@ -15,7 +15,6 @@ LINE = 2000
 _NUMBER = re.compile(r"-?\d{1,18}(?:[.,]\d{1,6})*", re.ASCII)
 _LINK_SPEED = re.compile(r"\d{1,2}(?:\.\d)? ?G(?:b/s|bps)", re.ASCII | re.IGNORECASE)
 _NAA = re.compile(r"[0-9A-Fa-f]{16}(?:[0-9A-Fa-f]{16})?", re.ASCII)
-_PLACE = re.compile(r"[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3}", re.ASCII)
 _LEVEL = re.compile(r"(?:RAID)?\s*(\d{1,2}(?:\s?\+\s?\d)?)(?!\d)", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s?%", re.ASCII)
 
@@ -56,7 +55,7 @@ def field(text: str) -> tuple[str, str] | None:
     return None
 
 
-def told(value: str | None, limit: int = 128) -> str | None:
+def value_or_none(value: str | None, limit: int = 128) -> str | None:
     """A value, cleaned; None where the tool has words for nothing."""
     text = clean(value or "", limit)
     return None if text.lower() in ("", "none", "n/a", "not applicable", "not available", "unknown") else text
@@ -95,12 +94,6 @@ def naa(text: str | None) -> str | None:
     return word.lower() if _NAA.fullmatch(word) and set(word) != {"0"} else None
 
 
-def place(text: str | None) -> str | None:
-    """`2I:1:3`; None for what names no place."""
-    word = (text or "").strip()
-    return word if _PLACE.fullmatch(word) else None
-
-
 def level(text: str | None) -> Level:
     """The level; three copies are RAID 1 or 10 as well."""
     match = _LEVEL.match((text or "").strip())
@@ -109,8 +102,8 @@ def level(text: str | None) -> Level:
 
 def state(text: str | None, table: Mapping[str, State]) -> State:
     """What the words of a state mean, by their beginning: what follows tells how far it is."""
-    words = " ".join((text or "").lower().split())
-    return next((state for front, state in table.items() if words.startswith(front)), State.UNKNOWN)
+    status = " ".join((text or "").lower().split())
+    return next((state for front, state in table.items() if status.startswith(front)), State.UNKNOWN)
 
 
 def progress(text: str | None) -> float | None:

@@ -106,16 +106,16 @@ async def places_of(host: Host, program: Program, family: Family) -> tuple[str, 
 
 async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
     """PCI addresses of the cards that may be a program's."""
-    matches = []
+    addresses = []
     for address in await kernel_cards(host, program.drivers):
         vendor = await host.read(f"/sys/bus/pci/devices/{address}/subsystem_vendor") or ""
         if vendor not in program.foreign or not await host.list(f"/sys/bus/pci/drivers/smartpqi/{address}"):
-            matches.append(address)
-    return tuple(matches)
+            addresses.append(address)
+    return tuple(addresses)
 
 
-async def attempts(host: Host, program: Program, made: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:
-    """Every copy of a program that was asked, up to one that sees a card; what speaks to each is kept in `made`.
+async def probe_program(host: Host, program: Program, tools: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:
+    """Every copy of a program that was asked, up to one that sees a card; what speaks to each is kept in `tools`.
 
     Where the kernel has cards, a tool that none of them may belong to is not asked.
     """
@@ -129,7 +129,7 @@ async def attempts(host: Host, program: Program, made: dict[str, ArrayTool]) -> 
         if path is None or real in asked or real is None:
             continue
         asked.add(real)
-        tried.append(await _ask(program, path, made.setdefault(path, program.make(host, path))))
+        tried.append(await _ask(program, path, tools.setdefault(path, program.make(host, path))))
         if tried[-1].numbers:
             break
     return tuple(tried)
@@ -137,8 +137,8 @@ async def attempts(host: Host, program: Program, made: dict[str, ArrayTool]) -> 
 
 async def _ask(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolProbe:
     try:
-        seen = await tool.cards()
-        return SmartArrayToolProbe(kind=program, path=path, tool=tool, numbers=seen.numbers, cut=seen.cut)
+        cards = await tool.cards()
+        return SmartArrayToolProbe(kind=program, path=path, tool=tool, numbers=cards.numbers, cut=cards.cut)
     except RaidbenchError as error:
         return SmartArrayToolProbe(
             kind=program, path=path, tool=tool, trouble=error.message.rstrip("."), hint=error.hint
@@ -148,7 +148,7 @@ async def _ask(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolPr
 # -- what to tell of tools and cards that do not find each other. Pure but for a look at sysfs ------------------------
 
 
-def troubles(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
+def tool_problems(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
     """Tools that gave no answer, or half of one."""
     silent = [
         Problem(where=NAME, message=clean(f"{probe.sentence().rstrip('.')}.", 400), hint=probe.hint)
@@ -159,19 +159,23 @@ def troubles(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
     return (*silent, *half)
 
 
-async def unseen(host: Host, tried: Sequence[SmartArrayToolProbe], seen: int) -> tuple[Problem, ...]:
-    """What to say where the kernel has more cards than the `seen` that the tools tell of."""
+async def unseen_card_problems(
+    host: Host, tried: Sequence[SmartArrayToolProbe], seen_cards: int
+) -> tuple[Problem, ...]:
+    """What to say where the kernel has more cards than the `seen_cards` that the tools tell of."""
     cards = await kernel_cards(host)
-    if len(cards) <= seen:
+    if len(cards) <= seen_cards:
         return ()
     fit = [program.name for program in PROGRAMS if await cards_of(host, program)]
     asked = {probe.kind.name for probe in tried}
-    said = "; ".join(
+    sentences = "; ".join(
         probe.sentence() for probe in tried if not probe.trouble
     )  # what is the matter with others is told apart
-    why = f": {said}" if said else "" if tried else ": none is installed"
+    why = f": {sentences}" if sentences else "" if tried else ": none is installed"
     which = "a Smart Array or Adaptec card" if len(cards) == 1 else f"{len(cards)} Smart Array or Adaptec cards"
-    text = f"The kernel has {which} that no tool sees{why}." if not seen else f"The kernel has {which}, {said}."
+    text = (
+        f"The kernel has {which} that no tool sees{why}." if not seen_cards else f"The kernel has {which}, {sentences}."
+    )
     hint = f"Install {' or '.join(sorted(set(fit) - asked, reverse=True))}." if set(fit) - asked else LOOK_AGAIN
     if not host.is_root:
         hint = "Run raidbench as root: without it these tools see nothing."

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from backends.model import GONE, Health, State
 from backends.text import clean
+from backends.vendors._cards import UNKNOWN, ReportedValue
 from backends.vendors.smartarray import text as texts
-from backends.vendors.smartarray.facts import UNKNOWN, SmartArrayValue
-from backends.vendors.smartarray.text import count, number, told
+from backends.vendors.smartarray.text import count, number, value_or_none
 
 _SWITCH = {
     "enable": "enable",
@@ -25,9 +25,9 @@ _SWITCH = {
 }
 
 
-def phrase(raw: str, value: str | None) -> SmartArrayValue:
+def phrase(raw: str, value: str | None) -> ReportedValue:
     """What was said and what it means; `unknown` where that is not understood."""
-    return SmartArrayValue(value=UNKNOWN if value is None else value, raw=clean(raw))
+    return ReportedValue(value=UNKNOWN if value is None else value, raw=clean(raw))
 
 
 def switch(text: str) -> str | None:
@@ -169,14 +169,14 @@ SERIES: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
 
 def values(
     fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]
-) -> dict[str, SmartArrayValue]:
+) -> dict[str, ReportedValue]:
     """The settings of a table that the fields (by label in lower case) tell."""
-    matches = {}
+    by_key = {}
     for key, labels, meaning in table:
         text = next((fields[label.lower()] for label in labels if label.lower() in fields), None)
-        if text is not None and told(text) is not None:
-            matches[key] = phrase(text, meaning(text))
-    return matches
+        if text is not None and value_or_none(text) is not None:
+            by_key[key] = phrase(text, meaning(text))
+    return by_key
 
 
 PREDICTED = "predictive failure"
@@ -215,10 +215,10 @@ _FLAGS = ("s.m.a.r.t.", "pfa", "ssd smart trip wearout", "56 day warning present
 def drive_state(raw: str, table: Mapping[str, State]) -> tuple[State, bool | None]:
     """Return the state of a drive, and whether its status announces its failure (None: nothing to tell from)."""
     parts = [part for part in raw.split(",") if part.strip()]
-    others = [part for part in parts if PREDICTED not in part.lower()]
-    state = texts.state(",".join(others), table)
-    if len(others) < len(parts):
-        return State.ONLINE if not others else state, True
+    other_parts = [part for part in parts if PREDICTED not in part.lower()]
+    state = texts.state(",".join(other_parts), table)
+    if len(other_parts) < len(parts):
+        return State.ONLINE if not other_parts else state, True
     return state, False if state not in (*GONE, State.UNKNOWN) else None
 
 
@@ -227,19 +227,19 @@ def read_health(fields: Mapping[str, str], announced: bool | None) -> Health:
 
     `fields`: values by their labels in lower case. `announced`: whether its status announces its failure.
     """
-    flags = [said for key in _FLAGS if (said := _flag(fields.get(key))) is not None]
+    flags = [flag_value for key in _FLAGS if (flag_value := _flag(fields.get(key))) is not None]
     predictive = _counts(fields, _PREDICTIVE)
     if announced is not None:
         flags.append(announced)
     if not flags and predictive:
         flags.append(max(predictive) > 0)
     media = [sum(counts) for keys in _MEDIA if (counts := _counts(fields, keys))]
-    other = _counts(fields, _OTHER)
-    left = texts.number(texts.told(fields.get("usage remaining")))
+    other_errors = _counts(fields, _OTHER)
+    left = texts.number(texts.value_or_none(fields.get("usage remaining")))
     return Health(
         predicts_failure=any(flags) if flags else None,
         media_errors=max(media, default=None),
-        other_errors=sum(other) if other else None,
+        other_errors=sum(other_errors) if other_errors else None,
         predictive_errors=max(predictive, default=None),
         wear_percent=round(100 - left, 2) if left is not None and 0 <= left <= 100 else None,
         temperature=_degrees(fields, "current temperature (c)", "current temperature", "temperature"),

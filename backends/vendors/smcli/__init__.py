@@ -1,7 +1,31 @@
 """IBM DS3000, DS4000, DS5000 and their NetApp E-Series and Dell MD kin, through SMcli."""
 
+from backends.host import Host
 from backends.protocol import Vendor, lazy_backend
-from backends.vendors.smcli.presence import installed
+from backends.tool_output import CompletenessCheck, last_line
+
+PLACES = (
+    "/opt/IBM_DS/client/SMcli",
+    "/opt/IBM_DS4000/client/SMcli",
+    "/opt/SMgr/client/SMcli",
+    "/opt/dell/mdstoragemanager/client/SMcli",
+    "/opt/dell/mdstoragesoftware/mdstoragemanager/client/SMcli",
+    "SMcli",
+)
+"""Where its packages put it, then PATH."""
+
+WHOLE = CompletenessCheck(
+    tool="SMcli",
+    mark="its last line is `SMcli completed successfully.` or `SMcli failed.`",
+    missing=last_line("SMcli completed successfully.", "SMcli failed."),
+    statuses=frozenset(),
+)
+
+
+async def installed(host: Host) -> bool:
+    """Return whether SMcli is there; nothing is run."""
+    return host.which(PLACES) is not None
+
 
 VENDOR = Vendor(
     name="smcli",

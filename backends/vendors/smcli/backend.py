@@ -23,13 +23,12 @@ from backends.tool_output import ToolOutput, deduplicated_problems, judge_output
 from backends.topology import scan_topology
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
-from backends.vendors.smcli.dialects import DIALECTS, done, is_valid_name, names_in, refusal
+from backends.vendors.smcli import PLACES, WHOLE
+from backends.vendors.smcli.dialects import DIALECTS, is_carried_out, is_valid_name, names_in, refusal
 from backends.vendors.smcli.facts import SystemProfile, parse_profile, whole_sections
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
-from backends.vendors.smcli.presence import PLACES, WHOLE
 from backends.vendors.smcli.readings import SYSTEM_SETTINGS, VOLUME_SETTINGS, SystemView, readings
 from backends.vendors.smcli.statements import (
-    asked,
     candidates,
     companions_now,
     identity,
@@ -37,6 +36,7 @@ from backends.vendors.smcli.statements import (
     legal_companions,
     plan_logical_drive,
     require_room,
+    script_argv,
     step,
     threshold_warning,
     value_before,
@@ -48,7 +48,7 @@ READ_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SystemPlace:
+class _SystemAddress:
     """A target's disk system and logical drive."""
 
     system: str
@@ -70,15 +70,15 @@ class Smcli(Settable[SystemView]):
         program = self._host.which(PLACES)
         if program is None:
             return Inventory()
-        listed = await self._heard((program, "-d"))
-        picture, found = await scan_topology(self._host), Inventory(problems=deduplicated_problems((listed,)))
+        listed = await self._run((program, "-d"))
+        picture, merged = await scan_topology(self._host), Inventory(problems=deduplicated_problems((listed,)))
         for name in names_in(listed.text):
             try:
-                found = found.merge(inventory(await self._profile(program, name), picture))
+                merged = merged.merge(inventory(await self._profile(program, name), picture))
             except RaidbenchError as error:
                 problem = Problem(where=f"{NAME}:{name}", message=error.message, hint=error.hint)
-                found = found.merge(Inventory(problems=(problem,)))
-        return found
+                merged = merged.merge(Inventory(problems=(problem,)))
+        return merged
 
     async def cached_inventory(self) -> Inventory:
         """As `inventory`, of what each disk system told last: the same profile is read for settings."""
@@ -87,10 +87,10 @@ class Smcli(Settable[SystemView]):
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a disk system, and of a logical drive; drives have none."""
-        place = _place_of(target)
-        if place is None:
+        address = _parse_address(target)
+        if address is None:
             return ()
-        return SYSTEM_SETTINGS if place.volume is None else VOLUME_SETTINGS
+        return SYSTEM_SETTINGS if address.volume is None else VOLUME_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Every setting now, asked of the disk system; drives have none. Raises as `Settable.read`."""
@@ -98,67 +98,67 @@ class Smcli(Settable[SystemView]):
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """The same out of the last profile: to ask takes half a minute."""
-        return readings(await self._view(target, kept=True)) if self.settings(target) else {}
+        return readings(await self._view(target, cached=True)) if self.settings(target) else {}
 
     async def seen(self, target: Target, *, back: bool = False) -> SystemView:
         """A disk system or logical drive as its profile tells it now."""
         return await self._view(target)
 
-    async def readings_of(self, seen: SystemView) -> Mapping[str, Reading]:
+    async def readings_of(self, view: SystemView) -> Mapping[str, Reading]:
         """What the profile says, and what may be set."""
-        return readings(seen)
+        return readings(view)
 
-    def identity_of(self, seen: SystemView, key: str) -> Identity:
+    def identity_of(self, view: SystemView, key: str) -> Identity:
         """By world wide name."""
-        return identity(seen)
+        return identity(view)
 
-    async def lock_for(self, seen: SystemView, key: str) -> str:
+    async def lock_for(self, view: SystemView, key: str) -> str:
         """That of the disk, which runs on it take too; of the disk system for what holds for all of it."""
-        node = node_of(seen.volume, await scan_topology(self._host)) if seen.volume is not None else None
+        node = node_of(view.volume, await scan_topology(self._host)) if view.volume is not None else None
         return (
-            await lock_of(self._host, node.name) if node is not None else lock_name(seen.profile.wwn, seen.profile.name)
+            await lock_of(self._host, node.name) if node is not None else lock_name(view.profile.wwn, view.profile.name)
         )
 
     def steps(
-        self, seen: SystemView, key: str, value: str, companions: Mapping[str, str] | None
+        self, view: SystemView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
         """One statement."""
-        return (step(seen, key, value),) if key in readings(seen) else ()
+        return (step(view, key, value),) if key in readings(view) else ()
 
-    def order(self, seen: SystemView, values: Mapping[str, str]) -> Sequence[str]:
+    def order(self, view: SystemView, values: Mapping[str, str]) -> Sequence[str]:
         """Both thresholds in the order in which none crosses the other."""
-        return in_order_of_thresholds(seen, values)
+        return in_order_of_thresholds(view, values)
 
-    def after(self, seen: SystemView, key: str, value: str) -> SystemView:
+    def after(self, view: SystemView, key: str, value: str) -> SystemView:
         """With a threshold as it will be."""
-        return with_value(seen, key, value)
+        return with_value(view, key, value)
 
-    def check_restorable(self, seen: SystemView, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, view: SystemView, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
 
-    def legal_companions(self, seen: SystemView, key: str) -> Mapping[str, Pattern[str]]:
+    def legal_companions(self, view: SystemView, key: str) -> Mapping[str, Pattern[str]]:
         """With a threshold, what the other one was."""
         return legal_companions(key)
 
     def finished(
-        self, seen: SystemView, wish: RequestedValue, companions: Mapping[str, str] | None, change: Change
+        self, view: SystemView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
         """With the other threshold. Raises BlockedError where that is in the way of one that comes back."""
         if companions is not None:
-            require_room(seen, wish, companions)
-        output = threshold_warning(seen, change.key, change.after)
-        text = f"{change.risk_text} {output}".strip() if output else change.risk_text
-        return replace(change, risk_text=text, companions=companions_now(seen, wish.setting.key))
+            require_room(view, request, companions)
+        warning = threshold_warning(view, change.key, change.after)
+        text = f"{change.risk_text} {warning}".strip() if warning else change.risk_text
+        return replace(change, risk_text=text, companions=companions_now(view, request.setting.key))
 
-    async def take(self, seen: SystemView, change: Change, step: ChangeStep) -> None:
+    async def take(self, view: SystemView, change: Change, step: ChangeStep) -> None:
         """One statement after the other."""
         async with self._one:
-            await super().take(seen, change, step)
+            await super().take(view, change, step)
 
     def refusal(self, done: Completed) -> str:
         """Why SMcli did not do it, in its own words; "" if it says that it did."""
-        return _refusal(done)
+        return "" if is_carried_out(done.stdout) else refusal(f"{done.stdout}\n{done.stderr}")
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """The drives of every disk system, by what each told last: to ask takes half a minute."""
@@ -169,7 +169,7 @@ class Smcli(Settable[SystemView]):
             for candidate in candidates(inventory(profile, picture).drives, profile.cut.rstrip("."))
         )
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The statements for a logical drive, which are shown alone. The disk system is asked anew."""
         if assume_clean:
             raise InvalidValueError("A disk system is not told that its parity is right.", hint="That is for md alone.")
@@ -177,21 +177,21 @@ class Smcli(Settable[SystemView]):
             raise InvalidValueError("It is not said which disk system makes it.")
         view = await self._view(controller)
         drives = inventory(view.profile, await scan_topology(self._host)).drives
-        require_still_free(wish, candidates(drives, view.profile.cut.rstrip(".")))
-        return plan_logical_drive(wish, view.profile, view.program)
+        require_still_free(request, candidates(drives, view.profile.cut.rstrip(".")))
+        return plan_logical_drive(request, view.profile, view.program)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """SMcli without a disk system, and disk systems that do not answer or are not well."""
         program = self._host.which(PLACES)
         if program is None:
             return ()
-        listed = await self._heard((program, "-d"))
-        said, names = listed.text, names_in(listed.text)
+        listed = await self._run((program, "-d"))
+        answer, names = listed.text, names_in(listed.text)
         if listed.problem is not None and not names:
             return (listed.problem,)
         if not names:
             hint = "Add them with: SMcli -A ADDRESS ADDRESS"
-            return (Problem(where=NAME, message=f"SMcli lists no disk system: {refusal(said)}", hint=hint),)
+            return (Problem(where=NAME, message=f"SMcli lists no disk system: {refusal(answer)}", hint=hint),)
         problems: list[Problem] = []
         for name in names:
             try:
@@ -200,39 +200,39 @@ class Smcli(Settable[SystemView]):
                 problems.append(Problem(where=f"{NAME}:{name}", message=error.message, hint=error.hint))
                 continue
             if (offline := profile.offline) is not None:
-                message = f"The controller of {name} in {offline.name} is {offline.said('status')}."
+                message = f"The controller of {name} in {offline.name} is {offline.text_of('status')}."
                 problems.append(
                     Problem(where=f"{NAME}:{name}", message=message, hint="Look at it in the Storage Manager.")
                 )
         return tuple(problems)
 
-    async def _view(self, target: Target, *, kept: bool = False) -> SystemView:
+    async def _view(self, target: Target, *, cached: bool = False) -> SystemView:
         """What a target is now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
-        place = _place_of(target)
+        address = _parse_address(target)
         program = self._host.which(PLACES)
-        if place is None or program is None:
+        if address is None or program is None:
             raise not_found_error(target)
-        profile = self._kept.get(place.system) if kept else None
+        profile = self._kept.get(address.system) if cached else None
         if profile is None:
-            profile = await self._profile(program, place.system)
+            profile = await self._profile(program, address.system)
         frozen = profile.cut.rstrip(".") or await denial_of(self._host, program)
         view = SystemView(program=program, profile=profile, frozen=frozen)
-        if place.volume is None:
+        if address.volume is None:
             return view
-        volume = next((part for part in profile.volumes if part.name == place.volume), None)
+        volume = next((part for part in profile.volumes if part.name == address.volume), None)
         if volume is None:
             raise ToolFailedError(profile.cut) if profile.cut else gone_error(target)
         return SystemView(program=program, profile=profile, volume=volume, frozen=view.frozen)
 
     async def _profile(self, program: str, name: str) -> SystemProfile:
         """That of the disk system of a name, asked in the words of each dialect. Raises ToolFailedError."""
-        said = ""
-        for nouns in DIALECTS:
-            tool_output = await self._heard(asked(program, name, f"show {nouns.system} profile;"))
-            said = tool_output.text
-            profile = parse_profile(whole_sections(said) if tool_output.cut else said)
+        answer = ""
+        for terms in DIALECTS:
+            tool_output = await self._run(script_argv(program, name, f"show {terms.system} profile;"))
+            answer = tool_output.text
+            profile = parse_profile(whole_sections(answer) if tool_output.cut else answer)
             if profile is not None and profile.name == name:
-                line = Command(argv=asked(program, name, f"show {nouns.system} profile;"))
+                line = Command(argv=script_argv(program, name, f"show {terms.system} profile;"))
                 if profile.misnamed:
                     raise ToolFailedError(refused_text(line, profile.misnamed), hint=manual_run_hint(line))
                 twice = refused_text(line, profile.twice) if profile.twice else ""
@@ -241,24 +241,20 @@ class Smcli(Settable[SystemView]):
                 return profile
             if tool_output.problem is not None:
                 raise ToolFailedError(tool_output.problem.message, hint=tool_output.problem.hint)
-        raise ToolFailedError(f"SMcli does not tell of {clean(name)}: {refusal(said)}")
+        raise ToolFailedError(f"SMcli does not tell of {clean(name)}: {refusal(answer)}")
 
-    async def _heard(self, argv: tuple[str, ...]) -> ToolOutput:
+    async def _run(self, argv: tuple[str, ...]) -> ToolOutput:
         """What SMcli prints, refusals on standard error too. Raises ToolFailedError, ToolTimeoutError."""
         command = Command(argv=argv, timeout=READ_SECONDS)
         async with self._one:
-            ended = await self._host.run(command)
-        said = ended if ended.stdout.strip() else replace(ended, stdout=ended.stderr, stderr="")
-        return judge_output(WHOLE, command, NAME, ended if WHOLE.lost(said) else said)
+            done = await self._host.run(command)
+        answer = done if done.stdout.strip() else replace(done, stdout=done.stderr, stderr="")
+        return judge_output(WHOLE, command, NAME, done if WHOLE.lost(answer) else answer)
 
 
-def _place_of(target: Target) -> _SystemPlace | None:
+def _parse_address(target: Target) -> _SystemAddress | None:
     """The disk system and logical drive of an address; None for a drive, and for what can be neither."""
     system, slash, volume = target.address.partition("/")
     if target.backend != NAME or not is_valid_name(system) or volume.startswith("drive ") or (slash and not volume):
         return None
-    return _SystemPlace(system=system, volume=volume or None)
-
-
-def _refusal(ended: Completed) -> str:
-    return "" if done(ended.stdout) else refusal(f"{ended.stdout}\n{ended.stderr}")
+    return _SystemAddress(system=system, volume=volume or None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backends.protocol import RootReads
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.smcli.presence import PLACES
+from backends.vendors.smcli import PLACES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ _FRAME = (
 )
 
 
-def done(text: str) -> bool:
+def is_carried_out(text: str) -> bool:
     """Whether the answer is that of a statement which was carried out to its end."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return bool(lines) and lines[-1] == "SMcli completed successfully." and "Script execution complete." in lines
@@ -45,18 +45,18 @@ def done(text: str) -> bool:
 
 def refusal(text: str) -> str:
     """What it says beside its frame, where it did not carry it out."""
-    words = " ".join(line for each in text.splitlines() if (line := each.strip()) and line not in _FRAME)
-    return clean(words, 300) or "SMcli did not say that it was carried out"
+    sentence = " ".join(line for row in text.splitlines() if (line := row.strip()) and line not in _FRAME)
+    return clean(sentence, 300) or "SMcli did not say that it was carried out"
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """Names of the disk systems in an answer to `SMcli -d`: the first column; sentences have no columns."""
-    matches: dict[str, None] = {}
+    names: dict[str, None] = {}
     for line in text.splitlines()[:2000]:
-        name, _, rest = line.strip().replace("  ", "\t").partition("\t")
-        if rest.strip() and is_valid_name(name := name.strip()):
-            matches[name] = None
-    return tuple(matches)
+        name, _, other_columns = line.strip().replace("  ", "\t").partition("\t")
+        if other_columns.strip() and is_valid_name(name := name.strip()):
+            names[name] = None
+    return tuple(names)
 
 
 def is_valid_name(name: str) -> bool:

@@ -27,7 +27,7 @@ class SystemPart:
     members: tuple[str, ...] = ()
     """Places of the drives of an array."""
 
-    def said(self, *labels: str) -> str | None:
+    def text_of(self, *labels: str) -> str | None:
         """The first row of one of these labels; its unit may follow in brackets."""
         rows = self.rows.items()
         return next(
@@ -36,11 +36,11 @@ class SystemPart:
 
     def size(self, *labels: str) -> int | None:
         """Bytes in such a row."""
-        return read_size(self.said(*labels))
+        return read_size(self.text_of(*labels))
 
     def wwn(self, *labels: str) -> str | None:
         """World wide name in such a row, in small letters without colons."""
-        match = _WWN.match((self.said(*labels) or "").lower())
+        match = _WWN.match((self.text_of(*labels) or "").lower())
         return None if match is None else match[0].replace(":", "")
 
 
@@ -87,8 +87,10 @@ class SystemProfile:
     @property
     def offline(self) -> SystemPart | None:
         """A controller that is not online."""
-        parts = (controller for controller in self.controllers if controller.said("status") is not None)
-        return next((part for part in parts if not (part.said("status") or "").startswith(("Online", "Optimal"))), None)
+        parts = (controller for controller in self.controllers if controller.text_of("status") is not None)
+        return next(
+            (part for part in parts if not (part.text_of("status") or "").startswith(("Online", "Optimal"))), None
+        )
 
     def volume(self, name: str) -> SystemPart | None:
         """The logical drive of a name; None if none or several have it."""
@@ -97,7 +99,7 @@ class SystemProfile:
 
     def array_of(self, volume: SystemPart) -> SystemPart | None:
         """The array that a logical drive lies on."""
-        name = volume.said("associated array", "associated volume group", "associated disk group")
+        name = volume.text_of("associated array", "associated volume group", "associated disk group")
         return next((array for array in self.arrays if name is not None and array.name == name), None)
 
 
@@ -175,7 +177,7 @@ def parse_profile(text: str) -> SystemProfile | None:
     for line in lines:
         if heading := _SECTION.fullmatch(line):
             section, powered, listing = _SECTIONS.get(heading[1].strip(), ""), False, False
-            nouns = _nouns(heading[1], nouns)
+            nouns = DELL if heading[1].strip() == "STANDARD VIRTUAL DISKS" else nouns
         elif section == "summary":
             _row(summary, line)
         elif section == "enclosures":
@@ -187,15 +189,19 @@ def parse_profile(text: str) -> SystemProfile | None:
             if powered and colon and key.lower() in ("status", "battery status"):
                 batteries.append(clean(value))
         elif section in beings:
-            listing = _into(beings[section], section, line, listing)
-    twice = {name: repeated(being.name for being in told) for name, told in beings.items()}
-    for name, told in beings.items():
-        beings[name] = [_Being(being.name) if being.name in twice[name] else being for being in told]
-    named = [f"{name.removesuffix('s')} {other_name}" for name, ones in twice.items() for other_name in sorted(ones)]
-    others = misnamed_reason(summary.name, (clean(title[1]) for title in titles))
+            listing = _read_part_line(beings[section], section, line, listing)
+    twice = {name: repeated(being.name for being in same_kind) for name, same_kind in beings.items()}
+    for name, same_kind in beings.items():
+        beings[name] = [_Being(being.name) if being.name in twice[name] else being for being in same_kind]
+    named = [
+        f"{name.removesuffix('s')} {part_name}"
+        for name, repeated_names in twice.items()
+        for part_name in sorted(repeated_names)
+    ]
+    misnamed = misnamed_reason(summary.name, (clean(title[1]) for title in titles))
     return SystemProfile(
         name=summary.name,
-        misnamed=others,
+        misnamed=misnamed,
         twice=twice_reason(" and ".join(named)) if named else "",
         nouns=nouns,
         summary=summary.record(),
@@ -219,16 +225,12 @@ def whole_sections(text: str) -> str:
     return "".join(lines[: heads[-1] if heads else 0])
 
 
-def _nouns(heading: str, nouns: DialectTerms) -> DialectTerms:
-    return DELL if heading.strip() == "STANDARD VIRTUAL DISKS" else nouns
-
-
-def _into(beings: list[_Being], section: str, line: str, listing: bool) -> bool:
+def _read_part_line(beings: list[_Being], section: str, line: str, listing: bool) -> bool:
     """One line of a section; whether the lines that follow list the drives of an array."""
-    place = _PLACE.fullmatch(line)
+    drive_match = _PLACE.fullmatch(line)
     if section == "drives":
-        if place is not None:
-            beings.append(_Being(_spot(place)))
+        if drive_match is not None:
+            beings.append(_Being(_spot(drive_match)))
         elif beings:
             _row(beings[-1], line)
         return False
@@ -240,17 +242,19 @@ def _into(beings: list[_Being], section: str, line: str, listing: bool) -> bool:
         return False
     if section == "arrays" and line.lower().startswith(("associated drives", "associated physical disks")):
         return True
-    if listing and (place is not None or _SPOT.fullmatch(line)):
+    if listing and (drive_match is not None or _SPOT.fullmatch(line)):
         spot = _SPOT.fullmatch(line)
-        beings[-1].members[_spot(place) if place is not None else f"{spot[1]},{spot[2]}" if spot else ""] = None
+        beings[-1].members[
+            _spot(drive_match) if drive_match is not None else f"{spot[1]},{spot[2]}" if spot else ""
+        ] = None
         return True
     _row(beings[-1], line)
     return listing and ":" not in line
 
 
-def _spot(place: re.Match[str]) -> str:
+def _spot(drive_match: re.Match[str]) -> str:
     """`0,4`: enclosure and slot, the drawer between them where there is one."""
-    return ",".join(part for part in place.groups() if part is not None)
+    return ",".join(part for part in drive_match.groups() if part is not None)
 
 
 def _row(being: _Being, line: str) -> None:

@@ -52,15 +52,15 @@ def volume_target(system: str, volume: str) -> Target:
     return Target(backend=NAME, address=f"{system}/{volume}", scope=Scope.ARRAY)
 
 
-def drive_target(system: str, place: str) -> Target:
+def drive_target(system: str, tray_slot: str) -> Target:
     """The target of a drive, by enclosure and slot."""
-    return Target(backend=NAME, address=f"{system}/drive {place}")
+    return Target(backend=NAME, address=f"{system}/drive {tray_slot}")
 
 
 def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
     """A disk system with all that is in it."""
     owner = system_target(profile.name)
-    lying = {place: array for array in profile.arrays for place in array.members}
+    lying = {slot: array for array in profile.arrays for slot in array.members}
     return Inventory(
         controllers=(_system(profile, owner),),
         arrays=tuple(_volume(profile, part, owner, picture) for part in _each_once(profile.volumes)),
@@ -85,16 +85,16 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
     first = profile.controllers[0] if profile.controllers else SystemPart(name="")
     bad = next((battery for battery in profile.batteries if not battery.startswith("Optimal")), None)
     state = None if not profile.batteries else "optimal" if bad is None else battery_state(bad)
-    pairs = [(f"Controller in {controller.name}", controller.said("status")) for controller in profile.controllers]
+    pairs = [(f"Controller in {controller.name}", controller.text_of("status")) for controller in profile.controllers]
     pairs += [("Battery", bad), ("World wide name", profile.wwn)]
-    serials = [controller.said("serial number") for controller in profile.controllers[1:]]
+    serials = [controller.text_of("serial number") for controller in profile.controllers[1:]]
     pairs += [("Serial numbers", "" if profile.cut else " ".join(filter(None, (*serials, *profile.serials))))]
     return Controller(
         target=owner,
         vendor=NAME,
-        model=first.said("product id", "board id", "model name"),
-        serial=first.said("serial number") or (None if profile.cut else profile.wwn),
-        firmware=first.said("firmware version") or profile.summary.said("firmware version"),
+        model=first.text_of("product id", "board id", "model name"),
+        serial=first.text_of("serial number") or (None if profile.cut else profile.wwn),
+        firmware=first.text_of("firmware version") or profile.summary.text_of("firmware version"),
         protection=None if state is None else Protection(kind="bbu", state=state),
         facts=Fact.from_rows(pairs),
     )
@@ -103,14 +103,14 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
 def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: Topology) -> Array:
     array = profile.array_of(volume)
     members = array.members if array is not None else ()
-    said = (volume.said("raid level") or "").removeprefix("RAID ")
-    level = Level.UNKNOWN if array is None and profile.cut else level_of(said, len(members))
+    level_number = (volume.text_of("raid level") or "").removeprefix("RAID ")
+    level = Level.UNKNOWN if array is None and profile.cut else level_of(level_number, len(members))
     node = node_of(volume, picture)
-    state = volume.said("logical drive status", "volume status", "virtual disk status")
+    state = volume.text_of("logical drive status", "volume status", "virtual disk status")
     pairs = [
         ("Array", array.name if array is not None else None),
-        ("Owner", volume.said("current owner")),
-        ("Preferred owner", volume.said("preferred owner")),
+        ("Owner", volume.text_of("current owner")),
+        ("Preferred owner", volume.text_of("preferred owner")),
     ]
     if pairs[1][1] == pairs[2][1]:
         del pairs[2]
@@ -125,13 +125,13 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
         data_drives=data_drives(level, len(members)),
         spans=1 if members else None,
         device=node.device if node is not None else None,
-        members=tuple(drive_target(profile.name, place) for place in members),
-        identity=identity(node) if node is not None else _known(volume),
+        members=tuple(drive_target(profile.name, slot) for slot in members),
+        identity=identity(node) if node is not None else _identity_by_wwn(volume),
         facts=Fact.from_rows(pairs),
     )
 
 
-def _known(volume: SystemPart) -> Identity | None:
+def _identity_by_wwn(volume: SystemPart) -> Identity | None:
     """What a logical drive is that is no disk of this machine."""
     wwn = volume.wwn(*VOLUME_ID)
     return None if wwn is None else Identity(name=volume.name, wwn=f"naa.{wwn}")
@@ -139,26 +139,26 @@ def _known(volume: SystemPart) -> Identity | None:
 
 def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: SystemPart | None) -> Drive:
     volumes = [volume for volume in profile.volumes if array is not None and profile.array_of(volume) is array]
-    media = (drive.said("media type", "drive media type") or "").lower()
+    media = (drive.text_of("media type", "drive media type") or "").lower()
     health = _health(drive)
-    state = State.OPTIMAL if health.predicts_failure else _state(drive.said("status"), _STATES)
-    mode = _state(drive.said("mode"), _MODES)
+    state = State.OPTIMAL if health.predicts_failure else _state(drive.text_of("status"), _STATES)
+    mode = _state(drive.text_of("mode"), _MODES)
     pairs = [
         ("Place", drive.name.replace(",", ":")),
-        ("Data rate", drive.said("current data rate")),
-        ("Speed", drive.said("speed")),
-        ("Path redundancy", drive.said("drive path redundancy")),
+        ("Data rate", drive.text_of("current data rate")),
+        ("Speed", drive.text_of("speed")),
+        ("Path redundancy", drive.text_of("drive path redundancy")),
     ]
     return Drive(
         target=drive_target(profile.name, drive.name),
         controller=owner,
         array=volume_target(profile.name, volumes[0].name) if volumes else None,
-        model=drive.said("product id"),
-        serial=drive.said("serial number"),
-        firmware=drive.said("drive firmware version", "firmware version"),
+        model=drive.text_of("product id"),
+        serial=drive.text_of("serial number"),
+        firmware=drive.text_of("drive firmware version", "firmware version"),
         wwn=None if (wwn := drive.wwn("world-wide identifier", "world-wide name")) is None else f"naa.{wwn[:16]}",
         media=Media.HDD if "hard" in media else Media.SSD if "solid" in media else Media.UNKNOWN,
-        interface=(drive.said("interface type", "drive interface type") or "").lower() or None,
+        interface=(drive.text_of("interface type", "drive interface type") or "").lower() or None,
         size_bytes=drive.size("raw capacity", "usable capacity"),
         state=mode if state is State.OPTIMAL and mode is not State.UNKNOWN else state,
         health=health,
@@ -168,10 +168,10 @@ def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: Syst
 
 def _health(drive: SystemPart) -> Health:
     """Return the condition of a drive. One that cannot be read or written without a key is locked."""
-    status = (drive.said("status") or "").lower()
+    status = (drive.text_of("status") or "").lower()
     announced = any(word in status for word in ("impending", "predictive"))
-    used = _SHARE.match(drive.said("percent endurance used", "percentage endurance used") or "")
-    accessible = {"yes": True, "no": False}.get((drive.said("read/write accessible") or "").lower())
+    used = _SHARE.match(drive.text_of("percent endurance used", "percentage endurance used") or "")
+    accessible = {"yes": True, "no": False}.get((drive.text_of("read/write accessible") or "").lower())
     return Health(
         predicts_failure=True if announced else False if status.startswith("optimal") else None,
         wear_percent=None if used is None else float(used[1]),
@@ -184,5 +184,5 @@ _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 def _state(text: str | None, table: dict[str, State]) -> State:
     """By the beginning of what it says."""
-    said = (text or "").lower()
-    return next((state for word, state in table.items() if said.startswith(word)), State.UNKNOWN)
+    status = (text or "").lower()
+    return next((state for word, state in table.items() if status.startswith(word)), State.UNKNOWN)

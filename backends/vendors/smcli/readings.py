@@ -9,106 +9,54 @@ from dataclasses import field
 from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, is_understood, offer
 from backends.values import dataclass
 from backends.vendors import _disk_systems
-from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
+from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switch_choices, write_cache_choices
 from backends.vendors.smcli.dialects import is_valid_name
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
 
 _SWITCH = {"on": "TRUE", "off": "FALSE"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SmcliSetting:
-    """A setting, where it stands in the profile, and how it is said in a statement."""
+    """A setting, its parameter in a statement, and its label in the profile."""
 
     setting: Setting
     """What it is."""
+    parameter: str
+    """Its name in a statement."""
     labels: tuple[str, ...]
     """Beginnings of its label in the profile, in small letters."""
-    word: str
-    """Its parameter."""
-    said: Mapping[str, str] = field(default_factory=dict)
+    value_words: Mapping[str, str] = field(default_factory=dict)
     """A value's word where that is another one."""
 
 
-CACHE_BLOCK = SmcliSetting(
-    setting=_disk_systems.CACHE_BLOCK,
-    labels=("cache block size",),
-    word="cacheBlockSize",
-)
-FLUSH_START = SmcliSetting(
-    setting=_disk_systems.FLUSH_START,
-    labels=("start cache flushing at",),
-    word="cacheFlushStart",
-)
-FLUSH_STOP = SmcliSetting(
-    setting=_disk_systems.FLUSH_STOP,
-    labels=("stop cache flushing at",),
-    word="cacheFlushStop",
-)
-READ_CACHE = SmcliSetting(
-    setting=_disk_systems.READ_CACHE,
-    labels=("read cache",),
-    word="readCacheEnabled",
-    said=_SWITCH,
-)
+CACHE_BLOCK = SmcliSetting(_disk_systems.CACHE_BLOCK, "cacheBlockSize", ("cache block size",))
+FLUSH_START = SmcliSetting(_disk_systems.FLUSH_START, "cacheFlushStart", ("start cache flushing at",))
+FLUSH_STOP = SmcliSetting(_disk_systems.FLUSH_STOP, "cacheFlushStop", ("stop cache flushing at",))
+READ_CACHE = SmcliSetting(_disk_systems.READ_CACHE, "readCacheEnabled", ("read cache",), _SWITCH)
 WRITE_CACHE = SmcliSetting(
-    setting=_disk_systems.WRITE_CACHE,
-    labels=("write cache",),
-    word="writeCacheEnabled",
-    said={"write-back": "TRUE", "write-through": "FALSE"},
+    _disk_systems.WRITE_CACHE, "writeCacheEnabled", ("write cache",), {"write-back": "TRUE", "write-through": "FALSE"}
 )
 WITHOUT_BATTERY = SmcliSetting(
-    setting=_disk_systems.WITHOUT_BATTERY,
-    labels=("write cache without batteries",),
-    word="cacheWithoutBatteryEnabled",
-    said=_SWITCH,
+    _disk_systems.WITHOUT_BATTERY, "cacheWithoutBatteryEnabled", ("write cache without batteries",), _SWITCH
 )
-MIRRORING = SmcliSetting(
-    setting=_disk_systems.MIRRORING,
-    labels=("write cache with mirroring",),
-    word="mirrorCacheEnabled",
-    said=_SWITCH,
-)
+MIRRORING = SmcliSetting(_disk_systems.MIRRORING, "mirrorCacheEnabled", ("write cache with mirroring",), _SWITCH)
 PREFETCH = SmcliSetting(
-    setting=_disk_systems.PREFETCH,
-    labels=("dynamic cache read prefetch", "cache read prefetch"),
-    word="cacheReadPrefetch",
-    said=_SWITCH,
+    _disk_systems.PREFETCH, "cacheReadPrefetch", ("dynamic cache read prefetch", "cache read prefetch"), _SWITCH
 )
-FLUSH_MODIFIER = SmcliSetting(
-    setting=_disk_systems.FLUSH_MODIFIER,
-    labels=("flush write cache after",),
-    word="cacheFlushModifier",
-)
-SEGMENT = SmcliSetting(
-    setting=_disk_systems.SEGMENT,
-    labels=("segment size",),
-    word="segmentSize",
-)
-PRIORITY = SmcliSetting(
-    setting=_disk_systems.PRIORITY,
-    labels=("modification priority",),
-    word="modificationPriority",
-)
+FLUSH_MODIFIER = SmcliSetting(_disk_systems.FLUSH_MODIFIER, "cacheFlushModifier", ("flush write cache after",))
+SEGMENT = SmcliSetting(_disk_systems.SEGMENT, "segmentSize", ("segment size",))
+PRIORITY = SmcliSetting(_disk_systems.PRIORITY, "modificationPriority", ("modification priority",))
 
-SYSTEM_KNOBS = (CACHE_BLOCK, FLUSH_START, FLUSH_STOP)
+SYSTEM_TABLE = (CACHE_BLOCK, FLUSH_START, FLUSH_STOP)
 """Of a disk system, in the order they are shown."""
 
-VOLUME_KNOBS = (
-    READ_CACHE,
-    WRITE_CACHE,
-    WITHOUT_BATTERY,
-    MIRRORING,
-    PREFETCH,
-    FLUSH_MODIFIER,
-    SEGMENT,
-    PRIORITY,
-)
+VOLUME_TABLE = (READ_CACHE, WRITE_CACHE, WITHOUT_BATTERY, MIRRORING, PREFETCH, FLUSH_MODIFIER, SEGMENT, PRIORITY)
 """Of a logical drive, in the order they are shown."""
 
-SYSTEM_SETTINGS = tuple(knob.setting for knob in SYSTEM_KNOBS)
-VOLUME_SETTINGS = tuple(knob.setting for knob in VOLUME_KNOBS)
-KNOBS = {knob.setting.key: knob for knob in (*SYSTEM_KNOBS, *VOLUME_KNOBS)}
+SYSTEM_SETTINGS = tuple(row.setting for row in SYSTEM_TABLE)
+VOLUME_SETTINGS = tuple(row.setting for row in VOLUME_TABLE)
+BY_KEY = {row.setting.key: row for row in (*SYSTEM_TABLE, *VOLUME_TABLE)}
 """All by their keys."""
 
 
@@ -138,29 +86,29 @@ class SystemView:
         return self.profile.summary if self.volume is None else self.volume
 
     @property
-    def knobs(self) -> tuple[SmcliSetting, ...]:
+    def table(self) -> tuple[SmcliSetting, ...]:
         """Its settings."""
-        return SYSTEM_KNOBS if self.volume is None else VOLUME_KNOBS
+        return SYSTEM_TABLE if self.volume is None else VOLUME_TABLE
 
 
 def readings(view: SystemView) -> Mapping[str, Reading]:
     """Every setting of it."""
-    return {knob.setting.key: _reading(view, knob) for knob in view.knobs}
+    return {row.setting.key: _reading(view, row) for row in view.table}
 
 
-def value_of(record: SystemPart, knob: SmcliSetting) -> str | None:
+def value_of(record: SystemPart, row: SmcliSetting) -> str | None:
     """A setting's value; None if it is not told, `unknown` if it is not understood."""
-    raw = record.said(*knob.labels)
-    return None if raw is None else _VALUES.get(knob.setting.key, _switched)(raw) or "unknown"
+    raw = record.text_of(*row.labels)
+    return None if raw is None else _VALUES.get(row.setting.key, _switched)(raw) or "unknown"
 
 
-def _reading(view: SystemView, knob: SmcliSetting) -> Reading:
-    key, raw = knob.setting.key, view.record.said(*knob.labels)
-    now = value_of(view.record, knob)
+def _reading(view: SystemView, row: SmcliSetting) -> Reading:
+    key, raw = row.setting.key, view.record.text_of(*row.labels)
+    now = value_of(view.record, row)
     choices, span = _choices(view, key, now), _span(key)
     if span is not None and now not in (None, "unknown") and not span.minimum <= int(now or 0) <= span.maximum:
         now = "unknown"
-    effective, why = _in_force(view, now, raw) if knob is WRITE_CACHE else (None, None)
+    effective, why = _in_force(view, now, raw) if row is WRITE_CACHE else (None, None)
     return Reading(
         now=now,
         raw=raw,
@@ -168,7 +116,7 @@ def _reading(view: SystemView, knob: SmcliSetting) -> Reading:
         why_effective=why,
         choices=() if span is not None else choices,
         span=span,
-        availability=available_unless(_twice(view), _unsettled(now), _why_not(view, knob)),
+        availability=available_unless(_repeated_name_reason(view), _unsettled(now), _blocked_reason(view, row)),
     )
 
 
@@ -223,9 +171,9 @@ def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
             return tuple(offer(name, "Share of the controllers for background work.") for name in _PRIORITIES)
         case WRITE_CACHE.setting.key:
             unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.protected is not True
-            return written(unsafe=unsafe)
+            return write_cache_choices(unsafe=unsafe)
         case _:
-            return switched(KNOBS[key].setting)
+            return switch_choices(BY_KEY[key].setting)
 
 
 def _sorted(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
@@ -243,22 +191,22 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
     """Where the controllers write through, or cache without protection, although the write cache is on."""
     if now != "write-back":
         return None, None
-    said = _ON.match(raw or "")
-    if said is not None and said[2]:
-        return "write-through", f"the disk system says: {said[2]}"
+    cache_line = _ON.match(raw or "")
+    if cache_line is not None and cache_line[2]:
+        return "write-through", f"the disk system says: {cache_line[2]}"
     bad = next((battery for battery in view.profile.batteries if not battery.startswith("Optimal")), None)
     if bad is not None and value_of(view.record, WITHOUT_BATTERY) != "on":
         return "write-through", f"a battery is {bad}, and caching without batteries is off"
     offline = view.profile.offline
     if offline is not None and value_of(view.record, MIRRORING) == "on":
-        state = offline.said("status")
+        state = offline.text_of("status")
         return "write-through", f"the cache is mirrored, and the controller in {offline.name} is {state}"
     if bad is not None:
         return "write-back, not protected", f"a battery is {bad}, and caching without batteries is on"
     return None, None
 
 
-def _twice(view: SystemView) -> str | None:
+def _repeated_name_reason(view: SystemView) -> str | None:
     """Return why it is not known which logical drive a command would change."""
     if view.volume is not None and view.profile.volume(view.volume.name) is None:
         return f"several logical drives have its name: {view.profile.twice}".rstrip(": .")
@@ -272,14 +220,14 @@ def _unsettled(now: str | None) -> str | None:
     return None if is_understood(now) else "what the profile says of it is not understood"
 
 
-def _why_not(view: SystemView, knob: SmcliSetting) -> str | None:
+def _blocked_reason(view: SystemView, row: SmcliSetting) -> str | None:
     """Return the first reason against any change."""
     if not is_valid_name(view.profile.name):
         return "the name of the disk system cannot be said in a command"
     if view.volume is not None:
         if not is_valid_name(view.volume.name):
             return "its name cannot be said in a command"
-        state = view.volume.said("logical drive status", "volume status", "virtual disk status") or "not told"
-        if knob is SEGMENT and not state.startswith("Optimal"):
+        state = view.volume.text_of("logical drive status", "volume status", "virtual disk status") or "not told"
+        if row is SEGMENT and not state.startswith("Optimal"):
             return f"its status is {state}"
     return view.frozen

@@ -24,28 +24,28 @@ from backends.vendors._disk_systems import INFINITE
 from backends.vendors.smcli.dialects import DELL, IBM, DialectTerms
 from backends.vendors.smcli.facts import VOLUME_ID, SystemProfile
 from backends.vendors.smcli.readings import (
+    BY_KEY,
     CACHE_BLOCK,
     FLUSH_MODIFIER,
     FLUSH_START,
     FLUSH_STOP,
-    KNOBS,
     SEGMENT,
     SystemView,
     value_of,
 )
 
 
-def asked(program: str, name: str, statement: str) -> tuple[str, ...]:
+def script_argv(program: str, name: str, statement: str) -> tuple[str, ...]:
     """The words of one statement to the disk system of a name."""
     return (program, "-n", name, "-c", statement)
 
 
 def step(view: SystemView, key: str, value: str) -> ChangeStep:
     """The one statement that sets a value: never more than one logical drive at a time."""
-    nouns, knob = view.profile.nouns, KNOBS[key]
-    what = nouns.system if view.volume is None else f'{nouns.volume} ["{view.volume.name}"]'
-    word = knob.said.get(value) or (_delay(value, nouns.fractions) if knob is FLUSH_MODIFIER else value)
-    return ChangeStep(argv=asked(view.program, view.profile.name, f"set {what} {knob.word}={word};"))
+    terms, setting = view.profile.nouns, BY_KEY[key]
+    subject = terms.system if view.volume is None else f'{terms.volume} ["{view.volume.name}"]'
+    word = setting.value_words.get(value) or (_delay(value, terms.fractions) if setting is FLUSH_MODIFIER else value)
+    return ChangeStep(argv=script_argv(view.program, view.profile.name, f"set {subject} {setting.parameter}={word};"))
 
 
 def _delay(value: str, fractions: bool) -> str:
@@ -69,7 +69,7 @@ def identity(view: SystemView) -> Identity:
 def companions_now(view: SystemView, key: str) -> dict[str, str]:
     """With a threshold, what the other one is."""
     partner = _PARTNERS.get(key)
-    beside = None if partner is None else value_of(view.record, KNOBS[partner])
+    beside = None if partner is None else value_of(view.record, BY_KEY[partner])
     return {} if partner is None or beside is None else {partner: beside}
 
 
@@ -98,7 +98,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 
 def in_order_of_thresholds(view: SystemView, values: Mapping[str, str]) -> list[str]:
     """Keys of a set, the thresholds so that writing out never stops above where it starts, if it need not."""
-    now = {key: value_of(view.record, KNOBS[key]) for key in _PARTNERS}
+    now = {key: value_of(view.record, BY_KEY[key]) for key in _PARTNERS}
     return order_by_bounds(values, now, (FLUSH_STOP.setting.key, FLUSH_START.setting.key))
 
 
@@ -106,7 +106,7 @@ def with_value(view: SystemView, key: str, value: str) -> SystemView:
     """The view with a threshold as it will be."""
     if key not in _PARTNERS:
         return view
-    label = KNOBS[key].labels[0]
+    label = BY_KEY[key].labels[0]
     rows = {name: text for name, text in view.record.rows.items() if not name.startswith(label)} | {label: value}
     return replace(view, profile=replace(view.profile, summary=replace(view.record, rows=rows)))
 
@@ -114,26 +114,26 @@ def with_value(view: SystemView, key: str, value: str) -> SystemView:
 def threshold_warning(view: SystemView, key: str, value: str) -> str:
     """What to say of a threshold with which writing out would stop above where it starts; "" of any other value."""
     partner = _PARTNERS.get(key)
-    other = None if partner is None else value_of(view.record, KNOBS[partner])
-    if other is None or not other.isdecimal():
+    partner_value = None if partner is None else value_of(view.record, BY_KEY[partner])
+    if partner_value is None or not partner_value.isdecimal():
         return ""
-    start, stop = (value, other) if key == FLUSH_START.setting.key else (other, value)
+    start, stop = (value, partner_value) if key == FLUSH_START.setting.key else (partner_value, value)
     if int(stop) <= int(start):
         return ""
     return f"Writing out would stop at {stop} %, above the {start} % where it starts: the disk system may refuse that."
 
 
-def require_room(view: SystemView, wish: RequestedValue, companions: Mapping[str, str]) -> None:
+def require_room(view: SystemView, request: RequestedValue, companions: Mapping[str, str]) -> None:
     """Raises BlockedError where the other threshold, set since, is in the way of one that comes back."""
-    key, partner = wish.setting.key, _PARTNERS.get(wish.setting.key)
-    if partner is None or wish.value == wish.now.now or not threshold_warning(view, key, wish.value):
+    key, partner = request.setting.key, _PARTNERS.get(request.setting.key)
+    if partner is None or request.value == request.now.now or not threshold_warning(view, key, request.value):
         return
-    now = value_of(view.record, KNOBS[partner])
+    now = value_of(view.record, BY_KEY[partner])
     if companions.get(partner) == now:
         return
     raise BlockedError(
-        f"{wish.setting.label} of {wish.target} cannot go back to {wish.value} % while "
-        f"{KNOBS[partner].setting.label.lower()} {now} %.",
+        f"{request.setting.label} of {request.target} cannot go back to {request.value} % while "
+        f"{BY_KEY[partner].setting.label.lower()} {now} %.",
         hint=f"It was {companions[partner]} % then: take that back first." if partner in companions else "",
     )
 
@@ -186,28 +186,31 @@ def _candidate(drive: Drive, twice: bool, cut: str) -> Candidate:
     )
 
 
-def plan_logical_drive(wish: ArrayRequest, profile: SystemProfile, program: str) -> ArrayPlan:
+def plan_logical_drive(request: ArrayRequest, profile: SystemProfile, program: str) -> ArrayPlan:
     """The statements in the dialect that the disk system was asked in. Raises InvalidValueError."""
-    warnings = require_alike(wish.drives)
-    if wish.level not in LEVELS:
-        raise InvalidValueError(f"A disk system makes no {wish.level.name}.", hint="RAID0, 1, 10, 5 and 6 it makes.")
-    if wish.policies or wish.spans is not None:
+    warnings = require_alike(request.drives)
+    if request.level not in LEVELS:
+        raise InvalidValueError(f"A disk system makes no {request.level.name}.", hint="RAID0, 1, 10, 5 and 6 it makes.")
+    if request.policies or request.spans is not None:
         raise InvalidValueError("A logical drive has no spans, and no policies at birth.", hint="Set them afterwards.")
-    if wish.strip_bytes not in (None, *SEGMENTS):
+    if request.strip_bytes not in (None, *SEGMENTS):
         raise InvalidValueError(
-            f"A segment of {wish.strip_bytes} bytes cannot be made.", hint="8k, 16k, 32k and so on to 512k."
+            f"A segment of {request.strip_bytes} bytes cannot be made.", hint="8k, 16k, 32k and so on to 512k."
         )
-    data = require_shape(wish)
-    strip = None if wish.level is Level.RAID1 else wish.strip_bytes
-    made = ArrayRequest(level=wish.level, drives=wish.drives, strip_bytes=strip, name=wish.name, token=wish.token)
-    size = min((drive.size_bytes or 0 for drive in wish.drives), default=0)
+    data = require_shape(request)
+    strip = None if request.level is Level.RAID1 else request.strip_bytes
+    wanted = ArrayRequest(
+        level=request.level, drives=request.drives, strip_bytes=strip, name=request.name, token=request.token
+    )
+    size = min((drive.size_bytes or 0 for drive in request.drives), default=0)
     return ArrayPlan(
-        wish=made,
+        wish=wanted,
         maker="SMcli",
         steps=tuple(
-            ChangeStep(argv=asked(program, profile.name, statement)) for statement in _statements(made, profile.nouns)
+            ChangeStep(argv=script_argv(program, profile.name, statement))
+            for statement in _statements(wanted, profile.nouns)
         ),
-        size_bytes=capacity(made, data),
+        size_bytes=capacity(wanted, data),
         data_drives=data,
         seconds=size / INITIALISES,
         initialising="The disk system initialises it in the background, which is in this time.",
@@ -216,13 +219,13 @@ def plan_logical_drive(wish: ArrayRequest, profile: SystemProfile, program: str)
     )
 
 
-def _statements(wish: ArrayRequest, nouns: DialectTerms) -> tuple[str, ...]:
-    places = " ".join(drive.place for drive in wish.drives)
-    segment = "" if wish.strip_bytes is None else f" segmentSize={wish.strip_bytes // 1024}"
-    level, name = LEVELS[wish.level], wish.name
-    if nouns in (IBM, DELL):
-        drives = "drives" if nouns is IBM else "physicalDisks"
-        return (f'create {nouns.volume} {drives}=({places}) raidLevel={level} userLabel="{name}"{segment};',)
+def _statements(request: ArrayRequest, terms: DialectTerms) -> tuple[str, ...]:
+    places = " ".join(drive.place for drive in request.drives)
+    segment = "" if request.strip_bytes is None else f" segmentSize={request.strip_bytes // 1024}"
+    level, name = LEVELS[request.level], request.name
+    if terms in (IBM, DELL):
+        drives = "drives" if terms is IBM else "physicalDisks"
+        return (f'create {terms.volume} {drives}=({places}) raidLevel={level} userLabel="{name}"{segment};',)
     return (
         f'create volumeGroup drives=({places}) raidLevel={level} userLabel="{name}";',
         f'create volume volumeGroup="{name}" userLabel="{name}"{segment};',

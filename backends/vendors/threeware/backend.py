@@ -23,8 +23,8 @@ from backends.tool_output import first_lines_text as first_lines
 from backends.topology import scan_topology
 from backends.topology.device_identity import identity
 from backends.values import dataclass
-from backends.vendors._read_only import heard, only_card, program_of, said
-from backends.vendors.threeware import CARDS
+from backends.vendors._read_only import only_card, program_of, read_output, record_output
+from backends.vendors.threeware import CARDS, PLACES, WHOLE
 from backends.vendors.threeware.creation import (
     candidates,
     card_lock,
@@ -34,8 +34,16 @@ from backends.vendors.threeware.creation import (
     plan_array,
     reply_to,
 )
-from backends.vendors.threeware.inventory import CARD, NAME, UNIT, ThreewareCard, few, inventory, node_of, place_of
-from backends.vendors.threeware.presence import PLACES, WHOLE
+from backends.vendors.threeware.inventory import (
+    CARD,
+    NAME,
+    UNIT,
+    ThreewareCard,
+    inventory,
+    missing_rows,
+    node_of,
+    place_of,
+)
 from backends.vendors.threeware.settings import (
     CHOICES,
     POLICIES,
@@ -46,11 +54,11 @@ from backends.vendors.threeware.settings import (
     WRITE_CACHE,
     Row,
     UnitDetails,
-    named_twice,
+    parse_unit_details,
     policy,
     port_serial,
+    repeated_names_reason,
     rows,
-    unit_told,
     values,
 )
 
@@ -86,10 +94,10 @@ class Threeware(Settable[_UnitView]):
             return program
         cards, problems = await self._cards(program)
         self._seen = cards = tuple([await self._with_serials(program, card) for card in cards])
-        picture, found = await scan_topology(self._host), Inventory(problems=problems)
+        picture, merged = await scan_topology(self._host), Inventory(problems=problems)
         for card in cards:
-            found = found.merge(inventory(card, picture))
-        return replace(found, problems=deduplicated(found.problems))
+            merged = merged.merge(inventory(card, picture))
+        return replace(merged, problems=deduplicated(merged.problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a unit."""
@@ -101,37 +109,33 @@ class Threeware(Settable[_UnitView]):
             return {}
         return await super().read(target)
 
-    async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
-        """A unit now. `back`: nothing that is told of drives or battery stands against it."""
-        return await self._view(target, others=not back)
-
-    async def readings_of(self, seen: _UnitView) -> Mapping[str, Reading]:
+    async def readings_of(self, view: _UnitView) -> Mapping[str, Reading]:
         """What the card tells of a unit, and what may be set."""
-        return _readings(seen)
+        return _readings(view)
 
-    def identity_of(self, seen: _UnitView, key: str) -> Identity:
+    def identity_of(self, view: _UnitView, key: str) -> Identity:
         """A unit by its number, with the card's model and the serial number of its disk."""
-        return seen.identity
+        return view.identity
 
-    async def lock_for(self, seen: _UnitView, key: str) -> str:
+    async def lock_for(self, view: _UnitView, key: str) -> str:
         """That of the disk which the unit is; of the card where there is none."""
-        return seen.lock
+        return view.lock
 
     def steps(
-        self, seen: _UnitView, key: str, value: str, companions: Mapping[str, str] | None
+        self, view: _UnitView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
         """`quiet`, where it knows that: it asks nothing, and answers nothing that it would have asked."""
         if key not in WORDS:
             return ()
-        words = (seen.identity.name, "set", f"{WORDS[key]}={SAID.get(value, value)}")
-        return (ChangeStep(argv=(seen.program, *words, *(("quiet",) if key in QUIET else ()))),)
+        arguments = (view.identity.name, "set", f"{WORDS[key]}={SAID.get(value, value)}")
+        return (ChangeStep(argv=(view.program, *arguments, *(("quiet",) if key in QUIET else ()))),)
 
     def refusal(self, done: Completed) -> str:
         """Why it was not set, in the tool's words; "" if it was, as far as it says."""
         text = f"{done.stdout}\n{done.stderr}"
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        told = [line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))]
-        failed = " ".join(told[:2] if told[1:2] and told[1].startswith("(0x") else told[:1])
+        failures = [line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))]
+        failed = " ".join(failures[:2] if failures[1:2] and failures[1].startswith("(0x") else failures[:1])
         if done.returncode == 0 and not failed:
             return ""
         return clean(failed or (lines[-1] if lines else f"it ended with exit status {done.returncode}"), 300)
@@ -146,13 +150,13 @@ class Threeware(Settable[_UnitView]):
             await self.inventory()
         return tuple(candidate for card in self._seen or () for candidate in candidates(card))
 
-    async def plan_array(self, wish: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+    async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """The line of tw_cli for it. The card is asked anew: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         program, card, units, _ = await self._making(controller)
-        require_still_free(wish, candidates(card))
-        planned = plan_array(wish, card, program)
+        require_still_free(request, candidates(card))
+        planned = plan_array(request, card, program)
         return replace(planned, before=existing_volume_ids(card, units), locks=(card_lock(card),))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
@@ -176,7 +180,7 @@ class Threeware(Settable[_UnitView]):
             if refused := self.refusal(done):
                 raise ToolFailedError(f"tw_cli said: {refused.rstrip('.')}.", evidence=evidence)
             if "Done." not in done.stdout:
-                asked = f"{output.rstrip('.')}." if (output := first_lines(done.stdout)) else "nothing."
+                asked = f"{first_line.rstrip('.')}." if (first_line := first_lines(done.stdout)) else "nothing."
                 raise ToolFailedError(
                     f"tw_cli does not say that it is done, but: {asked}",
                     hint=f"A question in other words than the usual is not answered. By hand: {step.shown()}",
@@ -187,10 +191,10 @@ class Threeware(Settable[_UnitView]):
         """The program, and the card by its name. Raises InvalidValueError, NotFoundError."""
         if controller is None:
             raise InvalidValueError("It is not said which card makes it.")
-        place, program = CARD.fullmatch(controller.address), self._host.which(PLACES)
-        if controller.backend != NAME or place is None or program is None:
+        card_match, program = CARD.fullmatch(controller.address), self._host.which(PLACES)
+        if controller.backend != NAME or card_match is None or program is None:
             raise not_found_error(controller)
-        return program, place[1]
+        return program, card_match[1]
 
     async def _making(self, controller: Target | None) -> tuple[str, ThreewareCard, Mapping[str, UnitDetails], int]:
         """The program, a card with the serial numbers of its drives, what each unit tells of itself, and how many
@@ -212,9 +216,9 @@ class Threeware(Settable[_UnitView]):
     async def _unit(self, program: str, card: ThreewareCard, unit: str) -> tuple[UnitDetails, Problem | None]:
         """What a unit tells of itself, and what is told where that is not all."""
         command = _show(program, f"/{card.name}/{unit}", "all")
-        tool_output = await heard(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
+        tool_output = await read_output(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
         ports = [place_of(port) for port in card.ports if port["Unit"] == unit]
-        unit_details = unit_told(tool_output.text, f"/{card.name}/{unit}", ports)
+        unit_details = parse_unit_details(tool_output.text, f"/{card.name}/{unit}", ports)
         short = (
             truncation_problem(f"{NAME}:/{card.name}/{unit}", command, unit_details.lost) if unit_details.lost else None
         )
@@ -233,7 +237,7 @@ class Threeware(Settable[_UnitView]):
         """The serial number of a drive, and what is told where the answer is not all; a broken drive may tell none."""
         where = f"/{card.name}/{place_of(port)}"
         command = _show(program, where, "serial")
-        tool_output = await heard(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
+        tool_output = await read_output(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
         serial = port_serial(tool_output.text, where)
         missing = serial is None and port["Status"] == "OK"
         short = truncation_problem(f"{NAME}:{where}", command, "its serial number is missing") if missing else None
@@ -241,22 +245,24 @@ class Threeware(Settable[_UnitView]):
 
     async def _cards(self, program: str) -> tuple[tuple[ThreewareCard, ...], tuple[Problem, ...]]:
         """Every card that tw_cli tells of, and what is told where these may not be all."""
-        tool_output = await heard(self._host, WHOLE, NAME, program, "info")
-        matches, present = rows(tool_output.text, "Ctl", "Model"), len(await self._host.list(CARDS))
+        tool_output = await read_output(self._host, WHOLE, NAME, program, "info")
+        card_rows, present = rows(tool_output.text, "Ctl", "Model"), len(await self._host.list(CARDS))
         problem = tool_output.problem
-        if problem is None and len(matches) < present:
-            why = f"of the kernel's {present} cards it lists {len(matches)}"
+        if problem is None and len(card_rows) < present:
+            why = f"of the kernel's {present} cards it lists {len(card_rows)}"
             problem = truncation_problem(NAME, Command(argv=(program, "info")), why)
-        pci = await only_card(self._host, CARDS) if len(matches) == 1 else None
-        cards = tuple([await self._card(program, row, pci) for row in matches])
+        pci = await only_card(self._host, CARDS) if len(card_rows) == 1 else None
+        cards = tuple([await self._card(program, row, pci) for row in card_rows])
         return cards, () if problem is None else (problem,)
 
     async def _card(self, program: str, row: Row, pci: str | None) -> ThreewareCard:
         name = row["Ctl"]
-        words = ("unitstatus", "drivestatus", *(("bbustatus",) if row.get("BBU", "-") != "-" else ()))
-        asked = [heard(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, word) for word in words]
-        fields = dict(zip(words, await asyncio.gather(*asked), strict=True))
-        text = {word: item.text for word, item in fields.items()}
+        questions = ("unitstatus", "drivestatus", *(("bbustatus",) if row.get("BBU", "-") != "-" else ()))
+        asked = [
+            read_output(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, question) for question in questions
+        ]
+        fields = dict(zip(questions, await asyncio.gather(*asked), strict=True))
+        text = {question: tool_output.text for question, tool_output in fields.items()}
         battery = rows(text.get("bbustatus", ""), *_BATTERIES)
         card = ThreewareCard(
             row=row,
@@ -266,51 +272,61 @@ class Threeware(Settable[_UnitView]):
             pci=pci,
         )
         short = {
-            word: truncation_problem(f"{NAME}:/{name}", Command(argv=(program, "info", name, word)), why)
-            for word, why in few(card).items()
+            question: truncation_problem(f"{NAME}:/{name}", Command(argv=(program, "info", name, question)), why)
+            for question, why in missing_rows(card).items()
         }
         columns = {"unitstatus": _UNITS, "drivestatus": _PORTS, "bbustatus": _BATTERIES}
-        for word in words:
-            if why := named_twice(text[word], *columns[word]):
-                command = Command(argv=(program, "info", name, word))
-                short[word] = Problem(
+        for question in questions:
+            if why := repeated_names_reason(text[question], *columns[question]):
+                command = Command(argv=(program, "info", name, question))
+                short[question] = Problem(
                     where=f"{NAME}:/{name}", message=refused_text(command, why), hint=manual_run_hint(command)
                 )
         return replace(
-            card, cut=short | {word: item.problem for word, item in fields.items() if item.problem is not None}
+            card,
+            cut=short
+            | {
+                question: tool_output.problem
+                for question, tool_output in fields.items()
+                if tool_output.problem is not None
+            },
         )
 
-    async def _view(self, target: Target, *, others: bool = True) -> _UnitView:
-        """What a unit is now. Raises NotFoundError, DeviceGoneError.
+    async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
+        """Return a unit as it is now. Raises NotFoundError, DeviceGoneError.
 
-        `others`: whether a cut answer about drives or battery stands against a change of it as well.
+        `back`: for a revert, which a truncated answer about drives or battery does not block.
         """
-        place, program = UNIT.fullmatch(target.address), self._host.which(PLACES)
-        if target.backend != NAME or place is None or program is None:
+        unit_match, program = UNIT.fullmatch(target.address), self._host.which(PLACES)
+        if target.backend != NAME or unit_match is None or program is None:
             raise not_found_error(target)
         cards, problems = await self._cards(program)
-        card = next((card for card in cards if card.name == f"c{place[1]}"), None)
-        row = next((unit for unit in card.units if unit["Unit"] == f"u{place[2]}"), None) if card is not None else None
+        card = next((card for card in cards if card.name == f"c{unit_match[1]}"), None)
+        row = (
+            next((unit for unit in card.units if unit["Unit"] == f"u{unit_match[2]}"), None)
+            if card is not None
+            else None
+        )
         half = (*problems, *(card.cut.values() if card is not None else ()))
         if card is None or row is None:
             raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone_error(target)
         node = node_of(row, await scan_topology(self._host))
-        known = Identity(
+        unit_identity = Identity(
             name=target.address, model=card.row["Model"], serial=None if node is None else identity(node).serial
         )
         lock = card_lock(card) if node is None else await lock_of(self._host, node.name)
-        if not others:
+        if back:
             half = tuple(problem for word, problem in card.cut.items() if word == "unitstatus")
         frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
-        asked = [said(self._host, program, target.address, "show", word) for word in POLICIES.values()]
+        asked = [record_output(self._host, program, target.address, "show", word) for word in POLICIES.values()]
         policies = dict(zip(POLICIES, await asyncio.gather(*asked), strict=True))
         return _UnitView(
-            program=program, card=card, row=row, identity=known, lock=lock, frozen=frozen, policies=policies
+            program=program, card=card, row=row, identity=unit_identity, lock=lock, frozen=frozen, policies=policies
         )
 
 
-def _show(program: str, where: str, what: str) -> Command:
-    return Command(argv=(program, where, "show", what))
+def _show(program: str, where: str, subject: str) -> Command:
+    return Command(argv=(program, where, "show", subject))
 
 
 def _readings(view: _UnitView) -> Mapping[str, Reading]:

@@ -97,13 +97,13 @@ def candidates(card: ThreewareCard) -> tuple[Candidate, ...]:
             interface=drive.interface,
             size_bytes=drive.size_bytes,
             sector_bytes=drive.logical_block,
-            why_not=(*_against(port, spares, serials), *against),
+            why_not=(*_drive_exclusion_reasons(port, spares, serials), *against),
         )
         for port, drive in inventory_drives(card)
     )
 
 
-def _against(port: Row, spares: set[str], serials: list[str | None]) -> tuple[str, ...]:
+def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | None]) -> tuple[str, ...]:
     """Every reason of the card's own against making a unit of a drive."""
     unit = port["Unit"]
     if unit in spares:
@@ -119,46 +119,50 @@ def _against(port: Row, spares: set[str], serials: list[str | None]) -> tuple[st
 def card_exclusion_reasons(card: ThreewareCard) -> tuple[str, ...]:
     """What stands against making anything on this card now."""
     model = card.row["Model"]
-    matches = [problem.message.rstrip(".") for problem in card.cut.values()]
+    reasons = [problem.message.rstrip(".") for problem in card.cut.values()]
     if not _NAMES.fullmatch(model):
-        matches.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
+        reasons.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
     working = [row["Status"].lower() for row in (*card.units, *card.ports) if running_word(row["Status"]) in _BUSY]
-    matches += [f"a unit is {working[0]} on the card"] if working else []
+    reasons += [f"a unit is {working[0]} on the card"] if working else []
     # 3w-9xxx.h and 3w-sas.h: TW_MAX_UNITS, TW_MAX_UNITS_9650SE.
     most = 32 if _MANY.fullmatch(model) else 16
     if len(card.units) >= most:
-        matches.append(f"the card has {len(card.units)} units, and Linux sees {most}")
-    return tuple(matches)
+        reasons.append(f"the card has {len(card.units)} units, and Linux sees {most}")
+    return tuple(reasons)
 
 
-def plan_array(wish: ArrayRequest, card: ThreewareCard, program: str) -> ArrayPlan:
+def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> ArrayPlan:
     """What makes it, in tw_cli's words. Raises InvalidValueError, BlockedError."""
-    warnings = require_alike(wish.drives)
-    count = len(wish.drives)
-    if wish.level not in _TYPES:
-        made = ", ".join(level.name for level in _TYPES)
-        raise InvalidValueError(f"raidbench makes no {wish.level.name} with tw_cli.", hint=f"It makes {made}.")
-    data = require_shape(wish)
-    spans = spans_of(wish.level, count, wish.spans)
-    if wish.level is Level.RAID1 and count != 2:
+    warnings = require_alike(request.drives)
+    count = len(request.drives)
+    if request.level not in _TYPES:
+        level_names = ", ".join(level.name for level in _TYPES)
+        raise InvalidValueError(
+            f"raidbench makes no {request.level.name} with tw_cli.", hint=f"It makes {level_names}."
+        )
+    data = require_shape(request)
+    spans = spans_of(request.level, count, request.spans)
+    if request.level is Level.RAID1 and count != 2:
         raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
-    if wish.level is Level.RAID10 and spans != count // 2:
+    if request.level is Level.RAID10 and spans != count // 2:
         raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
-    if wish.level is Level.RAID50 and count // spans not in _GROUPS:
+    if request.level is Level.RAID50 and count // spans not in _GROUPS:
         raise InvalidValueError(
             f"{count} drives in {spans} spans are {count // spans} in each; a RAID50 of this card has 3 to 6.",
             hint="Choose other spans.",
         )
-    if (against := card_exclusion_reasons(card)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
-    strip = (wish.strip_bytes or _STRIP) if wish.level in _STRIPED and count > 1 else None
+    if (reasons := card_exclusion_reasons(card)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {reasons[0]}.")
+    strip = (request.strip_bytes or _STRIP) if request.level in _STRIPED and count > 1 else None
     if strip is not None and strip not in _STRIPS:
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
         )
-    policies = _policies(wish, card)
+    policies = _policies(request, card)
     warnings += tuple(setting.risk_text for setting in _risks(policies, card))
-    wanted = replace(wish, strip_bytes=strip, spans=spans if wish.level in PARITY_IN_SPANS else None, policies=policies)
+    wanted = replace(
+        request, strip_bytes=strip, spans=spans if request.level in PARITY_IN_SPANS else None, policies=policies
+    )
     return ArrayPlan(
         wish=wanted,
         maker=program.rpartition("/")[2],
@@ -171,12 +175,12 @@ def plan_array(wish: ArrayRequest, card: ThreewareCard, program: str) -> ArrayPl
     )
 
 
-def _policies(wish: ArrayRequest, card: ThreewareCard) -> dict[str, str]:
+def _policies(request: ArrayRequest, card: ThreewareCard) -> dict[str, str]:
     """Those at birth. Raises InvalidValueError, BlockedError for what this card does not take now."""
     legal: dict[str, Sequence[str]] = {"write_cache": tuple(_CACHED)}
     if _STORSAVE.fullmatch(card.row["Model"]):
         legal["storsave"] = CHOICES["storsave"]
-    policies = creation_policies(wish.policies, legal, {"write_cache": "write-through"})
+    policies = creation_policies(request.policies, legal, {"write_cache": "write-through"})
     if policies["write_cache"] == "write-back" and (why := card.uncached):
         raise BlockedError(f"The unit would not cache its writes: {why}.", hint="Make it with write-through.")
     return policies
@@ -191,28 +195,28 @@ def _risks(policies: dict[str, str], card: ThreewareCard) -> list[Setting]:
     return settings
 
 
-def _add(wish: ArrayRequest, card: str, program: str) -> tuple[str, ...]:
+def _add(request: ArrayRequest, card: str, program: str) -> tuple[str, ...]:
     """`noscan` never: with it the kernel would not be told of the unit."""
-    kind = "single" if len(wish.drives) == 1 else _TYPES[wish.level]
-    each = {Level.RAID10: 2, Level.RAID50: len(wish.drives) // (wish.spans or 1)}.get(wish.level)
+    kind = "single" if len(request.drives) == 1 else _TYPES[request.level]
+    drives_each = {Level.RAID10: 2, Level.RAID50: len(request.drives) // (request.spans or 1)}.get(request.level)
     return (
         program,
         f"/{card}",
         "add",
         f"type={kind}",
-        f"disk={':'.join(drive.place.removeprefix('p') for drive in wish.drives)}",
-        *((f"stripe={wish.strip_bytes >> 10}",) if wish.strip_bytes else ()),
-        *((f"group={each}",) if each else ()),
-        *(() if _CACHED[wish.policies["write_cache"]] else ("nocache",)),
-        f"name={wish.name}",
-        *((f"storsave={wish.policies['storsave']}",) if "storsave" in wish.policies else ()),
+        f"disk={':'.join(drive.place.removeprefix('p') for drive in request.drives)}",
+        *((f"stripe={request.strip_bytes >> 10}",) if request.strip_bytes else ()),
+        *((f"group={drives_each}",) if drives_each else ()),
+        *(() if _CACHED[request.policies["write_cache"]] else ("nocache",)),
+        f"name={request.name}",
+        *((f"storsave={request.policies['storsave']}",) if "storsave" in request.policies else ()),
     )
 
 
-def _initialising(wish: ArrayRequest) -> str:
+def _initialising(request: ArrayRequest) -> str:
     verified = "AutoVerify is on: the card may verify it by its schedule, which a run beside it would measure along."
-    each = len(wish.drives) // (wish.spans or 1)
-    if wish.level in (Level.RAID5, Level.RAID50) and each >= 5:
+    drives_each = len(request.drives) // (request.spans or 1)
+    if request.level in (Level.RAID5, Level.RAID50) and drives_each >= 5:
         return (
             "The card initialises it in the background from the beginning, which would be measured along with the "
             f"load: wait until the array has no such task. {verified}"
@@ -268,7 +272,7 @@ def find_made(
     """
     cut = next((problem.message for problem in card.cut.values()), "")
 
-    def made(row: Row) -> CardArray:
+    def card_array(row: Row) -> CardArray:
         unit, unit_details = row["Unit"], units[row["Unit"]]
         listed = tuple(port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == unit)
         return CardArray(
@@ -292,7 +296,7 @@ def find_made(
         array,
         CardArrays(
             drives=tuple(_drive(card, port, drive) for port, drive in inventory_drives(card)),
-            arrays=tuple(made(row) for row in card.units),
+            arrays=tuple(card_array(row) for row in card.units),
             cut=cut,
             kind="unit",
             lock=card_lock(card),

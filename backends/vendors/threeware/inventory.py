@@ -139,8 +139,8 @@ class ThreewareCard:
             ready = self.battery.get("BBUReady") == "Yes"
             state = _BATTERIES.get(self.battery["Status"].lower(), "failed")
             return state if ready or state != "optimal" else "learning"
-        output = self.row.get("BBU", "")
-        return _BATTERIES.get(output.lower(), "failed") if output else "unknown"
+        column = self.row.get("BBU", "")
+        return _BATTERIES.get(column.lower(), "failed") if column else "unknown"
 
 
 def controller_target(name: str) -> Target:
@@ -188,8 +188,8 @@ def level_of(unit: Row) -> Level:
 
 def running_word(status: str) -> str:
     """Return the status of a unit as if its task was not paused: `REBUILDING` for `REBUILD-PAUSED`."""
-    task, pause, rest = status.partition("-PAUSE")
-    return _PAUSED.get(task, task) if pause and rest in ("", "D") else status
+    task, pause, ending = status.partition("-PAUSE")
+    return _PAUSED.get(task, task) if pause and ending in ("", "D") else status
 
 
 def node_of(unit: Row, picture: Topology) -> Node | None:
@@ -200,8 +200,8 @@ def node_of(unit: Row, picture: Topology) -> Node | None:
         for node in picture.tree.nodes.values()
         if node.parent is None
         and node.attributes.get("device/vendor", "").strip() in _MAKERS
-        and (place := _ADDRESS.search(node.path or "")) is not None
-        and place[1] == number
+        and (address := _ADDRESS.search(node.path or "")) is not None
+        and address[1] == number
         and size is not None
         and node.size_bytes is not None
         and abs(node.size_bytes - size) < size // 100
@@ -224,7 +224,7 @@ def _controller(card: ThreewareCard, owner: Target) -> Controller:
     )
 
 
-def few(card: ThreewareCard) -> Mapping[str, str]:
+def missing_rows(card: ThreewareCard) -> Mapping[str, str]:
     """By the word of a question what its answer lacks of what `info` counts, in words."""
     there = sum(port["Status"] != "NOT-PRESENT" for port in card.ports)
     counts = {
@@ -232,9 +232,9 @@ def few(card: ThreewareCard) -> Mapping[str, str]:
         "drivestatus": ("drives", card.row.get("Drives", ""), there),
     }
     fields = {
-        word: f"`info` counts {number} {what}, and {found} {'is' if found == 1 else 'are'} listed"
-        for word, (what, number, found) in counts.items()
-        if number.isascii() and number.isdigit() and len(number) < 5 and found < int(number)
+        word: f"`info` counts {number} {kind}, and {count} {'is' if count == 1 else 'are'} listed"
+        for word, (kind, number, count) in counts.items()
+        if number.isascii() and number.isdigit() and len(number) < 5 and count < int(number)
     }
     if card.row.get("BBU", "-") not in ("-", "") and card.battery is None:
         fields["bbustatus"] = "`info` names a battery, and none is listed"
@@ -243,8 +243,8 @@ def few(card: ThreewareCard) -> Mapping[str, str]:
 
 def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], picture: Topology) -> Array:
     members = () if "drivestatus" in card.cut else tuple(_port_target(card, port) for port in ports)
-    level, said = level_of(row), row["Status"]
-    status = running_word(said)
+    level, status_word = level_of(row), row["Status"]
+    status = running_word(status_word)
     node = node_of(row, picture)
     task, state = _TASKS.get(status), _UNITS.get(status, State.UNKNOWN)
     done = (
@@ -258,7 +258,7 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
         name=row["Unit"],
         level=level,
         state=state,
-        why=said if status != said or status not in (*_UNITS, *_TASKS) or status == "RECOVERY" else "",
+        why=status_word if status != status_word or status not in (*_UNITS, *_TASKS) or status == "RECOVERY" else "",
         size_bytes=exact_size(node, _size(row)),
         strip_bytes=read_size(row.get("Stripe")),
         # A drive that is gone is not listed, and how a RAID 50 is grouped is not told.
@@ -268,7 +268,7 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
         identity=identity(node) if node is not None else None,
         tasks=()
         if task is None
-        else (Task(kind=task, progress=min(int(done[1]), 100) / 100 if done else None, paused=status != said),),
+        else (Task(kind=task, progress=min(int(done[1]), 100) / 100 if done else None, paused=status != status_word),),
     )
 
 
@@ -287,8 +287,8 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
     elif state is State.ONLINE and untold:  # it may be a spare
         state = State.UNKNOWN
     blocks = port.get("Blocks", "")
-    place = port.get("Encl-Slot", "-")
-    pairs = [("Place", place if place != "-" else None)]
+    location = port.get("Encl-Slot", "-")
+    pairs = [("Place", location if location != "-" else None)]
     pairs += [("Card's word", port["Status"] if port["Status"] not in _USUAL else None)]
     return Drive(
         target=_port_target(card, port),

@@ -25,12 +25,12 @@ Row = Mapping[str, str]
 
 def rows(text: str, *columns: str) -> tuple[Row, ...]:
     """Rows of the tables that have these columns, without those whose name another row has."""
-    matches = [row for row in _rows(text) if all(column in row for column in columns)]
-    twice = repeated(next(iter(row.values())) for row in matches)
-    return tuple(row for row in matches if next(iter(row.values())) not in twice)
+    complete_rows = [row for row in _rows(text) if all(column in row for column in columns)]
+    twice = repeated(next(iter(row.values())) for row in complete_rows)
+    return tuple(row for row in complete_rows if next(iter(row.values())) not in twice)
 
 
-def named_twice(text: str, *columns: str) -> str:
+def repeated_names_reason(text: str, *columns: str) -> str:
     """Return why rows of the tables that have these columns are refused, as a clause; "" where none is."""
     names = (next(iter(row.values())) for row in _rows(text) if all(column in row for column in columns))
     twice = sorted(repeated(names))
@@ -162,12 +162,12 @@ def values(cache: str, verify: str) -> dict[str, str | None]:
     `RiW` is intelligent reading and writing, `Rb` basic reading alone, `W` writing alone; `ON` is
     of cards that tell of writing only, `OFF` neither.
     """
-    known = "write-back" if cache == "ON" else None
+    write_back = "write-back" if cache == "ON" else None
     match = _CACHE.fullmatch("" if cache == "OFF" else cache) if cache else None
     read = None if match is None else {"i": "intelligent", "b": "basic", None: "off"}[match[1]]
     write = None if match is None else "write-back" if match[2] else "write-through"
     return {
-        "write_cache": known or write,
+        "write_cache": write_back or write,
         "read_cache": read,
         "auto_verify": {"ON": "on", "OFF": "off"}.get(verify),
     }
@@ -202,41 +202,41 @@ def port_serial(text: str, port: str) -> str | None:
     return values.get("serial", values.get("serial number"))
 
 
-def unit_told(text: str, unit: str, ports: Collection[str]) -> UnitDetails:
+def parse_unit_details(text: str, unit: str, ports: Collection[str]) -> UnitDetails:
     """What is told of `/c0/u3`, of which the list of drives names `ports`."""
     values = _values(text, unit)
     number = unit.rpartition("/")[2]
-    matches: list[str] = []
+    ports_shown: list[str] = []
     parts: dict[str, str] = {}
     for raw in text.splitlines()[:LINES]:
         row = _PART.fullmatch(raw.strip()[:400])
         if row is None or row[1].partition("-")[0] != number:
             continue
         parts.setdefault(row[1], row[2])
-        matches += [match[0].strip() for match in _PORT.finditer(row[0])]
+        ports_shown += [match[0].strip() for match in _PORT.finditer(row[0])]
     groups = sum(name.count("-") == 1 and kind != "DISK" for name, kind in parts.items())
-    lost = "" if "name" in values else "its name is not told"
-    if not lost and (number not in parts or not set(ports) <= set(matches)):
-        lost = "rows of its drives are missing"
+    missing = "" if "name" in values else "its name is not told"
+    if not missing and (number not in parts or not set(ports) <= set(ports_shown)):
+        missing = "rows of its drives are missing"
     volumes = values.get("volume(s)", "1")
     return UnitDetails(
         name=values.get("name") or None,
         serial=values.get("serial number") or None,
         volumes=int(volumes) if volumes.isascii() and volumes.isdigit() and len(volumes) < 5 else 0,
-        ports=tuple(dict.fromkeys(matches)),
+        ports=tuple(dict.fromkeys(ports_shown)),
         groups=groups or None,
-        lost=lost,
+        lost=missing,
     )
 
 
 def _values(text: str, where: str) -> dict[str, str]:
     """By label in small letters, of one thing, without those of which two lines differ."""
-    matches: dict[str, str] = {}
+    by_label: dict[str, str] = {}
     twice: set[str] = set()
     for raw in text.splitlines()[:LINES]:
         line = _VALUE.fullmatch(raw.strip()[:400])
         if line is not None and line[1] == where:
             label, value = line[2].lower(), clean(line[3].strip(), 80)
-            if matches.setdefault(label, value) != value:
+            if by_label.setdefault(label, value) != value:
                 twice.add(label)
-    return {label: value for label, value in matches.items() if label not in twice}
+    return {label: value for label, value in by_label.items() if label not in twice}

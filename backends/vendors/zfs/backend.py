@@ -57,10 +57,10 @@ from backends.vendors.zfs.inventory import (
     arrays,
     controller,
     link_of,
-    listed,
     node_of,
     own_names,
     plain_arrays,
+    select_listed,
 )
 from backends.vendors.zfs.parameters import (
     FOLDER,
@@ -128,22 +128,22 @@ class Zfs:
         head = Inventory(controllers=(controller(module),))
         if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
             return replace(head, problems=(_WITHOUT_TOOLS,))
-        picture, found = await asyncio.gather(
-            scan_topology(self._host), self._told(module)
+        picture, listing = await asyncio.gather(
+            scan_topology(self._host), self._read_pools_or_error(module)
         )  # both may wait for the same disk
         self._listed = None
-        if isinstance(found, RaidbenchError):
+        if isinstance(listing, RaidbenchError):
             states = await self._host.read_many(await self._host.list(IMPORTED))
-            left = tuple(plain_arrays(states, picture, found.message))
-            return replace(head, arrays=left, problems=(_problem(found),))
+            left = tuple(plain_arrays(states, picture, listing.message))
+            return replace(head, arrays=left, problems=(_problem(listing),))
         try:
-            await self._keep(found)
+            await self._cache_values(listing)
         except RaidbenchError as error:  # what was told without the values is there all the same
             self._kept = {}
             head = replace(head, problems=(_problem(error),))
         else:
-            self._listed = found
-        return replace(head, arrays=tuple(arrays(found, picture)))
+            self._listed = listing
+        return replace(head, arrays=tuple(arrays(listing, picture)))
 
     async def cached_inventory(self) -> Inventory:
         """As `inventory`, of the pools and datasets found last: no setting moves what is told of one there."""
@@ -168,8 +168,8 @@ class Zfs:
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """As `read`, of a dataset as of the last inventory: to ask for each of hundreds takes seconds."""
-        kept = self._kept.get(target.address) if target.backend == NAME else None
-        return await self.read(target) if kept is None else dataset_readings(kept)
+        last_view = self._kept.get(target.address) if target.backend == NAME else None
+        return await self.read(target) if last_view is None else dataset_readings(last_view)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The command lines that set `key` to `value`, and those that bring the present value and its source back."""
@@ -190,9 +190,9 @@ class Zfs:
         module, changes = await self._module(), []
         for key in parameters_in_order(module, values):
             legal = partial(legal_parameter, module)
-            wish = requested_value(MODULE, declared[key], parameter_readings(module)[key], values[key], legal)
-            changes.append(_of_parameter(module, wish, limit_in_force(module, key)))
-            module = with_parameter(module, key, wish.value)
+            request = requested_value(MODULE, declared[key], parameter_readings(module)[key], values[key], legal)
+            changes.append(_of_parameter(module, request, limit_in_force(module, key)))
+            module = with_parameter(module, key, request.value)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
@@ -201,23 +201,25 @@ class Zfs:
         if target == MODULE:
             module = await self._module()
             setting, reading = setting_of(PARAMETERS, MODULE, key), parameter_readings(module)[key]
-            was = validated_old_value(MODULE, setting, reading, value, parameter_before)
-            return _of_parameter(module, was, companions)
+            request = validated_old_value(MODULE, setting, reading, value, parameter_before)
+            return _of_parameter(module, request, companions)
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
         return await self._planned(
             view, validated_old_value(target, setting, dataset_readings(view)[key], value, value_before)
         )
 
-    async def _planned(self, view: DatasetView, wish: RequestedValue) -> Change:
-        tool, name, key = self._tool(), wish.target.address, wish.setting.key
-        change = wish.change(
-            steps(tool, name, key, wish.value),
-            undo_steps(tool, name, key, wish.now),
+    async def _planned(self, view: DatasetView, request: RequestedValue) -> Change:
+        tool, name, key = self._tool(), request.target.address, request.setting.key
+        change = request.change(
+            steps(tool, name, key, request.value),
+            undo_steps(tool, name, key, request.now),
             _identity(view),
             await self._locks(view),
         )
-        also = await self._heirs(name, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
+        also = (
+            await self._inheriting_datasets(name, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
+        )
         return replace(change, also=inheriting_datasets_text(also))
 
     async def apply(self, change: Change) -> None:
@@ -259,30 +261,30 @@ class Zfs:
         """The module as it is. Raises DeviceGoneError where it is not loaded."""
         names = (*(setting.key for setting in PARAMETERS), _LARGEST)
         texts = await self._host.read_many([*(FOLDER + name for name in names), _VERSION, _ARC, _MEMORY])
-        own = {name: texts[FOLDER + name] for name in names if FOLDER + name in texts}
-        if not own:
+        module_texts = {name: texts[FOLDER + name] for name in names if FOLDER + name in texts}
+        if not module_texts:
             raise gone_error(MODULE)
-        reasons = await asyncio.gather(*(self._host.writable(FOLDER + name) for name in own))
+        reasons = await asyncio.gather(*(self._host.writable(FOLDER + name) for name in module_texts))
         memory = texts.get(_MEMORY, "").partition("MemTotal:")[2].split()
         kib = number(memory[0]) if memory else None
         return ModuleView(
-            texts=own,
-            refusals=dict(zip(own, reasons, strict=True)),
+            texts=module_texts,
+            refusals=dict(zip(module_texts, reasons, strict=True)),
             arc=parse_arcstats(texts.get(_ARC)),
             memory_bytes=kib * 1024 if kib else None,
             version=clean(texts.get(_VERSION, ""), 40) or None,
         )
 
-    async def _told(self, module: ModuleView) -> PoolsFound | RaidbenchError:
+    async def _read_pools_or_error(self, module: ModuleView) -> PoolsFound | RaidbenchError:
         try:
-            return await self._found(module)
+            return await self._read_pools(module)
         except RaidbenchError as error:
             return error
 
-    async def _found(self, module: ModuleView) -> PoolsFound:
+    async def _read_pools(self, module: ModuleView) -> PoolsFound:
         """All in one look: four commands, however many datasets there are."""
         every = ("-t", "filesystem,volume")
-        lists, status, names, own = await asyncio.gather(
+        lists, status, names, own_values = await asyncio.gather(
             self._ask("zpool", "list", "-Hp", "-o", ",".join(POOL_COLUMNS)),
             self._ask("zpool", "status", "-LP"),
             self._ask("zfs", "list", "-Hp", *every, "-o", ",".join(DATASET_COLUMNS)),
@@ -297,12 +299,12 @@ class Zfs:
             ("zfs list", pools.keys() - {dataset.name for dataset in datasets}),
         ):
             if untold:
-                raise _half(line, f"the pool {clean(min(untold))} is not in it")
+                raise _truncation_error(line, f"the pool {clean(min(untold))} is not in it")
         return PoolsFound(
             pools=pools,
             statuses=statuses,
             datasets=datasets,
-            own=own_names(rows(own, 2), {dataset.name for dataset in datasets}),
+            own=own_names(rows(own_values, 2), {dataset.name for dataset in datasets}),
             nodes=await self._nodes(datasets),
             module=module,
         )
@@ -312,17 +314,18 @@ class Zfs:
         links = await asyncio.gather(*(self._host.link(link_of(name)) for name in volumes))
         return {name: node for name, link in zip(volumes, links, strict=True) if (node := node_of(link)) is not None}
 
-    async def _keep(self, found: PoolsFound) -> None:
+    async def _cache_values(self, listing: PoolsFound) -> None:
         """The values of all that is listed, asked for at once."""
-        names = [dataset.name for dataset in listed(found)]
+        names = [dataset.name for dataset in select_listed(listing)]
         if not names:
             self._kept = {}
             return
-        got, told = await asyncio.gather(self._get(_READ, names), asyncio.gather(*map(self._pool, found.pools)))
-        pools, values = dict(zip(found.pools, told, strict=True)), got
+        answers = asyncio.gather(*map(self._pool, listing.pools))
+        values, pool_values = await asyncio.gather(self._get(_READ, names), answers)
+        pools = dict(zip(listing.pools, pool_values, strict=True))
         why_not = await denial_of(self._host, self._tool())
         self._kept = {
-            name: _view(name, values[name], pools.get(name.split("/")[0], {}), found.module, why_not)
+            name: _view(name, values[name], pools.get(name.split("/")[0], {}), listing.module, why_not)
             for name in names
             if name in values
         }
@@ -354,23 +357,25 @@ class Zfs:
             return await self._pool(name.split("/")[0])
 
     async def _pool(self, name: str) -> dict[str, ZfsValue]:
-        matches = parse_properties(await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name))
-        if untold := [key for key in ("guid", "ashift", "autotrim") if key not in matches]:
-            raise _half("zpool get", f"{untold[0]} of {clean(name)} is not in it")
-        return matches
+        properties = parse_properties(
+            await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name)
+        )
+        if untold := [key for key in ("guid", "ashift", "autotrim") if key not in properties]:
+            raise _truncation_error("zpool get", f"{untold[0]} of {clean(name)} is not in it")
+        return properties
 
     async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> dict[str, dict[str, ZfsValue]]:
         """Values by dataset and property; every one that is asked for has its line, also where it does not apply."""
         columns = "name,property,value,received,source"
-        matches = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
-        if untold := [f"{key} of {name}" for name in names for key in keys if key not in matches.get(name, {})]:
-            raise _half("zfs get", f"{clean(untold[0], 200)} is not in it")
-        return matches
+        by_dataset = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
+        if untold := [f"{key} of {name}" for name in names for key in keys if key not in by_dataset.get(name, {})]:
+            raise _truncation_error("zfs get", f"{clean(untold[0], 200)} is not in it")
+        return by_dataset
 
-    async def _heirs(self, name: str, key: str) -> tuple[str, ...]:
+    async def _inheriting_datasets(self, name: str, key: str) -> tuple[str, ...]:
         with cache_across_changes():  # whoever inherits the old value inherits the new one
-            matches = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
-        return inheriting_datasets(name, ((name, values[key]) for name, values in matches.items() if key in values))
+            by_dataset = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
+        return inheriting_datasets(name, ((name, values[key]) for name, values in by_dataset.items() if key in values))
 
     async def _locks(self, view: DatasetView) -> str:
         """Those of its pool, since values are inherited, and those of the disk that a volume is."""
@@ -379,25 +384,24 @@ class Zfs:
         node = node_of(await self._host.link(link_of(view.name))) if view.kind is ZfsKind.VOLUME else None
         return pool if node is None else f"{pool}\n{await lock_of(self._host, kernel_name(node))}"
 
-    def _tool(self) -> str:
-        tool = self._host.which(("zfs",))
+    def _tool(self, program: str = "zfs") -> str:
+        tool = self._host.which((program,))
         if tool is None:
             raise RefusedError(_WITHOUT_TOOLS.message, hint=_WITHOUT_TOOLS.hint)
         return tool
 
     async def _ask(self, program: str, *words: str) -> str:
         """What a program prints. Raises ToolFailedError in its words."""
-        tool = self._host.which((program,))
-        if tool is None:
-            raise RefusedError(_WITHOUT_TOOLS.message, hint=_WITHOUT_TOOLS.hint)
-        command = Command(argv=(tool, *words), timeout=SECONDS, stall=STALL)
+        command = Command(argv=(self._tool(program), *words), timeout=SECONDS, stall=STALL)
         done = await self._host.run(command)
         if done.returncode != 0 or done.truncated:
-            said = "its answer is too long." if done.truncated else _words(done)
-            raise ToolFailedError(f"{program} {words[0]} failed: {said}", evidence=f"{done.stdout[:4000]}{done.stderr}")
+            reason = "its answer is too long." if done.truncated else _error_sentence(done)
+            raise ToolFailedError(
+                f"{program} {words[0]} failed: {reason}", evidence=f"{done.stdout[:4000]}{done.stderr}"
+            )
         whole = WHOLE_STATUS if words[0] == "status" else WHOLE
         if why := whole.lost(done):
-            raise _half(command.shown(), why)
+            raise _truncation_error(command.shown(), why)
         return done.stdout
 
 
@@ -408,7 +412,7 @@ _WITHOUT_TOOLS = Problem(
 )
 
 
-def _half(line: str, why: str) -> ToolFailedError:
+def _truncation_error(line: str, why: str) -> ToolFailedError:
     return ToolFailedError(f"{line}: {CUT}: {why}.", hint=f"Run it by hand: {line}")
 
 
@@ -430,13 +434,13 @@ def _view(
     )
 
 
-def _of_parameter(view: ModuleView, wish: RequestedValue, companions: Mapping[str, str]) -> Change:
+def _of_parameter(view: ModuleView, request: RequestedValue, companions: Mapping[str, str]) -> Change:
     """`companions`: with which its value is set, where it is left to ZFS."""
-    key, present = wish.setting.key, companions_now(view, wish.setting.key)
-    known = wish.now.now not in (None, "unknown")
-    change = wish.change(
-        parameter_steps(key, wish.value, companions),
-        parameter_steps(key, wish.now.now or "", present) if known else (),
+    key, present = request.setting.key, companions_now(view, request.setting.key)
+    readable = request.now.now not in (None, "unknown")
+    change = request.change(
+        parameter_steps(key, request.value, companions),
+        parameter_steps(key, request.now.now or "", present) if readable else (),
         _module_identity(view),
         "zfs-module",
     )
@@ -453,10 +457,10 @@ def _module_identity(view: ModuleView) -> Identity:
 
 
 def _refusal(done: Completed) -> str:
-    return _words(done) if done.returncode != 0 else ""
+    return _error_sentence(done) if done.returncode != 0 else ""
 
 
-def _words(done: Completed) -> str:
+def _error_sentence(done: Completed) -> str:
     """The program's own words in a sentence."""
-    said = clean(clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=4).replace("\n", " "), 300).rstrip(".")
-    return f"{said}." if said else f"it ended with status {done.returncode} and did not say why."
+    output = clean(clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=4).replace("\n", " "), 300).rstrip(".")
+    return f"{output}." if output else f"it ended with status {done.returncode} and did not say why."

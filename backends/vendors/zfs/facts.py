@@ -109,12 +109,12 @@ def parse_pools(text: str) -> dict[str, dict[str, str]]:
 
 def parse_values(text: str) -> dict[str, dict[str, ZfsValue]]:
     """By dataset and property what `zfs get -o name,property,value,received,source` printed."""
-    matches: dict[str, dict[str, ZfsValue]] = {}
+    by_dataset: dict[str, dict[str, ZfsValue]] = {}
     for name, key, value, received, source in rows_once(text, 5, names=2):
-        matches.setdefault(name, {})[key] = ZfsValue(
+        by_dataset.setdefault(name, {})[key] = ZfsValue(
             text=value, source=source, received=None if received == "-" else received
         )
-    return matches
+    return by_dataset
 
 
 def parse_properties(text: str) -> dict[str, ZfsValue]:
@@ -124,6 +124,6 @@ def parse_properties(text: str) -> dict[str, ZfsValue]:
 
 def parse_arcstats(text: str | None) -> Mapping[str, int]:
     """Counters of /proc/spl/kstat/zfs/arcstats by name; empty where it cannot be read."""
-    words = (line.split() for line in (text or "").split("\n"))
-    cells = ((row[0], number(row[2])) for row in words if len(row) == 3)
+    table_rows = (line.split() for line in (text or "").split("\n"))
+    cells = ((row[0], number(row[2])) for row in table_rows if len(row) == 3)
     return {name: value for name, value in cells if value is not None}

@@ -66,19 +66,19 @@ def target_of(name: str) -> Target:
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 
-def listed(found: PoolsFound) -> tuple[ListedDataset, ...]:
+def select_listed(listing: PoolsFound) -> tuple[ListedDataset, ...]:
     """What is listed, each pool's in the order of their names."""
-    kept: list[ListedDataset] = []
+    datasets: list[ListedDataset] = []
     counts: dict[str, int] = {}
-    for dataset in found.datasets:
+    for dataset in listing.datasets:
         if dataset.kind is ZfsKind.FILESYSTEM:
-            if dataset.name.count("/") > 1 and dataset.name not in found.own:
+            if dataset.name.count("/") > 1 and dataset.name not in listing.own:
                 continue
             counts[dataset.pool] = counts.get(dataset.pool, 0) + 1
             if counts[dataset.pool] > MOST:
                 continue
-        kept.append(dataset)
-    return tuple(kept)
+        datasets.append(dataset)
+    return tuple(datasets)
 
 
 def controller(module: ModuleView) -> Controller:
@@ -92,19 +92,19 @@ def controller(module: ModuleView) -> Controller:
     )
 
 
-def arrays(found: PoolsFound, picture: Topology) -> Iterator[Array]:
+def arrays(listing: PoolsFound, picture: Topology) -> Iterator[Array]:
     """Everything that is listed."""
-    shown = listed(found)
+    shown = select_listed(listing)
     for dataset in shown:
-        status = found.statuses.get(dataset.pool)
+        status = listing.statuses.get(dataset.pool)
         members = _members(status, picture) if status is not None else ()
         if dataset.kind is ZfsKind.POOL:
-            hidden = sum(other_dataset.pool == dataset.pool for other_dataset in found.datasets) - sum(
-                other_dataset.pool == dataset.pool for other_dataset in shown
+            hidden = sum(candidate.pool == dataset.pool for candidate in listing.datasets) - sum(
+                candidate.pool == dataset.pool for candidate in shown
             )
-            yield _pool(dataset, found, status, members, hidden)
+            yield _pool(dataset, listing, status, members, hidden)
         else:
-            yield _dataset(dataset, found, status, members, picture)
+            yield _dataset(dataset, listing, status, members, picture)
 
 
 def plain_arrays(states: Mapping[str, str], picture: Topology, why: str) -> Iterator[Array]:
@@ -141,52 +141,56 @@ def plain_arrays(states: Mapping[str, str], picture: Topology, why: str) -> Iter
 
 
 def _pool(
-    dataset: ListedDataset, found: PoolsFound, status: PoolStatus | None, members: tuple[Target, ...], hidden: int
+    dataset: ListedDataset, listing: PoolsFound, status: PoolStatus | None, members: tuple[Target, ...], hidden: int
 ) -> Array:
-    known = found.pools.get(dataset.name, {})
+    properties = listing.pools.get(dataset.name, {})
     return Array(
         target=target_of(dataset.name),
         controller=MODULE,
         name=clean(dataset.name),
         level=_level(status),
         state=status.state if status is not None else State.UNKNOWN,
-        size_bytes=number(known.get("size")),
+        size_bytes=number(properties.get("size")),
         why=status.why if status is not None else "",
         folder=dataset.mountpoint,
         members=members,
-        identity=Identity(name=clean(dataset.name), model="ZFS pool", serial=clean(known.get("guid", "")) or None),
+        identity=Identity(name=clean(dataset.name), model="ZFS pool", serial=clean(properties.get("guid", "")) or None),
         tasks=status.tasks if status is not None else (),
-        facts=tuple(_pool_facts(dataset, known, status, hidden)),
+        facts=tuple(_pool_facts(dataset, properties, status, hidden)),
     )
 
 
 def _pool_facts(
-    dataset: ListedDataset, known: Mapping[str, str], status: PoolStatus | None, hidden: int
+    dataset: ListedDataset, properties: Mapping[str, str], status: PoolStatus | None, hidden: int
 ) -> Iterator[Fact]:
     if status is not None and status.layout:
         shapes = dict.fromkeys(top.draid for top in status.tops if top.draid)
         yield Fact(label="Layout", value=f"{status.layout} ({'; '.join(shapes)})" if shapes else status.layout)
-    if (full := number(known.get("capacity"))) is not None:
+    if (full := number(properties.get("capacity"))) is not None:
         yield Fact(label="Full", value=f"{full} %")
     yield from _mounted(dataset)
     if hidden:
-        words = f"{hidden} more, without values of their own for what can be set here"
-        yield Fact(label="Filesystems", value=words)
+        hidden_text = f"{hidden} more, without values of their own for what can be set here"
+        yield Fact(label="Filesystems", value=hidden_text)
     if status is None:
         return
     for label in ("status", "action", "scan", "expand", "remove", "checkpoint", "errors"):
         if text := status.texts.get(label):
             yield Fact(label=label.capitalize(), value=clean(text, 400))
     for vdev in status.vdevs:
-        place = f"{vdev.role} {'device' if vdev.is_leaf else 'group'}".strip()
-        label = "distributed spare" if vdev.is_distributed_spare else place
-        yield Fact(label=label.capitalize(), value=f"{clean(vdev.name, 100)} {vdev.words}")
+        kind = f"{vdev.role} {'device' if vdev.is_leaf else 'group'}".strip()
+        label = "distributed spare" if vdev.is_distributed_spare else kind
+        yield Fact(label=label.capitalize(), value=f"{clean(vdev.name, 100)} {vdev.condition}")
 
 
 def _dataset(
-    dataset: ListedDataset, found: PoolsFound, status: PoolStatus | None, members: tuple[Target, ...], picture: Topology
+    dataset: ListedDataset,
+    listing: PoolsFound,
+    status: PoolStatus | None,
+    members: tuple[Target, ...],
+    picture: Topology,
 ) -> Array:
-    device = found.nodes.get(dataset.name)
+    device = listing.nodes.get(dataset.name)
     node = picture.tree.nodes.get(kernel_name(device)) if device is not None else None
     volume = dataset.kind is ZfsKind.VOLUME
     return Array(
@@ -238,9 +242,9 @@ def _members(status: PoolStatus, picture: Topology) -> tuple[Target, ...]:
     return tuple(dict.fromkeys(Target(backend="block", address=disk) for disk in disks))
 
 
-def own_names(lines: Iterable[tuple[str, ...]], known: Collection[str]) -> frozenset[str]:
+def own_names(lines: Iterable[tuple[str, ...]], dataset_names: Collection[str]) -> frozenset[str]:
     """Datasets that a value of their own was printed for."""
-    return frozenset(line[0] for line in lines if line[0] in known)
+    return frozenset(line[0] for line in lines if line[0] in dataset_names)
 
 
 def link_of(name: str) -> str:

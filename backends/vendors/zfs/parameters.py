@@ -65,40 +65,24 @@ NOPREFETCH = _parameter(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Count:
-    """A number with its range."""
-
-    setting: Setting
-    minimum: int
-    maximum: int
-
-
-def _active(name: str, what: str, *, minimum: int = 1) -> _Count:
-    return _Count(
-        setting=_parameter(
-            key=f"zfs_vdev_{name}_active",
-            label=f"{what}, a device",
-            help=f"{what} that are under way on a device of a pool at a time. More of them raise throughput and the "
-            f"latency of everything else there. (zfs(4), zfs_vdev_{name}_active)",
-            unit="requests",
-        ),
-        minimum=minimum,
-        maximum=1000,
+def _active(name: str, label: str) -> Setting:
+    return _parameter(
+        key=f"zfs_vdev_{name}_active",
+        label=f"{label}, a device",
+        help=f"{label} that are under way on a device of a pool at a time. More of them raise throughput and the "
+        f"latency of everything else there. (zfs(4), zfs_vdev_{name}_active)",
+        unit="requests",
     )
 
 
+TXG_TIMEOUT = _parameter(
+    key="zfs_txg_timeout",
+    label="Transaction group",
+    help="Seconds after which written data go to the disks at the latest. (zfs(4), zfs_txg_timeout)",
+    unit="s",
+)
 _COUNTS = (
-    _Count(
-        setting=_parameter(
-            key="zfs_txg_timeout",
-            label="Transaction group",
-            help="Seconds after which written data go to the disks at the latest. (zfs(4), zfs_txg_timeout)",
-            unit="s",
-        ),
-        minimum=1,
-        maximum=300,
-    ),
+    TXG_TIMEOUT,
     _active("sync_read_max", "Waited-for reads"),
     _active("sync_write_max", "Waited-for writes"),
     _active("async_read_max", "Reads ahead"),
@@ -106,9 +90,10 @@ _COUNTS = (
     _active("async_write_max", "Background writes, at most"),
     _active("scrub_max", "Reads of a scrub"),
 )
-_BY_KEY = {count.setting.key: count for count in _COUNTS}
+"""Settings that are whole numbers from 1 on."""
+_UNITS = {setting.key: setting.unit for setting in _COUNTS}
 
-PARAMETERS = (ARC_MAX, ARC_MIN, DIRTY_MAX, PREFETCH, NOPREFETCH, *(count.setting for count in _COUNTS))
+PARAMETERS = (ARC_MAX, ARC_MIN, DIRTY_MAX, PREFETCH, NOPREFETCH, *_COUNTS)
 """In the order they are shown."""
 
 _SWITCHES = {
@@ -158,9 +143,9 @@ def _reading(key: str, view: ModuleView) -> Reading:
     common = Reading(now=word, raw=clean(raw, 40), availability=Availability(why_not=view.refusals.get(key)))
     if key in _SWITCHES:
         return replace(common, choices=_SWITCHES[key])
-    if key in _BY_KEY:
+    if key in _UNITS:
         low, high = _range(key, view)
-        span = Span(minimum=min(low, now or low), maximum=max(high, now or 0), unit=_BY_KEY[key].setting.unit)
+        span = Span(minimum=min(low, now or low), maximum=max(high, now or 0), unit=_UNITS[key])
         return replace(common, span=span)
     heeded = view.arc.get(_LIMITS.get(key, ""))
     sizes = _sizes(key, view) | {size for size in (now, heeded) if size is not None}
@@ -177,8 +162,7 @@ def _label(key: str, size: int) -> str:
 
 def _range(key: str, view: ModuleView) -> tuple[int, int]:
     """The least number of background writes is never above the most."""
-    count = _BY_KEY[key]
-    low, high = count.minimum, count.maximum
+    low, high = 1, 300 if key == TXG_TIMEOUT.key else 1000
     if key == "zfs_vdev_async_write_min_active":
         high = number(view.texts.get("zfs_vdev_async_write_max_active")) or high
     if key == "zfs_vdev_async_write_max_active":

@@ -95,23 +95,29 @@ def _reading(view: DatasetView, key: str) -> Reading:
         )
     choices = [choice for choice in CHOICES[key] if view.offers(key, choice.value)]
     if key not in INHERITED:
-        return Reading(now=force, raw=raw, choices=_and(choices, key, force), availability=_may(view, value))
+        return Reading(
+            now=force, raw=raw, choices=_with_value(choices, key, force), availability=_availability(view, value)
+        )
     if value.received is not None:
         text = f"What came with the stream: {clean(value.received, 64)}."
         choices.insert(0, offer(RECEIVED, text))
     above = "what the filesystem above has" if view.kind is not ZfsKind.POOL else "the default"
     choices.insert(0, offer(INHERIT, f"Nothing of its own: {above}."))
     if value.source in OWN and value.source != "received":
-        return Reading(now=force, raw=raw, choices=_and(choices, key, force), availability=_may(view, value))
-    known = value.source in ("default", "received") or value.source.startswith("inherited from ")
+        return Reading(
+            now=force, raw=raw, choices=_with_value(choices, key, force), availability=_availability(view, value)
+        )
+    understood = value.source in ("default", "received") or value.source.startswith("inherited from ")
     return Reading(
-        now=(RECEIVED if value.source == "received" else INHERIT) if known else "unknown",
+        now=(RECEIVED if value.source == "received" else INHERIT) if understood else "unknown",
         raw=raw,
         effective=force,
         why_effective=clean(_why(value.source), 300),
         follows=True,
-        choices=tuple(choices) if any(choice.value == force for choice in choices) else _and(choices, key, force),
-        availability=_may(view, value),
+        choices=tuple(choices)
+        if any(choice.value == force for choice in choices)
+        else _with_value(choices, key, force),
+        availability=_availability(view, value),
     )
 
 
@@ -119,12 +125,12 @@ def _why(source: str) -> str:
     return {"default": "nobody set it", "received": "it came with a stream"}.get(source, source)
 
 
-def _may(view: DatasetView, value: ZfsValue) -> Availability:
+def _availability(view: DatasetView, value: ZfsValue) -> Availability:
     why_not = view.why_not or (_OVERRIDDEN if value.source == "temporary" else None)
     return Availability(why_not=why_not) if why_not else AVAILABLE
 
 
-def _and(choices: list[Choice], key: str, now: str) -> tuple[Choice, ...]:
+def _with_value(choices: list[Choice], key: str, now: str) -> tuple[Choice, ...]:
     """The choices, the present value among them whatever it is."""
     return tuple(choices) if any(choice.value == now for choice in choices) else (*choices, _choice(key, now))
 
@@ -144,6 +150,6 @@ def legal_value(view: DatasetView, setting: Setting, now: Reading, value: str) -
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
     """A value that it had before, whether its pool takes it now or not. Raises InvalidValueError."""
-    known = any(choice.value == value for choice in CHOICES.get(setting.key, ()))
+    is_choice = any(choice.value == value for choice in CHOICES.get(setting.key, ()))
     level = setting.key == "compression" and _LEVELS.fullmatch(value) is not None
-    return value if known or level else check_value(setting, now, value)
+    return value if is_choice or level else check_value(setting, now, value)

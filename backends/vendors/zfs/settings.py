@@ -232,8 +232,8 @@ def steps(zfs: str, name: str, key: str, value: str) -> tuple[ChangeStep, ...]:
 
 def undo_steps(zfs: str, name: str, key: str, now: Reading) -> tuple[ChangeStep, ...]:
     """What brings the present value back; nothing where it is not known."""
-    known = now.now is not None and _WORD.fullmatch(now.now) and now.now != "unknown"
-    return steps(zfs, name, key, now.now or "") if known else ()
+    readable = now.now is not None and _WORD.fullmatch(now.now) and now.now != "unknown"
+    return steps(zfs, name, key, now.now or "") if readable else ()
 
 
 def own_steps(change: Change, zfs: str) -> tuple[ChangeStep, ...]:
@@ -251,12 +251,12 @@ def is_own_parameter(change: Change) -> bool:
 
 def inheriting_datasets(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...]:
     """Datasets below that have no value of their own, and move along."""
-    matches = dict(values)
-    own = matches.pop(target, None)
-    if own is None:
+    others = dict(values)
+    target_value = others.pop(target, None)
+    if target_value is None:
         return ()
-    source = f"inherited from {target}" if own.source in OWN else own.source
-    return tuple(name for name, value in matches.items() if value.source == source)
+    source = f"inherited from {target}" if target_value.source in OWN else target_value.source
+    return tuple(name for name, value in others.items() if value.source == source)
 
 
 def inheriting_datasets_text(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ class PoolDevice:
         return f"{match[2]} data drives in a stripe, {match[3]} disks, {spares}"
 
     @property
-    def words(self) -> str:
+    def condition(self) -> str:
         """How it is: `online`, `faulted, 3 read errors (too many errors)`."""
         kinds = ("read", "write", "checksum")
         counts = [f"{clean(count, 12)} {kind} errors" for count, kind in zip(self.errors, kinds, strict=False)]
@@ -131,10 +131,10 @@ class PoolStatus:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """Return what goes on: resilvers, scrubs, what moves data, what single devices do. What is paused does not."""
-        matches = [*self._scans(), *self._moves()]
+        under_way = [*self._scans(), *self._moves()]
         notes = " ".join(vdev.note for vdev in self.vdevs)
-        matches += [Task(kind=kind) for word, kind in _NOTED.items() if f"({word}" in notes]
-        return tuple({task.kind: task for task in reversed(matches)}.values())[::-1]
+        under_way += [Task(kind=kind) for word, kind in _NOTED.items() if f"({word}" in notes]
+        return tuple({task.kind: task for task in reversed(under_way)}.values())[::-1]
 
     def _scans(self) -> Iterator[Task]:
         """Yield what reads or writes back the whole pool; the paragraph has one after the other."""
@@ -199,14 +199,14 @@ def _pool(lines: list[str]) -> PoolStatus:
     texts: dict[str, list[str]] = {}
     key = ""
     for line in lines[1:]:
-        front, colon, rest = line.partition(":")
+        front, colon, text = line.partition(":")
         if colon and not line.startswith("\t") and front.strip().isalpha():
             key = front.strip()
-            texts.setdefault(key, []).append(rest.strip())
+            texts.setdefault(key, []).append(text.strip())
         elif key:
             texts.setdefault(key, []).append(line)
     rows = texts.pop("config", [])
-    joined = {key: " ".join(" ".join(rest).split()) for key, rest in texts.items()}
+    joined = {key: " ".join(" ".join(text).split()) for key, text in texts.items()}
     return PoolStatus(name=name, state_word=joined.pop("state", ""), texts=joined, vdevs=tuple(_vdevs(rows, name)))
 
 

@@ -17,7 +17,7 @@ from backends.testing.conformance import Conformance
 from backends.topology import scan_topology
 from backends.udev import match_keys
 from backends.vendors.bcache.backend import RULES, Bcache
-from backends.vendors.bcache.inventory import parse_size, told_size
+from backends.vendors.bcache.inventory import displayed_size, parse_size
 from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.bcache.machines import BCACHE0, OWN, SET, UUID, alone, files, simulated
@@ -177,7 +177,7 @@ async def test_any_number_of_bytes_may_be_cut_off_at_and_is_expected_as_it_will_
 @example((1000 << 20) + (700 << 10))
 def test_a_size_read_back_is_what_was_expected_and_reads_the_same_when_it_is_put_back(count: int) -> None:
     told = parse_size(human(count))
-    assert told == told_size(count)
+    assert told == displayed_size(count)
     assert told is not None
     assert human(told) == human(count)
     assert told <= count

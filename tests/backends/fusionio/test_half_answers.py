@@ -12,7 +12,7 @@ from backends.protocol import InventoryBackend
 from backends.testing.truncation import TruncatedOutputTests, every_line
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target
-from backends.vendors.fusionio.text import lacking
+from backends.vendors.fusionio.text import missing_part
 from tests.backends.fusionio.cards import PlayedCard
 from tests.case_loop import loop_over
 
@@ -76,7 +76,7 @@ fct1\tDetached
     ],
 )
 def test_what_half_an_answer_lacks_is_told(text: str, why: str) -> None:
-    assert lacking(text) == why
+    assert missing_part(text) == why
 
 
 async def test_a_version_that_has_no_json_is_no_problem() -> None:

@@ -16,7 +16,7 @@ from backends.model import State
 from backends.system.local import LocalHost
 from backends.system.local.firmware import packet, request_number
 from backends.system.wrapped import ReadOnlyHost
-from backends.vendors.hba.firmware.query import look
+from backends.vendors.hba.firmware.query import query_card
 from tests.backends.fakes import FakeHost
 from tests.backends.hba.answers import ANSWERS, BATTERY, CONTROLLER, AnsweringCard, drive
 from tests.case_loop import loop_over
@@ -90,20 +90,20 @@ async def test_more_than_a_questions_answer_cannot_be_asked_for() -> None:
 
 
 async def test_a_look_finds_the_card_its_arrays_and_their_members() -> None:
-    found = await look(AnsweringCard(ANSWERS), 7, "0000:03:00.0")
+    found = await query_card(AnsweringCard(ANSWERS), 7, "0000:03:00.0")
     assert (found.card.serial, found.card.pci) == ("LABMEGA0", "0000:03:00.0")
     assert [(one.number, one.drives) for one in found.volumes] == [(0, (":0",)), (2, (":2",))]
     assert not found.problems
 
 
 async def test_a_drive_that_is_silent_has_the_state_that_its_group_knows() -> None:
-    found = await look(AnsweringCard(ANSWERS), 7, "0000:03:00.0")
+    found = await query_card(AnsweringCard(ANSWERS), 7, "0000:03:00.0")
     assert [one.state for one in found.drives] == [State.ONLINE, State.ONLINE]
 
 
 async def test_the_configuration_is_asked_for_at_its_own_length() -> None:
     card = AnsweringCard(ANSWERS)
-    await look(card, 7, "0000:03:00.0")
+    await query_card(card, 7, "0000:03:00.0")
     sizes = [size for _, question, _, size in card.asked if question is FirmwareQuery.CONFIGURATION]
     assert sizes == [1120]
 
@@ -111,7 +111,7 @@ async def test_the_configuration_is_asked_for_at_its_own_length() -> None:
 async def test_a_battery_is_asked_about_where_there_is_one() -> None:
     fitted = bytearray(CONTROLLER)
     fitted[1456] |= 1
-    found = await look(
+    found = await query_card(
         AnsweringCard({**ANSWERS, FirmwareQuery.CONTROLLER: bytes(fitted), FirmwareQuery.BATTERY: BATTERY}),
         7,
         "0000:03:00.0",
@@ -123,13 +123,13 @@ async def test_a_battery_is_asked_about_where_there_is_one() -> None:
 async def test_what_a_card_refuses_is_a_problem_of_the_rest() -> None:
     card = AnsweringCard(ANSWERS)
     del card.answers[FirmwareQuery.DRIVE]
-    found = await look(card, 7, "0000:03:00.0")
+    found = await query_card(card, 7, "0000:03:00.0")
     assert len(found.volumes) == 2
     assert found.problems == ("The card refused drive.", "The card refused drive.")
 
 
 async def test_an_answer_without_meaning_is_a_problem_of_the_rest() -> None:
-    found = await look(AnsweringCard({**ANSWERS, FirmwareQuery.PROPERTIES: b"\0"}), 7, "0000:03:00.0")
+    found = await query_card(AnsweringCard({**ANSWERS, FirmwareQuery.PROPERTIES: b"\0"}), 7, "0000:03:00.0")
     assert len(found.volumes) == 2
     assert "about the properties" in found.problems[0]
 
@@ -137,19 +137,19 @@ async def test_an_answer_without_meaning_is_a_problem_of_the_rest() -> None:
 async def test_a_card_that_fell_silent_is_left_alone() -> None:
     card = AnsweringCard({**ANSWERS, FirmwareQuery.DRIVES: ToolTimeoutError("It did not answer.")})
     with pytest.raises(ToolTimeoutError):
-        await look(card, 7, "0000:03:00.0")
+        await query_card(card, 7, "0000:03:00.0")
     assert card.asked[-1][1] is FirmwareQuery.DRIVES
 
 
 async def test_enclosures_are_no_drives() -> None:
     listed = bytearray(ANSWERS[FirmwareQuery.DRIVES])  # type: ignore[arg-type]
     listed[8 + 6] = 13
-    found = await look(AnsweringCard({**ANSWERS, FirmwareQuery.DRIVES: bytes(listed)}), 7, "0000:03:00.0")
+    found = await query_card(AnsweringCard({**ANSWERS, FirmwareQuery.DRIVES: bytes(listed)}), 7, "0000:03:00.0")
     assert [one.place for one in found.drives] == [":0"]
 
 
 async def test_a_drive_that_speaks_has_its_own_state() -> None:
-    found = await look(AnsweringCard({**ANSWERS, FirmwareQuery.DRIVE: drive(0, b184=b"\x11")}), 7, "0000:03:00.0")
+    found = await query_card(AnsweringCard({**ANSWERS, FirmwareQuery.DRIVE: drive(0, b184=b"\x11")}), 7, "0000:03:00.0")
     assert found.drives[0].state is State.FAILED
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from backends.model import Level, Media, State
+from backends.vendors._cards import ReportedValue
 from backends.vendors.hba.firmware import codes, layouts
 from backends.vendors.hba.firmware.layouts import FirmwareDrive
-from backends.vendors.megaraid.facts import MegaRaidValue
 from tests.backends.hba.answers import (
     BATTERY,
     CONFIGURATION,
@@ -71,7 +71,7 @@ def test_what_is_set_and_what_is_in_force_are_told_apart() -> None:
     data = bytearray(VOLUME)
     data[20], data[23] = 0x01 | 0x04, 0x04
     found = layouts.volume(bytes(data))
-    assert found.configured.write_cache == MegaRaidValue(value="write-back", raw="cache policy 0x05")
+    assert found.configured.write_cache == ReportedValue(value="write-back", raw="cache policy 0x05")
     assert found.in_force == codes.policies(0x04)
 
 

@@ -49,7 +49,7 @@ def view(said: tuple[str, str], name: str, **told: str) -> LvView:
     """A volume of a recording, some of its columns otherwise."""
     found, _ = parse_lvs(said[0])
     group = dict(by_group(found)["vg0"])
-    group[name] = replace(group[name], told={**group[name].told, **told})
+    group[name] = replace(group[name], columns={**group[name].columns, **told})
     tables = parse_tables(said[1])
     return LvView(
         volume=group[name],

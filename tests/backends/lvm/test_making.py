@@ -10,8 +10,8 @@ from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
 from backends.change import ChangeStep
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Level, Media, Target
-from backends.vendors.lvm.creation import GroupRoom, plan_volume, removing, require_steps
-from backends.vendors.lvm.groups import PvFacts, why_no_volume
+from backends.vendors.lvm.creation import GroupRoom, plan_volume, removal_step, require_steps
+from backends.vendors.lvm.groups import PvFacts, no_volume_reason
 from tests.case_loop import loop_over
 
 GROUP = Target(backend="lvm", address="data")
@@ -134,9 +134,9 @@ def test_a_name_that_is_taken_is_refused() -> None:
 )
 def test_what_stands_against_a_group_is_said(told: dict[str, str], why: str) -> None:
     usual = {"vg_permissions": "writeable", "vg_extent_size": "4194304", "vg_missing_pv_count": "0"}
-    pv = PvFacts(name="/dev/sdb", uuid="P", group="data", group_uuid="G", told=usual)
-    assert why_no_volume(pv) == ()
-    (reason,) = why_no_volume(replace(pv, told={**usual, **told}))
+    pv = PvFacts(name="/dev/sdb", uuid="P", group="data", group_uuid="G", columns=usual)
+    assert no_volume_reason(pv) == ()
+    (reason,) = no_volume_reason(replace(pv, columns={**usual, **told}))
     assert why.replace(".", "") in reason.replace("(", "").replace(")", "").replace(".", "")
 
 
@@ -146,7 +146,7 @@ UUID = "fkVpqU-BGEj-3ntk-ty1j-ZVg4-OUS3-hze1Iv"
 @pytest.mark.parametrize("level", [Level.RAID0, Level.RAID1, Level.RAID5, Level.RAID10])
 def test_the_steps_that_are_planned_may_be_taken(level: Level) -> None:
     made = planned(level, 4, assume_clean=True)
-    require_steps((*made.steps, removing(REMOVE, "data/rb-1", UUID, made.uuids[1])), "data", (CREATE, REMOVE))
+    require_steps((*made.steps, removal_step(REMOVE, "data/rb-1", UUID, made.uuids[1])), "data", (CREATE, REMOVE))
 
 
 @loop_over(
@@ -158,9 +158,9 @@ def test_the_steps_that_are_planned_may_be_taken(level: Level) -> None:
         tuple(word.replace("data", "other") for word in planned(Level.RAID0, 2).steps[0].argv),
         (REMOVE, "--yes", "data/mail"),
         (REMOVE, "--yes", "--force", "data"),
-        tuple(removing(REMOVE, "other/rb-1", UUID, f"raidbench-{'0' * 32}").argv),
-        tuple(removing(REMOVE, "data/rb-1", UUID, "mine").argv),
-        (CREATE, *removing(REMOVE, "data/rb-1", UUID, f"raidbench-{'0' * 32}").argv[1:]),
+        tuple(removal_step(REMOVE, "other/rb-1", UUID, f"raidbench-{'0' * 32}").argv),
+        tuple(removal_step(REMOVE, "data/rb-1", UUID, "mine").argv),
+        (CREATE, *removal_step(REMOVE, "data/rb-1", UUID, f"raidbench-{'0' * 32}").argv[1:]),
     ],
 )
 def test_no_other_step_is_taken(argv: tuple[str, ...]) -> None:

@@ -9,9 +9,9 @@ import pytest
 from backends.array_planning import ArrayPlan, ArrayRequest, Candidate
 from backends.errors import InvalidValueError
 from backends.model import Level, Media, Target
-from backends.vendors.mdraid.creation import plan_array, spelled
+from backends.vendors.mdraid.creation import plan_array, uuid_text
 
-UUIDS = tuple(spelled(f"{number:032x}") for number in range(9))
+UUIDS = tuple(uuid_text(f"{number:032x}") for number in range(9))
 
 
 def wish(level: Level, count: int, **more: object) -> ArrayRequest:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from backends.errors import InvalidValueError
 from backends.vendors.megaraid.facts import NEVER_SET
-from backends.vendors.megaraid.megacli.settings import card_words as megacli_words
+from backends.vendors.megaraid.megacli.settings import card_commands as megacli_words
 from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SPANS, MORE_CARD_SETTINGS
-from backends.vendors.megaraid.storcli.commands import card_words
+from backends.vendors.megaraid.storcli.commands import card_arguments
 from tests.backends.megaraid.megacli_fields import KINDS as MEGACLI_KINDS
 from tests.backends.megaraid.megacli_fields import found_fields
 from tests.backends.megaraid.recordings import SAMPLES, commands, recordings, text_of, tool_of
@@ -216,7 +216,7 @@ def settings() -> str:
         span = CARD_SPANS.get(key)
         values = [choice.value for choice in CARD_CHOICES[key]] if span is None else [str(span.minimum)]
         legal = ", ".join(values) if span is None else f"{span.minimum} to {span.maximum} {span.unit}"
-        new = " ".join(("set", *card_words(key, values[0])))
+        new = " ".join(("set", *card_arguments(key, values[0])))
         old = _told(key, values[0])
         lines.append(f"| `{key}` | {legal} | `{new}` | {old} |")
     return "\n".join(lines)

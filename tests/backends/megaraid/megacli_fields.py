@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from backends.model import Level, Media, State
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue, PhysicalDrive, VirtualDrive
+from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors.megaraid.facts import PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli.adapter import parse_adapter, parse_battery
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.volumes import parse_volumes
@@ -27,7 +28,7 @@ def _shown(pattern: str, text: str) -> list[str]:
     return re.findall(rf"(?im)^[ \t]*(?:{pattern})[ \t\r]*$", text)
 
 
-def _told(word: MegaRaidValue | None) -> bool:
+def _told(word: ReportedValue | None) -> bool:
     return word is not None and word.value != UNKNOWN
 
 

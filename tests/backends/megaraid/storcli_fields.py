@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from backends.model import Level, Media, State
-from backends.vendors.megaraid.facts import UNKNOWN, Card, MegaRaidValue, PhysicalDrive, VirtualDrive
+from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.storcli.cards import card
 from backends.vendors.megaraid.storcli.document import replies
 from backends.vendors.megaraid.storcli.drives import drives
@@ -76,7 +77,7 @@ def drive_rows(text: str) -> list[Row]:
     ]
 
 
-def _told(word: MegaRaidValue | None) -> bool:
+def _told(word: ReportedValue | None) -> bool:
     return word is not None and word.value != UNKNOWN
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from backends.topology import scan_topology
+from backends.vendors._cards import UNKNOWN, ReportedValue
 from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.effective import VolumeView
-from backends.vendors.megaraid.facts import UNKNOWN, Card, MegaRaidValue, VirtualDrive
+from backends.vendors.megaraid.facts import Card, VirtualDrive
 from backends.vendors.megaraid.inventory import inventory
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.megacli.volumes import parse_volumes
@@ -53,12 +54,12 @@ def test_storcli_says_it_in_its_column(column: object, meaning: str | None) -> N
     ("volume", "told"),
     [
         (
-            VirtualDrive(card=0, number=0, cached=MegaRaidValue(value="reads", raw="Yes, Read Only")),
+            VirtualDrive(card=0, number=0, cached=ReportedValue(value="reads", raw="Yes, Read Only")),
             "reads (Yes, Read Only)",
         ),
-        (VirtualDrive(card=0, number=0, cached=MegaRaidValue(value="on", raw="RW")), "on (RW)"),
+        (VirtualDrive(card=0, number=0, cached=ReportedValue(value="on", raw="RW")), "on (RW)"),
         (VirtualDrive(card=0, number=0, ssd_cache=True), "this is a cache of virtual drives"),
-        (VirtualDrive(card=0, number=0, cached=MegaRaidValue(value="off", raw="-")), None),
+        (VirtualDrive(card=0, number=0, cached=ReportedValue(value="off", raw="-")), None),
         (VirtualDrive(card=0, number=0), None),
     ],
 )

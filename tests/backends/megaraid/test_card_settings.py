@@ -7,9 +7,9 @@ import pytest
 from backends.errors import BlockedError, InvalidValueError
 from backends.host import Command, Completed
 from backends.simulator.host import SimulatedHost
+from backends.vendors._cards import ReportedValue
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from backends.vendors.megaraid.facts import MegaRaidValue
 from backends.vendors.megaraid.megacli import settings as megacli
 from backends.vendors.megaraid.megacli.adapter import parse_adapter
 from backends.vendors.megaraid.megacli.dialect import MegaCli
@@ -17,7 +17,7 @@ from backends.vendors.megaraid.megacli.verdict import judge
 from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SPANS, MORE_CARD_SETTINGS
 from backends.vendors.megaraid.storcli import properties as storcli
 from backends.vendors.megaraid.storcli.cards import card
-from backends.vendors.megaraid.storcli.commands import card_words, volume_words
+from backends.vendors.megaraid.storcli.commands import card_arguments, volume_arguments
 from backends.vendors.megaraid.storcli.dialect import StorCli8
 from backends.vendors.megaraid.storcli.fields import Fields
 from tests.backends.fakes import FakeHost
@@ -46,7 +46,7 @@ CLI = MegaCli(FakeHost({}), "/opt/MegaRAID/MegaCli/MegaCli64")
     ],
 )
 def test_storcli_is_told_in_the_words_of_its_usage(key: str, value: str, words: str) -> None:
-    assert " ".join(card_words(key, value)) == words
+    assert " ".join(card_arguments(key, value)) == words
 
 
 @loop_over(
@@ -87,9 +87,9 @@ def test_storcli2_is_told_none_of_them_since_no_usage_of_it_is_known(key: str) -
 @pytest.mark.parametrize("value", ["on J", "ON", "", "yes", "on;"])
 def test_no_other_word_reaches_a_tool(value: str) -> None:
     with pytest.raises(InvalidValueError):
-        card_words("ncq", value)
+        card_arguments("ncq", value)
     with pytest.raises(InvalidValueError):
-        card_words("patrol_read_delay", value)
+        card_arguments("patrol_read_delay", value)
     with pytest.raises(InvalidValueError):
         CLI.set_card(0, "smart_poll_interval", value)
 
@@ -113,9 +113,9 @@ def test_storclis_policies_are_read() -> None:
     rows = [{"Policy": "Predictive Fail Poll Interval", "Current": "300 sec", "Default": ""}]
     own = Fields({"Policies": {"Policies Table": rows, "Auto Rebuild": "Off", "Load Balance Mode": "None"}})
     assert storcli.of_policies(own) == {
-        "auto_rebuild": MegaRaidValue(value="off", raw="Off"),
-        "load_balance": MegaRaidValue(value="off", raw="None"),
-        "smart_poll_interval": MegaRaidValue(value="300", raw="300 sec"),
+        "auto_rebuild": ReportedValue(value="off", raw="Off"),
+        "load_balance": ReportedValue(value="off", raw="None"),
+        "smart_poll_interval": ReportedValue(value="300", raw="300 sec"),
     }
 
 
@@ -128,7 +128,7 @@ def test_storclis_schedules_are_read() -> None:
     }
     for raw in (672, "672 hours"):
         found = storcli.of_check(answers.property_table(CC_Execution_Delay=raw))
-        assert found == {"consistency_check_delay": MegaRaidValue(value="672", raw=str(raw))}
+        assert found == {"consistency_check_delay": ReportedValue(value="672", raw=str(raw))}
 
 
 @pytest.mark.parametrize(("name", "value"), [("NCQ", "ON"), ("NCQ", "on"), ("N_C_Q", "Enabled")])
@@ -199,7 +199,7 @@ def test_megaclis_schedules_are_read() -> None:
         "patrol_read_ssds": "on",
     }
     assert megacli.of_check("Execution Delay: 672\n") == {
-        "consistency_check_delay": MegaRaidValue(value="672", raw="672")
+        "consistency_check_delay": ReportedValue(value="672", raw="672")
     }
 
 
@@ -274,7 +274,7 @@ def test_the_bypass_of_a_virtual_drive_is_read(mode: str | None, size: str | Non
     ("value", "words"), [("intelligent-128k", "cbsize=1 cbmode=0"), ("custom-3-64k", "cbsize=0 cbmode=4")]
 )
 def test_mode_and_size_are_told_together(value: str, words: str) -> None:
-    assert " ".join(volume_words("cache_bypass_mode", value, frozenset())) == words
+    assert " ".join(volume_arguments("cache_bypass_mode", value, frozenset())) == words
 
 
 async def test_switching_it_off_brings_the_mode_and_the_size_of_before_back() -> None:

@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 
 from backends.model import Level, State
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.megaraid.dialect import CardSnapshot, NewVolume
-from backends.vendors.megaraid.facts import (
-    UNKNOWN,
-    BackgroundOperation,
-    Card,
-    MegaRaidValue,
-    PhysicalDrive,
-    Policies,
-    VirtualDrive,
-)
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, Policies, VirtualDrive
 from backends.vendors.megaraid.geometry import data_drives, shape
 from backends.vendors.megaraid.storcli.volumes import volumes
 from tests.backends.megaraid.answers import properties, show_all, topology, volume_row
@@ -77,8 +70,8 @@ def drive(slot: int, **how: Any) -> PhysicalDrive:
     return PhysicalDrive(card=0, enclosure=252, slot=slot, **(known | how))
 
 
-def word(value: str) -> MegaRaidValue:
-    return MegaRaidValue(value=value, raw=value)
+def word(value: str) -> ReportedValue:
+    return ReportedValue(value=value, raw=value)
 
 
 WHOLE = replace(
@@ -159,7 +152,7 @@ UNSURE = "it is not known whether it fills its drives"
         ({"level": Level.UNKNOWN}, "its level is not told is not one that can be made again"),
         ({"secured": True}, "it is encrypted: the key would not be made again"),
         ({"strip_bytes": None}, "the tool does not report its strip size"),
-        ({"access": MegaRaidValue(value="read-only", raw="RO")}, "its access policy is RO"),
+        ({"access": ReportedValue(value="read-only", raw="RO")}, "its access policy is RO"),
         ({"state": State.DEGRADED, "state_raw": "Dgrd"}, "it is Dgrd"),
         ({"state": State.UNKNOWN}, "it is unknown"),
         ({"jobs": (BackgroundOperation(kind="migration"),)}, "migration is under way"),

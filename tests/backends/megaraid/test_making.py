@@ -15,11 +15,12 @@ from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.lsi import demo_rack
 from backends.simulator.rack import Rack
 from backends.simulator.state_file import RackFile
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from backends.vendors.megaraid.creation import against, card_exclusion_reasons
+from backends.vendors.megaraid.creation import card_exclusion_reasons, drive_exclusion_reasons
 from backends.vendors.megaraid.dialect import CardSnapshot
-from backends.vendors.megaraid.facts import PRESERVED, BackgroundOperation, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import PRESERVED, Card, PhysicalDrive, VirtualDrive
 from tests.backends.simulator.asking import FAST, NOW
 from tests.case_loop import loop_over
 
@@ -35,7 +36,7 @@ def alone(drive: PhysicalDrive, **more: object) -> CardSnapshot:
 @pytest.mark.parametrize("raw", ["UGood", "UConf/Online", "Unconfigured(good), Spun Up", "Unconfigured(good)"])
 def test_a_drive_that_the_card_calls_good_and_nobody_uses_is_free(raw: str) -> None:
     one = replace(GOOD, state_raw=raw)
-    assert against(alone(one), one) == ()
+    assert drive_exclusion_reasons(alone(one), one) == ()
 
 
 @loop_over(
@@ -59,12 +60,12 @@ def test_a_drive_that_the_card_calls_good_and_nobody_uses_is_free(raw: str) -> N
 )
 def test_every_other_drive_is_not_and_it_is_said_why(other: dict[str, object], why: str) -> None:
     one = replace(GOOD, **other)  # type: ignore[arg-type]
-    assert why in " ".join(against(alone(one), one))
+    assert why in " ".join(drive_exclusion_reasons(alone(one), one))
 
 
 def test_a_serial_number_that_two_drives_report_means_none_of_them() -> None:
     both = alone(GOOD, drives=(GOOD, replace(GOOD, slot=4)))
-    assert "another drive has it too" in against(both, GOOD)[0]
+    assert "another drive has it too" in drive_exclusion_reasons(both, GOOD)[0]
 
 
 @pytest.mark.parametrize(

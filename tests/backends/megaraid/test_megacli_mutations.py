@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.host import Command, Completed
-from backends.vendors.megaraid.facts import BackgroundOperation, MegaRaidValue
+from backends.vendors._cards import BackgroundOperation, ReportedValue
 from backends.vendors.megaraid.megacli import adapter, drives, progress, verdict, volumes
 from backends.vendors.megaraid.megacli import settings as megacli_settings
 from tests.backends.megaraid.megacli_texts import ALL
@@ -129,7 +129,7 @@ def bare(text: str) -> str:
 def said(found: object) -> Iterator[str | int | float]:
     """Every string and number in a result that has to come from the text: our own words are left out."""
     match found:
-        case MegaRaidValue():
+        case ReportedValue():
             yield found.raw
         case BackgroundOperation():
             yield found.state

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from backends.model import Level, Media, State
-from backends.vendors.megaraid.facts import MegaRaidValue
+from backends.vendors._cards import ReportedValue
 from backends.vendors.megaraid.megacli.adapter import (
-    battery_told,
     card_numbers,
     parse_adapter,
     parse_battery,
@@ -18,6 +17,7 @@ from backends.vendors.megaraid.megacli.adapter import (
     parse_pci,
     parse_promise,
     parse_version,
+    reports_battery,
 )
 from backends.vendors.megaraid.megacli.drives import identify, parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
@@ -70,10 +70,10 @@ def test_a_virtual_drive_of_the_new_kind() -> None:
     assert (one.level, one.spans, one.drives_per_span) == (Level.RAID5, 1, 3)
     assert (one.size_bytes, one.strip_bytes) == (int(476.375 * GIB), 64 * KIB)
     assert (one.state, one.state_raw, one.secured) == (State.OPTIMAL, "Optimal", False)
-    assert one.access == MegaRaidValue(value="read-write", raw="Read/Write")
-    assert one.drive_cache == MegaRaidValue(value="default", raw="Disk's Default")
+    assert one.access == ReportedValue(value="read-write", raw="Read/Write")
+    assert one.drive_cache == ReportedValue(value="default", raw="Disk's Default")
     assert one.configured == one.in_force
-    assert one.configured.write_cache == MegaRaidValue(value="write-through", raw="WriteThrough")
+    assert one.configured.write_cache == ReportedValue(value="write-through", raw="WriteThrough")
     assert one.bad_bbu_write_back is False
 
 
@@ -147,20 +147,20 @@ def test_a_level_that_is_no_number_stays_unknown_with_its_words() -> None:
 
 def test_write_back_with_a_bad_battery_is_always_write_back() -> None:
     found = policies("WriteBack, ReadAdaptive, Cached, Write Cache OK if Bad BBU")
-    assert found.write_cache == MegaRaidValue(value="always-write-back", raw="Write Cache OK if Bad BBU")
-    assert found.read_ahead == MegaRaidValue(value="adaptive", raw="ReadAdaptive")
-    assert found.io_policy == MegaRaidValue(value="cached", raw="Cached")
+    assert found.write_cache == ReportedValue(value="always-write-back", raw="Write Cache OK if Bad BBU")
+    assert found.read_ahead == ReportedValue(value="adaptive", raw="ReadAdaptive")
+    assert found.io_policy == ReportedValue(value="cached", raw="Cached")
 
 
 def test_write_through_stays_so_whatever_the_battery_policy() -> None:
     found = policies("WriteThrough, ReadAhead, Direct, Write Cache OK if Bad BBU")
-    assert found.write_cache == MegaRaidValue(value="write-through", raw="WriteThrough")
+    assert found.write_cache == ReportedValue(value="write-through", raw="WriteThrough")
 
 
 def test_an_unknown_policy_word_is_unknown_in_its_place() -> None:
     found = policies("WriteSometimes, ReadAhead, Direct, No Write Cache if Bad BBU")
-    assert found.write_cache == MegaRaidValue(value="unknown", raw="WriteSometimes")
-    assert found.read_ahead == MegaRaidValue(value="read-ahead", raw="ReadAhead")
+    assert found.write_cache == ReportedValue(value="unknown", raw="WriteSometimes")
+    assert found.read_ahead == ReportedValue(value="read-ahead", raw="ReadAhead")
     assert policies("").write_cache is None
 
 
@@ -271,7 +271,7 @@ def test_each_adapter_has_its_own_part_of_the_answer() -> None:
 
 def test_a_rate_that_is_none_is_unknown() -> None:
     card = parse_adapter(texts.ADPALLINFO.replace("30%", "N/A"), 0)
-    assert card.values["rebuild_rate"] == MegaRaidValue(value="unknown", raw="N/A")
+    assert card.values["rebuild_rate"] == ReportedValue(value="unknown", raw="N/A")
 
 
 def test_a_good_battery() -> None:
@@ -314,9 +314,9 @@ def test_a_capacitor_is_a_cachevault() -> None:
 
 
 def test_no_battery_is_something_else_than_no_answer() -> None:
-    assert (parse_battery(texts.NO_BATTERY), battery_told(texts.NO_BATTERY)) == (None, True)
+    assert (parse_battery(texts.NO_BATTERY), reports_battery(texts.NO_BATTERY)) == (None, True)
     silent = "Adapter 0: Get BBU Status Failed.\n\nExit Code: 0x01\n"
-    assert (parse_battery(silent), battery_told(silent)) == (None, False)
+    assert (parse_battery(silent), reports_battery(silent)) == (None, False)
 
 
 def test_where_the_card_is_on_the_bus_is_told_in_hex() -> None:
@@ -339,18 +339,18 @@ def test_features_with_and_without_limit_of_time() -> None:
 )
 def test_features_in_one_line(row: str) -> None:
     ((option,), _) = parse_features(f"\n{row}\n\nExit Code: 0x00\n")
-    assert (option.name, option.state) == ("MegaRAID FastPath", MegaRaidValue(value="active", raw="Unlimited"))
+    assert (option.name, option.state) == ("MegaRAID FastPath", ReportedValue(value="active", raw="Unlimited"))
 
 
 def test_schedules_and_what_runs() -> None:
     mode, job = parse_patrol_read(texts.PATROL)
     assert (mode, job and job.kind, job and job.state) == (
-        MegaRaidValue(value="auto", raw="Auto"),
+        ReportedValue(value="auto", raw="Auto"),
         "patrol-read",
         "Active",
     )
     mode, job = parse_consistency_check(texts.CHECK)
-    assert (mode, job) == (MegaRaidValue(value="concurrent", raw="Concurrent"), None)
+    assert (mode, job) == (ReportedValue(value="concurrent", raw="Concurrent"), None)
 
 
 def test_progress_of_volumes_and_drives() -> None:

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from backends.model import Level, Media, State
+from backends.vendors._cards import UNKNOWN
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import UNKNOWN, VirtualDrive
-from backends.vendors.megaraid.storcli.battery import asked, listed
+from backends.vendors.megaraid.facts import VirtualDrive
+from backends.vendors.megaraid.storcli.battery import parse_answer, parse_listed
 from backends.vendors.megaraid.storcli.cards import card, check, options, overview, patrol, perf_mode, safe_id
 from backends.vendors.megaraid.storcli.document import chosen, replies
 from backends.vendors.megaraid.storcli.drives import drives, rebuilds
@@ -348,16 +349,16 @@ def test_celsius_in_either_spelling() -> None:
 
 
 def test_the_bare_number_of_the_battery_status_means_nothing() -> None:
-    assert listed({"Status": {"BBU Status": 0}}) == (None, False)
+    assert parse_listed({"Status": {"BBU Status": 0}}) == (None, False)
 
 
 def test_no_battery_fitted_is_known() -> None:
-    assert listed({"HwCfg": {"BBU": "Absent"}}) == (None, True)
+    assert parse_listed({"HwCfg": {"BBU": "Absent"}}) == (None, True)
 
 
 @pytest.mark.parametrize("told", [{"Voltage(mV)": 9181}, {"Voltage": "9181 mV"}])
 def test_a_voltage_has_its_unit_wherever_the_tool_writes_it(told: dict[str, object]) -> None:
-    found, _ = listed({"Energy Pack Info": [{"Type": "Supercap", "Status": "Optimal"} | told]})
+    found, _ = parse_listed({"Energy Pack Info": [{"Type": "Supercap", "Status": "Optimal"} | told]})
     assert found is not None
     assert found.details["Voltage"] == "9181 mV"
 
@@ -367,13 +368,13 @@ def test_a_voltage_has_its_unit_wherever_the_tool_writes_it(told: dict[str, obje
     [("Optimal", True), ("Failed", False), ("Learning", False), ("Degraded", False), ("Odd", None)],
 )
 def test_states_of_a_battery(state: str, healthy: bool | None) -> None:
-    found = asked(answers.battery(state), "bbu")
+    found = parse_answer(answers.battery(state), "bbu")
     assert found is not None
     assert (found.healthy, found.state.raw, found.temperature_c) == (healthy, state, 34)
 
 
 def test_a_battery_that_must_be_replaced_keeps_nothing() -> None:
-    found = asked(answers.battery("Optimal", **{"Replacement required": "Yes"}), "bbu")
+    found = parse_answer(answers.battery("Optimal", **{"Replacement required": "Yes"}), "bbu")
     assert found is not None
     assert found.healthy is False
 

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.vendors.megaraid.facts import UNKNOWN, Card, MegaRaidValue
+from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors.megaraid.facts import Card
 from backends.vendors.megaraid.storcli import battery, cards
 from backends.vendors.megaraid.storcli import properties as besides
 from backends.vendors.megaraid.storcli.document import replies
@@ -165,8 +166,8 @@ def everything(text: str) -> Iterator[object]:
     for reply in replies(text):
         number = reply.card or 0
         data = reply.data
-        yield from (volumes(number, data), drives(number, data), cards.card(number, data), battery.listed(data))
-        yield from (battery.asked(data, "bbu"), cards.patrol(data), cards.check(data), cards.perf_mode(data))
+        yield from (volumes(number, data), drives(number, data), cards.card(number, data), battery.parse_listed(data))
+        yield from (battery.parse_answer(data, "bbu"), cards.patrol(data), cards.check(data), cards.perf_mode(data))
         yield from (besides.of_patrol_read(data), besides.of_check(data), besides.of_policies(Fields(data)))
         yield from (besides.of_property(name, data) for name in besides.SHOWN)
         yield from (rebuilds(data), auto_bgi(data), cards.overview(data), cards.options(data), cards.safe_id(data))
@@ -175,7 +176,7 @@ def everything(text: str) -> Iterator[object]:
 
 def words_of(found: object) -> Iterator[str]:
     """Every text and every tool's word in a result."""
-    if isinstance(found, MegaRaidValue):
+    if isinstance(found, ReportedValue):
         yield found.raw
     elif isinstance(found, str) and not isinstance(found, Enum):
         yield found

@@ -19,10 +19,11 @@ from backends.errors import (
 from backends.model import State, Target
 from backends.settings import Risk
 from backends.simulator.host import SimulatedHost
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.dialect import CardSnapshot
-from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.geometry import members_of
 from backends.vendors.megaraid.running import places_of
 from tests.backends.megaraid import cards

@@ -250,7 +250,7 @@ async def test_lvremove_itself_leaves_what_has_become_another_since_the_look(
 async def test_one_that_is_not_active_is_its_own_and_nothing_is_said_to_remove_it() -> None:
     bench = Bench()
     array = await bench.made()
-    told = [replace(one, told={**one.told, "lv_active": ""}) for one in (await ask_lvs(bench.host)).volumes]
+    told = [replace(one, columns={**one.columns, "lv_active": ""}) for one in (await ask_lvs(bench.host)).volumes]
     found = find_volume(array, told, await ask_pvs(bench.host), await scan_topology(bench.host), "/usr/sbin/lvremove")
     assert (found.standing, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
     assert "It is not active (`lvchange --activate y data/rb-1`)." in found.words

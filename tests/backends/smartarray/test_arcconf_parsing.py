@@ -6,6 +6,7 @@ import pytest
 
 from backends.model import Level, Media, State
 from backends.simulator.smartarray.arcconf import USAGE
+from backends.vendors._cards import value_of
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf import commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, short_list, tasks, write_cache
@@ -44,7 +45,7 @@ def test_carriage_returns_do_not_matter() -> None:
 def test_write_back_without_a_module_is_not_in_force_and_the_card_says_so() -> None:
     found = whole(SERIES)
     drive = found.volumes[0]
-    assert effective.value(drive.write_cache) == "write-back"
+    assert value_of(drive.write_cache) == "write-back"
     force, why = effective.write_cache(found.card, drive)
     assert force == "write-through"
     assert why == "the cache has no battery or capacitor (ZMM not installed) (the card says Off)"
@@ -103,7 +104,7 @@ def test_a_cache_that_is_not_supported_is_not_reported() -> None:
     ],
 )
 def test_words_for_the_write_cache(words: str, value: str) -> None:
-    assert effective.value(write_cache(words)) == value
+    assert value_of(write_cache(words)) == value
 
 
 def test_a_smartraid_is_read() -> None:
@@ -114,7 +115,7 @@ def test_a_smartraid_is_read() -> None:
     assert card.power is not None
     assert card.power.healthy
     assert (drive.name, drive.wwn, drive.drives) == ("OS: the first", "600508b1001c50cdc910104454af6da9", ("0:0",))
-    assert effective.value(drive.acceleration) == "controller-cache"
+    assert value_of(drive.acceleration) == "controller-cache"
 
 
 def test_a_tool_that_is_too_old_says_so_of_the_card() -> None:

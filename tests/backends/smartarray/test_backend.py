@@ -111,7 +111,7 @@ async def test_the_maker_of_the_card_decides_which_tool_is_asked(vendor: str, as
     files = {f"/sys/bus/pci/devices/{address}/subsystem_vendor": vendor}
     host = PlayedCards((HPE,), (SMARTRAID,), **files)
     host.links[f"/sys/bus/pci/drivers/smartpqi/{address}"] = "/sys/devices/pci0000:00/0000:5c:00.0"
-    tried = [await tools.attempts(host, program, {}) for program in tools.PROGRAMS]
+    tried = [await tools.probe_program(host, program, {}) for program in tools.PROGRAMS]
     assert [one.kind.name for some in tried for one in some] == asked
 
 

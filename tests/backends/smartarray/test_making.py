@@ -92,7 +92,7 @@ def test_arcconf_is_told_the_legs_before_the_size(level: Level, number: str) -> 
 def test_arcconf_can_say_at_birth_what_its_usage_has(
     text: CardText, usage: str, born: dict[str, tuple[str, ...]]
 ) -> None:
-    assert ARCCONF.born(text, usage) == born
+    assert ARCCONF.creation_choices(text, usage) == born
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from backends.vendors.smcli.dialects import done, names_in, refusal
+from backends.vendors.smcli.dialects import is_carried_out, names_in, refusal
 from backends.vendors.smcli.facts import SystemProfile, parse_profile
-from backends.vendors.smcli.readings import FLUSH_MODIFIER, KNOBS, SystemView, readings, value_of
+from backends.vendors.smcli.readings import BY_KEY, FLUSH_MODIFIER, SystemView, readings, value_of
 from backends.vendors.smcli.statements import step
 
 NETAPP = """
@@ -115,7 +115,7 @@ def test_what_the_profile_does_not_tell_is_not_reported() -> None:
 
 def test_a_row_of_a_longer_label_is_not_taken_for_another() -> None:
     text = NETAPP.replace("      Write cache: Enabled (currently suspended)\n", "")
-    assert value_of(profile(text).volumes[0], KNOBS["write_cache"]) is None
+    assert value_of(profile(text).volumes[0], BY_KEY["write_cache"]) is None
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_row_of_a_longer_label_is_not_taken_for_another() -> None:
     ],
 )
 def test_only_the_whole_frame_means_that_it_was_carried_out(text: str, fine: bool) -> None:
-    assert done(text) is fine
+    assert is_carried_out(text) is fine
 
 
 def test_a_refusal_is_what_stands_in_the_frame() -> None:

@@ -12,6 +12,7 @@ from backends.host import Command, Completed
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Level, Protection, State, Target
 from backends.protocol import InventoryBackend
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 from backends.vendors.fusionio.inventory import controller as card_of
@@ -19,7 +20,7 @@ from backends.vendors.fusionio.inventory import drive as volume_of
 from backends.vendors.lvm.backend import Lvm
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.megaraid import inventory as megaraid
-from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 from backends.vendors.nvme.backend import Nvme
 from backends.vendors.santricity import inventory as santricity
 from backends.vendors.santricity.facts import WebController, WebHardware, WebSystem

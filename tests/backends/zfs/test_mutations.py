@@ -74,7 +74,7 @@ def everything(text: str) -> tuple[PoolStatus, ...]:
     found = parse_status(text)
     for pool in found:
         assert (pool.state, pool.tasks, pool.why, pool.layout) is not None
-        assert all(len(leaf.words) < 400 for leaf in pool.vdevs)
+        assert all(len(leaf.condition) < 400 for leaf in pool.vdevs)
     return found
 
 

@@ -61,7 +61,7 @@ def test_every_device_is_found_with_what_it_does() -> None:
     ],
 )
 def test_a_device_says_how_it_is(device: str, words: str) -> None:
-    assert [leaf.words for leaf in one(RESILVERING).leaves() if leaf.name == device] == [words]
+    assert [leaf.condition for leaf in one(RESILVERING).leaves() if leaf.name == device] == [words]
 
 
 @pytest.mark.parametrize(

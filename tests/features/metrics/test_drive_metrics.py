@@ -11,7 +11,7 @@ from backends.model import Array, Controller, Drive, Fact, Health, Inventory, Pr
 from backends.pci import Link
 from backends.text import parse_volts
 from backends.vendors.megaraid.megacli.adapter import parse_battery
-from backends.vendors.megaraid.storcli.battery import asked
+from backends.vendors.megaraid.storcli.battery import parse_answer
 from tests.case_loop import loop_over
 
 CONTROLLER = Target(backend="x", address="/c0", scope=Scope.CONTROLLER)
@@ -112,7 +112,7 @@ def test_megacli_reports_the_voltage_beside_its_verdict() -> None:
 @pytest.mark.parametrize("row", [("Voltage", "9181 mV"), ("Voltage(mV)", "9181")])
 def test_storcli_reports_the_voltage(row: tuple[str, str]) -> None:
     rows = [("Type", "CVPM02"), ("State", "Optimal"), row]
-    backup = asked({"Cachevault_Info": [{"Property": key, "Value": value} for key, value in rows]}, "cachevault")
+    backup = parse_answer({"Cachevault_Info": [{"Property": key, "Value": value} for key, value in rows]}, "cachevault")
     assert backup is not None
     assert backup.voltage == 9.181
 

@@ -6,7 +6,8 @@ import struct
 from collections.abc import Mapping
 
 from backends.model import Level, State
-from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, CacheProtection, MegaRaidValue, Policies
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors.megaraid.facts import CacheProtection, Policies
 
 OPERATIONS: Mapping[str, int] = {
     "read_ahead": 0x01,
@@ -103,14 +104,14 @@ def drive_state(code: int) -> tuple[State, str]:
     return _DRIVE_STATES.get(code, (State.UNKNOWN, f"state {code:#04x}"))
 
 
-def access(code: int) -> MegaRaidValue:
+def access(code: int) -> ReportedValue:
     """Access policy."""
-    return MegaRaidValue(value=_ACCESS.get(code & 3, UNKNOWN), raw=f"access {code}")
+    return ReportedValue(value=_ACCESS.get(code & 3, UNKNOWN), raw=f"access {code}")
 
 
-def drive_cache(code: int) -> MegaRaidValue:
+def drive_cache(code: int) -> ReportedValue:
     """`MR_PD_CACHE_*`: what is asked of the members' own caches."""
-    return MegaRaidValue(value=_DRIVE_CACHE.get(code, UNKNOWN), raw=f"disk cache {code}")
+    return ReportedValue(value=_DRIVE_CACHE.get(code, UNKNOWN), raw=f"disk cache {code}")
 
 
 def policies(bits: int) -> Policies:
@@ -123,9 +124,9 @@ def policies(bits: int) -> Policies:
     if bits & 0x04:
         read = "adaptive" if bits & 0x08 else "read-ahead"
     return Policies(
-        write_cache=MegaRaidValue(value=write, raw=raw),
-        read_ahead=MegaRaidValue(value=read, raw=raw),
-        io_policy=MegaRaidValue(value="cached" if bits & 0x60 else "direct", raw=raw),
+        write_cache=ReportedValue(value=write, raw=raw),
+        read_ahead=ReportedValue(value=read, raw=raw),
+        io_policy=ReportedValue(value="cached" if bits & 0x60 else "direct", raw=raw),
     )
 
 
@@ -161,7 +162,7 @@ def backup(kind: int, status: int, temperature_c: int, milliamperes: int, milliv
     details["type"] = named or f"type {kind}"
     return CacheProtection(
         kind="bbu",
-        state=MegaRaidValue(value=(trouble[0][1] if trouble else "optimal") if named else UNKNOWN, raw=raw),
+        state=ReportedValue(value=(trouble[0][1] if trouble else "optimal") if named else UNKNOWN, raw=raw),
         healthy=None if named is None else not serious,
         temperature_c=temperature_c or None,
         learning=bool(status & 1 << 6),

@@ -81,8 +81,8 @@ class Configuration:
 
     def state(self, device_id: int) -> int | None:
         """State of a drive in its group, None if it is in none."""
-        places = (place for group in self.groups for place in group.members)
-        return next((state for device, state in places if device == device_id), None)
+        members = (member for group in self.groups for member in group.members)
+        return next((state for device, state in members if device == device_id), None)
 
 
 def card(data: bytes, host_number: int) -> Card:
@@ -172,14 +172,14 @@ def places(data: bytes) -> tuple[FirmwareDrive, ...]:
     )
 
 
-def drive(data: bytes, place: FirmwareDrive) -> PhysicalDrive:
-    """`mfi_pd_info` of the drive at `place`; what it does not say of this very drive stays unknown."""
+def drive(data: bytes, address: FirmwareDrive) -> PhysicalDrive:
+    """`mfi_pd_info` of the drive at `address`; what it does not say of this very drive stays unknown."""
     _need(data, 406, "drive")
-    known = PhysicalDrive(card=0, enclosure=place.enclosure, slot=place.slot, device_id=place.device_id)
+    unanswered = PhysicalDrive(card=0, enclosure=address.enclosure, slot=address.slot, device_id=address.device_id)
     inquiry = data[4:100]
     silent = inquiry[0] == 0x7F  # no such device there, says SPC's peripheral qualifier
-    if _u16(data, 0) != place.device_id or silent:
-        return known
+    if _u16(data, 0) != address.device_id or silent:
+        return unanswered
     block = _u16(data, 404) or SECTOR
     state, raw = codes.drive_state(_u16(data, 184))
     maker, product = _text(inquiry, 8, 8), _text(inquiry, 16, 16)
@@ -187,9 +187,9 @@ def drive(data: bytes, place: FirmwareDrive) -> PhysicalDrive:
     temperature = data[402]
     return PhysicalDrive(
         card=0,
-        enclosure=place.enclosure,
-        slot=place.slot,
-        device_id=place.device_id,
+        enclosure=address.enclosure,
+        slot=address.slot,
+        device_id=address.device_id,
         state=state,
         state_raw=raw,
         foreign=bool(kind & codes.FOREIGN),
@@ -261,9 +261,9 @@ def _text(data: bytes, at: int, length: int) -> str | None:
     return clean(data[at : at + length].partition(b"\0")[0].decode("ascii", "replace")) or None
 
 
-def _need(data: bytes, length: int, what: str) -> None:
+def _need(data: bytes, length: int, subject: str) -> None:
     if len(data) < length:
-        raise ValueError(f"the answer about the {what} has {len(data)} bytes, {length} are needed")
+        raise ValueError(f"the answer about the {subject} has {len(data)} bytes, {length} are needed")
 
 
 def _u16(data: bytes, at: int) -> int:

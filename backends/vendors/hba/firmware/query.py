@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from backends.errors import RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.firmware_queries import FirmwareQuery, FirmwareQueryHost
+from backends.vendors._cards import ReportedValue
 from backends.vendors.hba.firmware import layouts
 from backends.vendors.hba.firmware.codes import drive_state
 from backends.vendors.hba.firmware.layouts import Configuration, FirmwareDrive
 from backends.vendors.megaraid.dialect import CardSnapshot
-from backends.vendors.megaraid.facts import Card, MegaRaidValue, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 
 T = TypeVar("T")
 
@@ -20,7 +21,7 @@ DISK = 0
 """SCSI device type of what is a drive; enclosures are listed with them."""
 
 
-async def look(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSnapshot:
+async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSnapshot:
     """All that the card behind a SCSI host says. A part that it refuses becomes a problem of the rest.
 
     Raises RaidbenchError when it does not even say what it is, or stops answering.
@@ -33,12 +34,14 @@ async def look(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSna
     card = await _completed(questions, replace(card, pci=pci), about)
     configuration = await _configuration(questions)
     places = await questions.ask(layouts.places, FirmwareQuery.DRIVES) or ()
-    disks = sorted((place for place in places if place.kind == DISK), key=lambda place: place.order)
-    drives = [await _drive(questions, place, configuration) for place in disks]
+    disks = sorted((address for address in places if address.kind == DISK), key=lambda address: address.order)
+    drives = [await _drive(questions, address, configuration) for address in disks]
     numbers = sorted(volume.number for volume in await questions.ask(layouts.volumes, FirmwareQuery.VOLUMES) or ())
     volumes = [await _volume(questions, number, configuration, drives) for number in numbers]
-    matches = tuple(volume for volume in volumes if volume is not None)
-    return CardSnapshot(card=card, volumes=matches, drives=_owned(drives, matches), problems=tuple(questions.problems))
+    answered = tuple(volume for volume in volumes if volume is not None)
+    return CardSnapshot(
+        card=card, volumes=answered, drives=_owned(drives, answered), problems=tuple(questions.problems)
+    )
 
 
 class _Questions:
@@ -73,7 +76,7 @@ class _Questions:
 
 async def _completed(questions: _Questions, card: Card, about: bytes) -> Card:
     rates = await questions.ask(layouts.rates, FirmwareQuery.PROPERTIES) or {}
-    card = replace(card, values={key: MegaRaidValue(value=number, raw=number) for key, number in rates.items()})
+    card = replace(card, values={key: ReportedValue(value=number, raw=number) for key, number in rates.items()})
     if layouts.has_battery(about):
         backup = await questions.ask(layouts.battery, FirmwareQuery.BATTERY)
         card = replace(card, backup=backup, backup_known=backup is not None)
@@ -88,25 +91,27 @@ async def _configuration(questions: _Questions) -> Configuration:
     return configuration if configuration is not None else Configuration()
 
 
-async def _drive(questions: _Questions, place: FirmwareDrive, configuration: Configuration) -> PhysicalDrive:
+async def _drive(questions: _Questions, address: FirmwareDrive, configuration: Configuration) -> PhysicalDrive:
     """A drive; where it says nothing of itself, its state is what its drive group has of it."""
-    bare = PhysicalDrive(card=0, enclosure=place.enclosure, slot=place.slot, device_id=place.device_id)
-    drive = await questions.ask(lambda data: layouts.drive(data, place), FirmwareQuery.DRIVE, subject=place.device_id)
-    known = drive if drive is not None else bare
-    code = configuration.state(place.device_id) if not known.state_raw else None
-    return known if code is None else replace(known, state=drive_state(code)[0], state_raw=drive_state(code)[1])
+    bare = PhysicalDrive(card=0, enclosure=address.enclosure, slot=address.slot, device_id=address.device_id)
+    drive = await questions.ask(
+        lambda data: layouts.drive(data, address), FirmwareQuery.DRIVE, subject=address.device_id
+    )
+    reading = drive if drive is not None else bare
+    code = configuration.state(address.device_id) if not reading.state_raw else None
+    return reading if code is None else replace(reading, state=drive_state(code)[0], state_raw=drive_state(code)[1])
 
 
 async def _volume(
     questions: _Questions, number: int, configuration: Configuration, drives: list[PhysicalDrive]
 ) -> VirtualDrive | None:
     """A virtual drive with its members; an answer about another one counts for nothing."""
-    found = await questions.ask(layouts.volume, FirmwareQuery.VOLUME, subject=number)
-    if found is None or found.number != number:
+    answer = await questions.ask(layouts.volume, FirmwareQuery.VOLUME, subject=number)
+    if answer is None or answer.number != number:
         return None
     places = {drive.device_id: drive.place for drive in drives}
     members = tuple(places[device] for device in configuration.members(number) if device in places)
-    return replace(found, drives=members)
+    return replace(answer, drives=members)
 
 
 def _owned(drives: list[PhysicalDrive], volumes: tuple[VirtualDrive, ...]) -> tuple[PhysicalDrive, ...]:

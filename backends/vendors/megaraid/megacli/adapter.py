@@ -9,19 +9,10 @@ from dataclasses import field
 from backends.sizes import read_size
 from backends.text import clean, parse_volts
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import (
-    IMPORT,
-    PRESERVED,
-    PRESERVED_BOOT,
-    UNKNOWN,
-    BackgroundOperation,
-    CacheProtection,
-    Card,
-    MegaRaidValue,
-    Option,
-)
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors.megaraid.facts import IMPORT, PRESERVED, PRESERVED_BOOT, CacheProtection, Card, Option
 from backends.vendors.megaraid.megacli.settings import of_settings
-from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, yes
+from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, yes
 from backends.vendors.megaraid.sizes import strip
 
 _ADAPTER = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
@@ -105,10 +96,10 @@ def parse_adapter(text: str, number: int) -> Card:
     versions, hardware, limits = "version", "hw configuration", "limitations"
     return Card(
         number=number,
-        model=given(sections.value(versions, "product name") or sections.value("", "product name")),
-        serial=given(sections.value(versions, "serial no") or sections.value("", "serial no")),
-        firmware=given(sections.value("image versions", "fw version") or sections.value("", "fw version")),
-        package=given(sections.value("", "fw package build")),
+        model=value_or_none(sections.value(versions, "product name") or sections.value("", "product name")),
+        serial=value_or_none(sections.value(versions, "serial no") or sections.value("", "serial no")),
+        firmware=value_or_none(sections.value("image versions", "fw version") or sections.value("", "fw version")),
+        package=value_or_none(sections.value("", "fw package build")),
         cache_bytes=read_size(sections.value(hardware, "memory size")),
         temperature_c=degrees(sections.value(hardware, "roc temperature")),
         memory_errors=_first_whole(sections, "memory uncorrectable errors"),
@@ -124,8 +115,8 @@ def parse_adapter(text: str, number: int) -> Card:
 
 def _notices(sections: _Sections) -> tuple[str, ...]:
     """What the card says of itself that somebody should know, whatever section it stands in."""
-    kept = (rows.get("any offline vd cache preserved", "") for rows in sections.rows.values())
-    return (PRESERVED,) if any(yes(text) for text in kept) else ()
+    preserved = (rows.get("any offline vd cache preserved", "") for rows in sections.rows.values())
+    return (PRESERVED,) if any(yes(text) for text in preserved) else ()
 
 
 def _first_whole(sections: _Sections, label: str) -> int | None:
@@ -170,8 +161,8 @@ def _supports(sections: _Sections) -> Mapping[str, bool]:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def _values(sections: _Sections) -> Mapping[str, MegaRaidValue]:
-    values: dict[str, MegaRaidValue] = {}
+def _values(sections: _Sections) -> Mapping[str, ReportedValue]:
+    values: dict[str, ReportedValue] = {}
     for label, ours in _RATES.items():
         raw = sections.value("settings", label)
         if raw and ours not in values:
@@ -180,7 +171,7 @@ def _values(sections: _Sections) -> Mapping[str, MegaRaidValue]:
         values["cache_flush_interval"] = _digits(raw, "s", "sec", "seconds")
     values |= of_settings(sections.rows.get("settings", {}))
     if raw := sections.value("supported pd operations", "enable jbod"):
-        values["jbod"] = MegaRaidValue(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
+        values["jbod"] = ReportedValue(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
     return values
 
 
@@ -193,21 +184,21 @@ def _shown(sections: _Sections) -> Mapping[str, str]:
     return {label: text for label, text in fields.items() if text}
 
 
-def _digits(raw: str, *units: str) -> MegaRaidValue:
+def _digits(raw: str, *units: str) -> ReportedValue:
     number = whole(raw, *units)
-    return MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=raw)
+    return ReportedValue(value=UNKNOWN if number is None else str(number), raw=raw)
 
 
 def parse_pci(text: str, number: int) -> str | None:
     """`03:00.0` of -AdpGetPciInfo, which prints bus, device and function in hex; None unless all three are there."""
-    matches: dict[str, str] = {}
+    by_label: dict[str, str] = {}
     mine = True
     for line in lines(text):
         if not line.key and (match := re.match(r"PCI information for Controller ([0-9]{1,6})$", line.value, re.ASCII)):
             mine = int(match[1]) == number
-        elif mine and (told := _HEX.fullmatch(line.value)):
-            matches.setdefault(line.key, told[1].lower())
-    parts = [matches.get(key) for key in ("bus number", "device number", "function number")]
+        elif mine and (hexadecimal := _HEX.fullmatch(line.value)):
+            by_label.setdefault(line.key, hexadecimal[1].lower())
+    parts = [by_label.get(key) for key in ("bus number", "device number", "function number")]
     if any(part is None for part in parts):
         return None
     bus, device, function = (int(part or "", 16) for part in parts)
@@ -226,10 +217,10 @@ def parse_features(text: str) -> tuple[tuple[Option, ...], str | None]:
     safe_id: str | None = None
     for line in lines(text):
         if line.key in ("safe id", "safeid", "controller safe id"):
-            safe_id = safe_id or given(line.value)
+            safe_id = safe_id or value_or_none(line.value)
         elif line.key in ("advanced software option", "advanced software options", "feature", "adv s/w opt"):
             options += [_option(waiting, "")] if waiting else []
-            waiting = given(line.value)
+            waiting = value_or_none(line.value)
         elif line.key in ("time remaining", "time left") and waiting:
             options.append(_option(waiting, line.value))
             waiting = None
@@ -248,34 +239,34 @@ def _option(name: str, left: str) -> Option:
         meaning = "trial"
     elif left.lower().startswith(("not activated", "not available", "disabled", "expired")):
         meaning = "not-activated"
-    return Option(name=name, state=MegaRaidValue(value=meaning, raw=left))
+    return Option(name=name, state=ReportedValue(value=meaning, raw=left))
 
 
-def parse_patrol_read(text: str) -> tuple[MegaRaidValue | None, BackgroundOperation | None]:
+def parse_patrol_read(text: str) -> tuple[ReportedValue | None, BackgroundOperation | None]:
     """Mode and running job of -AdpPR -Info."""
     return _schedule(text, "patrol read mode", _PATROL, "patrol-read")
 
 
-def parse_consistency_check(text: str) -> tuple[MegaRaidValue | None, BackgroundOperation | None]:
+def parse_consistency_check(text: str) -> tuple[ReportedValue | None, BackgroundOperation | None]:
     """Mode and running job of -AdpCcSched -Info."""
     return _schedule(text, "operation mode", _CHECK, "consistency-check")
 
 
 def _schedule(
     text: str, label: str, meanings: Mapping[str, str], kind: str
-) -> tuple[MegaRaidValue | None, BackgroundOperation | None]:
+) -> tuple[ReportedValue | None, BackgroundOperation | None]:
     pairs = _pairs(text, (label, "current state"))
     mode, state = pairs.get(label), pairs.get("current state", "")
     job = BackgroundOperation(kind=kind, state=state) if state.lower().startswith(_RUNNING) else None
-    return MegaRaidValue(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
+    return ReportedValue(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
 
 
 def _pairs(text: str, keys: Sequence[str]) -> Mapping[str, str]:
-    matches: dict[str, str] = {}
+    by_label: dict[str, str] = {}
     for line in lines(text):
         if line.key in keys and line.value:
-            matches.setdefault(line.key, line.value)
-    return matches
+            by_label.setdefault(line.key, line.value)
+    return by_label
 
 
 _STATES = {
@@ -326,7 +317,7 @@ _DETAILS = {
 
 
 def parse_battery(text: str) -> CacheProtection | None:
-    """What protects the cache; None if nothing is fitted or the answer says nothing: see `battery_told`."""
+    """What protects the cache; None if nothing is fitted or the answer says nothing: see `reports_battery`."""
     fields: dict[str, list[str]] = {}
     for line in lines(text):
         if line.key:
@@ -344,29 +335,29 @@ def parse_battery(text: str) -> CacheProtection | None:
         temperature_c=next((value for value in temperatures if value is not None), None),
         voltage=next((value for value in map(parse_volts, fields.get("voltage", ())) if value is not None), None),
         learning=learning,
-        next_learn=given(_first(fields, "next learn time")),
-        details={label: value for key, label in _DETAILS.items() if (value := given(_first(fields, key)))},
+        next_learn=value_or_none(_first(fields, "next learn time")),
+        details={label: value for key, label in _DETAILS.items() if (value := value_or_none(_first(fields, key)))},
     )
 
 
-def battery_told(text: str) -> bool:
+def reports_battery(text: str) -> bool:
     """Whether the answer says if there is one: by its state, or by `required hardware component is not present`."""
     return parse_battery(text) is not None or "required hardware component is not present" in text
 
 
-def _state(fields: Mapping[str, list[str]]) -> MegaRaidValue:
-    output = _first(fields, "battery state")
+def _state(fields: Mapping[str, list[str]]) -> ReportedValue:
+    state_text = _first(fields, "battery state")
     for key, meaning in _WORST_FIRST:
         if yes(_first(fields, key.lower())):
-            return MegaRaidValue(value=meaning, raw=key)
+            return ReportedValue(value=meaning, raw=key)
     if _first(fields, "issohgood").lower() == "no":
-        return MegaRaidValue(value="failed", raw="isSOHGood")
-    if output:
-        return MegaRaidValue(value=_STATES.get(output.lower(), UNKNOWN), raw=output)
-    charging = given(_first(fields, "charging status"))  # `None` while it is not charged
+        return ReportedValue(value="failed", raw="isSOHGood")
+    if state_text:
+        return ReportedValue(value=_STATES.get(state_text.lower(), UNKNOWN), raw=state_text)
+    charging = value_or_none(_first(fields, "charging status"))  # `None` while it is not charged
     if charging is None:
-        return MegaRaidValue(value=UNKNOWN, raw="")
-    return MegaRaidValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)
+        return ReportedValue(value=UNKNOWN, raw="")
+    return ReportedValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)
 
 
 def _first(fields: Mapping[str, list[str]], key: str) -> str:

@@ -95,13 +95,13 @@ def rebuild_progress(card: int, places: Sequence[str]) -> tuple[str, ...]:
     return ("-PDRbld", "-ShowProg", f"-PhysDrv[{','.join(places)}]", f"-a{card}", NO_LOG)
 
 
-def set_volume(card: int, volume: int, *words: str) -> tuple[str, ...]:
+def set_volume(card: int, volume: int, *options: str) -> tuple[str, ...]:
     """A policy of a virtual drive: `-LDSetProp WORD -Ln -aN`.
 
     WORD is `WT`, `WB`, `CachedBadBBU`, `NoCachedBadBBU`, `NORA`, `RA`, `ADRA`, `Direct`, `Cached`, `-EnDskCache`,
     `-DisDskCache`, `-RW`, `-RO`, or the two words `-Name NAME`.
     """
-    return ("-LDSetProp", *words, f"-L{volume}", f"-a{card}", NO_LOG)
+    return ("-LDSetProp", *options, f"-L{volume}", f"-a{card}", NO_LOG)
 
 
 def set_background(card: int, volume: int, word: str) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def set_consistency_check(card: int, word: str) -> tuple[str, ...]:
     return ("-AdpCcSched", word, f"-a{card}", NO_LOG)
 
 
-def set_words(card: int, args: Sequence[str]) -> tuple[str, ...]:
+def set_by_verb(card: int, args: Sequence[str]) -> tuple[str, ...]:
     """A property in the words of `properties`: `-AdpSetProp NCQEnbl -aN`, `-AdpPR -SetDelay 168 -aN`."""
     return (*args, f"-a{card}", NO_LOG)
 

@@ -10,11 +10,11 @@ from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import refused_text, refused_words
 from backends.text import clean
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume
-from backends.vendors.megaraid.facts import BackgroundOperation, Card, Part, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
-    battery_told,
     card_numbers,
     parse_adapter,
     parse_battery,
@@ -24,17 +24,18 @@ from backends.vendors.megaraid.megacli.adapter import (
     parse_patrol_read,
     parse_pci,
     parse_promise,
+    reports_battery,
 )
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
 from backends.vendors.megaraid.megacli.reader import READ_SECONDS, MegaCliReader
 from backends.vendors.megaraid.megacli.settings import (
-    card_words,
+    card_commands,
     of_check,
     of_ncq,
     of_patrol_read,
-    recreate_words,
-    volume_words,
+    recreate_commands,
+    volume_commands,
 )
 from backends.vendors.megaraid.megacli.volumes import parse_background, parse_volumes
 
@@ -96,7 +97,7 @@ class MegaCli:
         self._ask.begin()
         await self._ask.for_version()
         problems = [self._ask.cut] if self._ask.cut else []
-        about = await self._ask.own(card, problems)
+        about = await self._ask.read_adapter(card, problems)
         promise = parse_promise(about, card)
         volumes = await self._volumes(card, promise.volumes, problems)
         drives = _with_volumes(await self._ask.listed(commands.drives(card), parse_drives, card, problems), volumes)
@@ -105,8 +106,10 @@ class MegaCli:
         _compare("drives", promise.disks, len(drives), problems)
         volumes = self._refused(commands.volumes_and_members(card), volumes, problems)
         drives = self._refused(commands.drives(card), drives, problems)
-        found = await self._about(parse_adapter(about, card), problems)
-        return CardSnapshot(card=found, volumes=volumes, drives=drives, problems=_once((), problems), cut=self._ask.cut)
+        adapter = await self._about(parse_adapter(about, card), problems)
+        return CardSnapshot(
+            card=adapter, volumes=volumes, drives=drives, problems=_once((), problems), cut=self._ask.cut
+        )
 
     async def locate(self, card: int) -> str | None:
         """PCI address of a card. Raises as `cards`."""
@@ -125,7 +128,9 @@ class MegaCli:
         problems: list[str] = []
         self._ask.begin()
         if volume is None:
-            card = await self._schedules(parse_adapter(await self._ask.own(number, problems), number), problems)
+            card = await self._schedules(
+                parse_adapter(await self._ask.read_adapter(number, problems), number), problems
+            )
             self._require_whole()
             card = replace(before.card, values=card.values, jobs=(*card.jobs, *_learning(before.card)))
             return replace(before, card=card, problems=_once(before.problems, problems))
@@ -133,28 +138,28 @@ class MegaCli:
         self._ask.lost(commands.volumes_and_members(number), listed)
         self._require_whole()
         volumes = parse_volumes(listed.stdout, number)
-        told = number in card_numbers(listed.stdout) or "no virtual drive" in listed.stdout.lower()
-        if not volumes and not told:
+        answered = number in card_numbers(listed.stdout) or "no virtual drive" in listed.stdout.lower()
+        if not volumes and not answered:
             raise self._ask.not_understood(listed)
-        matches = [each for each in volumes if each.number == volume]
-        if matches and matches[0].refused:
-            raise ToolFailedError(refused_text(self._line(commands.volumes_and_members(number)), matches[0].refused))
-        if matches:
+        current = [volume_record for volume_record in volumes if volume_record.number == volume]
+        if current and current[0].refused:
+            raise ToolFailedError(refused_text(self._line(commands.volumes_and_members(number)), current[0].refused))
+        if current:
             starts = parse_background(await self._ask.text(commands.background_setting(number), "-LDBI", problems))
             self._require_whole()
-            matches = [replace(each, auto_bgi=starts.get(volume)) for each in matches]
-        others = (each for each in before.volumes if each.number != volume)
-        together = tuple(sorted((*others, *matches), key=lambda each: each.number))
+            current = [replace(volume_record, auto_bgi=starts.get(volume)) for volume_record in current]
+        unchanged = (volume_record for volume_record in before.volumes if volume_record.number != volume)
+        together = tuple(sorted((*unchanged, *current), key=lambda volume_record: volume_record.number))
         drives = _with_volumes(before.drives, together)
         return replace(before, volumes=together, drives=drives, problems=_once(before.problems, problems))
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """Commands that set a virtual drive's setting, to be run in order until one fails. Raises InvalidValueError."""
-        return self._changes(volume_words(card, volume, key, value))
+        return self._changes(volume_commands(card, volume, key, value))
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
         """Commands that set a card's setting. Raises InvalidValueError."""
-        return self._changes(card_words(card, key, value))
+        return self._changes(card_commands(card, key, value))
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
         """Commands that delete a virtual drive and make it anew, DESTROYING its data; run in order until one fails.
@@ -162,7 +167,7 @@ class MegaCli:
         Drive cache and name are set afterwards, by number: `judge` fails the making when the new virtual drive
         got another number than the one deleted before. Raises InvalidValueError for what cannot be told exactly.
         """
-        return self._changes(recreate_words(card, volume, new))
+        return self._changes(recreate_commands(card, volume, new))
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
         """The command that deletes a virtual drive, DESTROYING its data."""
@@ -190,8 +195,8 @@ class MegaCli:
         """
         if not key.isascii() or not key.isprintable() or not key.strip() or key.startswith("-") or " " in key:
             raise InvalidValueError("An activation key is one word of printable ASCII characters.")
-        args = commands.apply_key(card, key, preview=preview)
-        return (Command(argv=(self._ask.tool, *args), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
+        argument_lists = commands.apply_key(card, key, preview=preview)
+        return (Command(argv=(self._ask.tool, *argument_lists), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
         """The tool's verdict on a command that changes something: see `verdict.judge`.
@@ -204,10 +209,10 @@ class MegaCli:
             return answer
         if (gone := verdict.deleted(done.stdout)) is not None:
             self._awaited[card] = gone
-        made = verdict.created(done.stdout)
-        wanted = self._awaited.pop(card, None) if made is not None else None
-        if wanted is not None and made != wanted:
-            message = f"It was created as virtual drive {made}, not {wanted}; nothing more was set on it."
+        created_number = verdict.created(done.stdout)
+        wanted = self._awaited.pop(card, None) if created_number is not None else None
+        if wanted is not None and created_number != wanted:
+            message = f"It was created as virtual drive {created_number}, not {wanted}; nothing more was set on it."
             return Answer(ok=False, message=message, pending=answer.pending)
         return answer
 
@@ -220,10 +225,10 @@ class MegaCli:
 
     def _refused(self, args: tuple[str, ...], parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
         """What was found, with the command in the reasons of what is refused; each of those is a problem, too."""
-        problems += [refused_text(self._line(args), each.refused) for each in parts if each.refused]
+        problems += [refused_text(self._line(args), part.refused) for part in parts if part.refused]
         return tuple(
-            replace(each, refused=refused_words(self._line(args).shown(), each.refused)) if each.refused else each
-            for each in parts
+            replace(part, refused=refused_words(self._line(args).shown(), part.refused)) if part.refused else part
+            for part in parts
         )
 
     def _require_whole(self) -> None:
@@ -235,8 +240,8 @@ class MegaCli:
         volumes = await self._ask.listed(commands.volumes_and_members(card), parse_volumes, card, problems)
         if len(volumes) < (promised or 0):
             plain = await self._ask.listed(commands.volumes(card), parse_volumes, card, problems)
-            listed = {each.number for each in volumes}
-            volumes += tuple(each for each in plain if each.number not in listed)
+            listed = {volume.number for volume in volumes}
+            volumes += tuple(volume for volume in plain if volume.number not in listed)
         if not volumes:
             return ()
         starts = parse_background(
@@ -244,30 +249,30 @@ class MegaCli:
         )
         jobs = await self._jobs(card, problems)
         return tuple(
-            replace(each, auto_bgi=starts.get(each.number), jobs=_joined(each.jobs, jobs.get(each.number, ())))
-            for each in volumes
+            replace(volume, auto_bgi=starts.get(volume.number), jobs=_joined(volume.jobs, jobs.get(volume.number, ())))
+            for volume in volumes
         )
 
     async def _jobs(self, card: int, problems: list[str]) -> Mapping[int, tuple[BackgroundOperation, ...]]:
         major = int(self._ask.version.partition(".")[0]) if self._ask.version else 0
-        matches: dict[int, tuple[BackgroundOperation, ...]] = {}
+        by_volume: dict[int, tuple[BackgroundOperation, ...]] = {}
         for job in _JOBS if major < _TELLS_PROGRESS else ():
             text = await self._ask.text(commands.progress(card, job), f"progress of {job}", problems)
-            for number, each in volume_progress(text).items():
-                matches[number] = (*matches.get(number, ()), each)
-        return matches
+            for number, operation in volume_progress(text).items():
+                by_volume[number] = (*by_volume.get(number, ()), operation)
+        return by_volume
 
     async def _rebuilding(
         self, card: int, drives: tuple[PhysicalDrive, ...], problems: list[str]
     ) -> tuple[PhysicalDrive, ...]:
-        places = [each.place for each in drives if each.state is State.REBUILDING and not each.jobs]
+        places = [drive.place for drive in drives if drive.state is State.REBUILDING and not drive.jobs]
         if not places:
             return drives
         jobs = drive_progress(
             await self._ask.text(commands.rebuild_progress(card, places), "rebuild progress", problems)
         )
         return tuple(
-            replace(each, jobs=(*each.jobs, jobs[each.place])) if each.place in jobs else each for each in drives
+            replace(drive, jobs=(*drive.jobs, jobs[drive.place])) if drive.place in jobs else drive for drive in drives
         )
 
     async def _about(self, card: Card, problems: list[str]) -> Card:
@@ -278,13 +283,13 @@ class MegaCli:
             address = parse_pci(await self._ask.text(commands.pci(number), "PCI address", problems), number)
             self._pci[number] = address
         backup = None
-        known = card.backup_known
-        if not known:
+        backup_known = card.backup_known
+        if not backup_known:
             battery = await self._ask.text(commands.battery(number), "battery", problems)
-            backup, known = parse_battery(battery), battery_told(battery)
+            backup, backup_known = parse_battery(battery), reports_battery(battery)
         options, safe_id = parse_features(await self._ask.text(commands.features(number), "features", problems))
         card = await self._schedules(card, problems)
-        card = replace(card, pci=address, backup=backup, backup_known=known, options=options, safe_id=safe_id)
+        card = replace(card, pci=address, backup=backup, backup_known=backup_known, options=options, safe_id=safe_id)
         host_number = await self._host_number(address) if address else None
         return replace(card, host_number=host_number, jobs=(*card.jobs, *_learning(card)))
 
@@ -303,17 +308,17 @@ class MegaCli:
 
     async def _host_number(self, address: str) -> int | None:
         """The SCSI host that the kernel made for the card; its virtual drives are targets of channel 2 there."""
-        matches = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
-        numbers = [path.rpartition("/host")[2] for path in matches]
+        paths = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
+        numbers = [path.rpartition("/host")[2] for path in paths]
         return int(numbers[0]) if len(numbers) == 1 and numbers[0].isdecimal() else None
 
     def _changes(self, lines: tuple[tuple[str, ...], ...]) -> tuple[Command, ...]:
         return tuple(Command(argv=(self._ask.tool, *line), timeout=READ_SECONDS, mutates=True) for line in lines)
 
 
-def _compare(what: str, promised: int | None, listed: int, problems: list[str]) -> None:
+def _compare(subject: str, promised: int | None, listed: int, problems: list[str]) -> None:
     if promised is not None and listed < promised:
-        problems.append(f"The card says it has {promised} {what}, but only {listed} were listed.")
+        problems.append(f"The card says it has {promised} {subject}, but only {listed} were listed.")
 
 
 def _learning(card: Card) -> tuple[BackgroundOperation, ...]:
@@ -335,6 +340,6 @@ def _with_volumes(drives: tuple[PhysicalDrive, ...], volumes: tuple[VirtualDrive
     """Drives with the numbers of the virtual drives that list them as members."""
     members: dict[str, list[int]] = {}
     for volume in volumes:
-        for place in volume.drives:
-            members.setdefault(place, []).append(volume.number)
-    return tuple(replace(each, volumes=tuple(members.get(each.place, ()))) for each in drives)
+        for slot in volume.drives:
+            members.setdefault(slot, []).append(volume.number)
+    return tuple(replace(drive, volumes=tuple(members.get(drive.place, ()))) for drive in drives)

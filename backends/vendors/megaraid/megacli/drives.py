@@ -10,9 +10,10 @@ from backends.model import Media, State
 from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import COPYBACK, BackgroundOperation, PhysicalDrive
+from backends.vendors._cards import BackgroundOperation
+from backends.vendors.megaraid.facts import COPYBACK, PhysicalDrive
 from backends.vendors.megaraid.megacli.progress import ongoing
-from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, wwn, yes
+from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, wwn, yes
 from backends.vendors.megaraid.sizes import exact
 
 _STATES = {
@@ -101,15 +102,18 @@ def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
 
     Of one that is there more than once nothing is believed: it is listed once, as refused.
     """
-    drives = [each for record in records(text, card) if (each := drive(record)).slot is not None]
-    twice = repeated((each.card, each.place) for each in drives)
+    drives = [drive_record for record in records(text, card) if (drive_record := drive(record)).slot is not None]
+    twice = repeated((drive_record.card, drive_record.place) for drive_record in drives)
     once = {
-        (each.card, each.place): PhysicalDrive(
-            card=each.card, enclosure=each.enclosure, slot=each.slot, refused=twice_reason(f"drive {each.place}")
+        (drive_record.card, drive_record.place): PhysicalDrive(
+            card=drive_record.card,
+            enclosure=drive_record.enclosure,
+            slot=drive_record.slot,
+            refused=twice_reason(f"drive {drive_record.place}"),
         )
-        if (each.card, each.place) in twice
-        else each
-        for each in drives
+        if (drive_record.card, drive_record.place) in twice
+        else drive_record
+        for drive_record in drives
     }
     return tuple(once.values())
 
@@ -122,7 +126,7 @@ def drive(record: Record) -> PhysicalDrive:
     state = _STATES.get(state_raw.partition(",")[0].strip().lower(), State.UNKNOWN)
     position = _POSITION.search(value("drive's position", "drive's postion"))  # the tool's own slip, versions 8.0x
     sector = whole(value("logical sector size")) or whole(value("sector size"))
-    level = given(value("device firmware level"))
+    level = value_or_none(value("device firmware level"))
     inquiry = record.fields.get("inquiry data")
     interface = _INTERFACES.get(value("pd type").lower())
     model, serial, firmware = identify(inquiry.raw, level, interface) if inquiry else (None, None, None)
@@ -144,14 +148,14 @@ def drive(record: Record) -> PhysicalDrive:
         size_bytes=exact(value("coerced size"), sector) or exact(value("raw size"), sector),
         sector_bytes=sector or None,
         wwn=wwn(value("wwn")),
-        link=given(value("link speed")),
-        link_limit=given(value("device speed")),
+        link=value_or_none(value("link speed")),
+        link_limit=value_or_none(value("device speed")),
         temperature_c=degrees(value("drive temperature")),
         errors={name: count for name, count in counters.items() if count is not None},
         locked={"locked": True, "unlocked": False}.get(value("locked").lower()),
         alert=yes(value("drive has flagged a s.m.a.r.t alert")),
         copyback=state_raw.lower().startswith(COPYBACK) or None,
-        inquiry=given(inquiry.value) if inquiry else None,
+        inquiry=value_or_none(inquiry.value) if inquiry else None,
         jobs=tuple(record.jobs),
     )
 
@@ -179,4 +183,4 @@ def identify(raw: str, level: str | None, interface: str | None = None) -> tuple
 
 
 def _part(text: str) -> str | None:
-    return given(clean(text))
+    return value_or_none(clean(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.vendors.megaraid.facts import BackgroundOperation
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.megacli.text import Line
 
 KINDS = {
@@ -52,14 +52,14 @@ def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
 
     `Check Consistency on VD #3 (target id #3) Completed 4% in 808 Minutes.`
     """
-    matches: dict[int, BackgroundOperation] = {}
+    by_volume: dict[int, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _VOLUME.match(row[:400].strip())
         kind = KINDS.get(match["kind"].lower()) if match else None
         if match and kind:
             job = BackgroundOperation(kind=kind, progress=fraction(match["percent"]))
-            matches.setdefault(int(match["target"] or match["number"]), job)
-    return matches
+            by_volume.setdefault(int(match["target"] or match["number"]), job)
+    return by_volume
 
 
 def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
@@ -67,13 +67,14 @@ def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
 
     `Rebuild Progress on Device at Enclosure N/A, Slot 67 Completed 31% in 959 Minutes.`
     """
-    matches: dict[str, BackgroundOperation] = {}
+    by_place: dict[str, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _DRIVE.match(row[:400].strip())
         if match:
             enclosure = match["enclosure"] if match["enclosure"].isdigit() else ""
-            place = f"{int(enclosure) if enclosure else ''}:{int(match['slot'])}"
-            matches.setdefault(
-                place, BackgroundOperation(kind=KINDS[match["kind"].lower()], progress=fraction(match["percent"]))
+            slot_address = f"{int(enclosure) if enclosure else ''}:{int(match['slot'])}"
+            by_place.setdefault(
+                slot_address,
+                BackgroundOperation(kind=KINDS[match["kind"].lower()], progress=fraction(match["percent"])),
             )
-    return matches
+    return by_place

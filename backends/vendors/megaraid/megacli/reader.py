@@ -116,7 +116,7 @@ class MegaCliReader:
         self.version = None if cut else parse_version(whole_lines(done.stdout))
         self._version_asked = not cut and (self._ends or self.version is not None)
 
-    async def own(self, card: int, problems: list[str]) -> str:
+    async def read_adapter(self, card: int, problems: list[str]) -> str:
         """The card's own answer. Raises as `run`, and ToolFailedError when it is not about this card."""
         about = await self.run(commands.adapter(card))
         cut = self.lost(commands.adapter(card), about)
@@ -124,50 +124,50 @@ class MegaCliReader:
             raise ToolFailedError(self.refused, evidence=about.stdout[:4000])
         text = whole_lines(about.stdout) if cut else about.stdout
         problems += [cut] if cut else []
-        found = parse_adapter(text, card)
-        if found.model is None and not found.values and card not in card_numbers(text):
+        adapter = parse_adapter(text, card)
+        if adapter.model is None and not adapter.values and card not in card_numbers(text):
             raise ToolFailedError(cut, evidence=about.stdout[:4000]) if cut else self.not_understood(about)
         return text
 
-    async def text(self, args: tuple[str, ...], what: str, problems: list[str]) -> str:
+    async def text(self, args: tuple[str, ...], subject: str, problems: list[str]) -> str:
         """A whole answer; "" and a problem if there is none in time. Raises ToolMissingError."""
-        text, whole = await self._heard(args, what, problems)
+        text, whole = await self._read_lines(args, subject, problems)
         return text if whole else ""
 
     async def listed(
         self, args: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
     ) -> tuple[T, ...]:
         """An answer, taken apart, without the last of half a list; nothing and a problem if there is none in time."""
-        text, whole = await self._heard(args, f"answer to {args[0]}", problems)
+        text, whole = await self._read_lines(args, f"answer to {args[0]}", problems)
         ts = parse(text, card)
         return ts if whole else ts[:-1]
 
-    async def _heard(self, args: tuple[str, ...], what: str, problems: list[str]) -> tuple[str, bool]:
+    async def _read_lines(self, args: tuple[str, ...], subject: str, problems: list[str]) -> tuple[str, bool]:
         """An answer and whether it is whole; of half of one the lines that are."""
         try:
             done = await self.run(args)
         except ToolFailedError as error:
-            problems.append(f"The {what} could not be read: {error.message}")
+            problems.append(f"The {subject} could not be read: {error.message}")
             return "", False
         cut = self.lost(args, done)
         if not done.stdout.strip():
-            problems.append(f"The {what} could not be read: {self._silent(args, done).message}")
+            problems.append(f"The {subject} could not be read: {self._no_answer_error(args, done).message}")
             return "", False
         if self.refused:
-            problems.append(f"The {what} could not be read: {self.refused}")
+            problems.append(f"The {subject} could not be read: {self.refused}")
             return "", False
         if cut:
-            problems.append(f"The {what} could not be read to its end: {cut}")
+            problems.append(f"The {subject} could not be read to its end: {cut}")
             return whole_lines(done.stdout), False
         return done.stdout, True
 
-    def _silent(self, args: tuple[str, ...], done: Completed) -> ToolFailedError:
+    def _no_answer_error(self, args: tuple[str, ...], done: Completed) -> ToolFailedError:
         return unusable_output_error(Command(argv=(self.tool, *args)), done)
 
     def not_understood(self, done: Completed) -> ToolFailedError:
         """The error for an answer that is none of MegaCli's, with the tool's own words as evidence."""
         if not done.stdout.strip():
-            return self._silent((), done)
+            return self._no_answer_error((), done)
         text = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)
         if "deprecated command" in text.lower():
             return ToolFailedError(f"{self.tool} is storcli under MegaCli's name.", evidence=text)

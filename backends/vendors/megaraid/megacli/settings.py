@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from backends.errors import InvalidValueError
 from backends.text import clean
+from backends.vendors._cards import ReportedValue, reported_number, reported_only
 from backends.vendors.megaraid.dialect import NewVolume
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
 from backends.vendors.megaraid.megacli import commands
-from backends.vendors.megaraid.megacli.text import given, lines, whole, word
+from backends.vendors.megaraid.megacli.text import lines, value_or_none, whole, word
 
 _ON_OFF = {"enabled": "on", "disabled": "off", "yes": "on", "no": "off"}
 _OFF_ON = {"yes": "off", "no": "on", "enabled": "off", "disabled": "on"}
@@ -59,51 +59,50 @@ _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 _NCQ = re.compile(r"NCQ Status is ?:? ?(?:NCQ )?(Enabled|Disabled)\.?$", re.ASCII | re.IGNORECASE)
 
 
-def of_settings(section: Mapping[str, str]) -> dict[str, MegaRaidValue]:
+def of_settings(section: Mapping[str, str]) -> dict[str, ReportedValue]:
     """Return the properties of the section Settings of -AdpAllInfo, by our keys."""
-    matches = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
-    matches["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
-    return {key: said for key, said in matches.items() if said is not None}
+    by_key = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
+    by_key["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
+    return reported_only(by_key)
 
 
-def of_patrol_read(text: str) -> dict[str, MegaRaidValue]:
+def of_patrol_read(text: str) -> dict[str, ReportedValue]:
     """Return the properties of -AdpPR -Info besides the mode, by our keys."""
-    own = _pairs(text)
-    matches = {
-        "patrol_read_delay": _amount(own.get("patrol read execution delay", ""), "hours", "hour"),
-        "patrol_read_ssds": word(own.get("patrol read on ssd devices", ""), _ON_OFF),
+    pairs = _pairs(text)
+    by_key = {
+        "patrol_read_delay": _amount(pairs.get("patrol read execution delay", ""), "hours", "hour"),
+        "patrol_read_ssds": word(pairs.get("patrol read on ssd devices", ""), _ON_OFF),
     }
-    return {key: said for key, said in matches.items() if said is not None}
+    return reported_only(by_key)
 
 
-def of_check(text: str) -> dict[str, MegaRaidValue]:
+def of_check(text: str) -> dict[str, ReportedValue]:
     """Return the properties of -AdpCcSched -Info besides the mode, by our keys."""
     delay = _amount(_pairs(text).get("execution delay", ""), "hours", "hour")
     return {} if delay is None else {"consistency_check_delay": delay}
 
 
-def of_ncq(text: str) -> dict[str, MegaRaidValue]:
+def of_ncq(text: str) -> dict[str, ReportedValue]:
     """Return what -AdpGetProp NCQDsply says: `Adapter 0: NCQ Status is Enabled`."""
     for line in lines(text):
-        said = _NCQ.search(line.value)
-        if said is not None:
-            return {"ncq": MegaRaidValue(value=_ON_OFF[said[1].lower()], raw=said[1])}
+        status = _NCQ.search(line.value)
+        if status is not None:
+            return {"ncq": ReportedValue(value=_ON_OFF[status[1].lower()], raw=status[1])}
     return {}
 
 
 def _pairs(text: str) -> dict[str, str]:
-    matches: dict[str, str] = {}
+    by_label: dict[str, str] = {}
     for line in lines(text):
         if line.key and line.value:
-            matches.setdefault(line.key, line.value)
-    return matches
+            by_label.setdefault(line.key, line.value)
+    return by_label
 
 
-def _amount(text: str, *units: str) -> MegaRaidValue | None:
-    if given(text) is None:
+def _amount(text: str, *units: str) -> ReportedValue | None:
+    if value_or_none(text) is None:
         return None
-    number = whole(text, *units)
-    return MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)
+    return reported_number(text, whole(text, *units))
 
 
 VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -150,7 +149,7 @@ _MIB = 1024**2
 T = TypeVar("T")
 
 
-def volume_words(card: int, volume: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
+def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
     """Command lines (without the program) that set a virtual drive's `key`. Raises InvalidValueError."""
     if key == "auto_bgi":
         return (commands.set_background(card, volume, _meaning(_BACKGROUND, key, value)),)
@@ -159,7 +158,7 @@ def volume_words(card: int, volume: int, key: str, value: str) -> tuple[tuple[st
     return tuple(commands.set_volume(card, volume, word) for word in _meaning(VOLUME_WORDS[key], key, value))
 
 
-def card_words(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
+def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
     """Command lines (without the program) that set a card's `key`. Raises InvalidValueError."""
     match key:
         case "patrol_read":
@@ -169,17 +168,17 @@ def card_words(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
         case "cache_flush_interval":
             return (commands.set_property(card, "CacheFlushInterval", _number(key, value, 1, _LONGEST_FLUSH)),)
         case _ if key in WORDS:
-            return (commands.set_words(card, _meaning(WORDS[key], key, value)),)
+            return (commands.set_by_verb(card, _meaning(WORDS[key], key, value)),)
         case _ if key in NUMBERS:
             verb, rest = NUMBERS[key]
-            return (commands.set_words(card, (verb, *rest.format(_number(key, value, 0, LARGEST)).split())),)
+            return (commands.set_by_verb(card, (verb, *rest.format(_number(key, value, 0, LARGEST)).split())),)
         case _ if key in _PROPERTIES:
             return (commands.set_property(card, _PROPERTIES[key], _number(key, value, 0, 100)),)
         case _:
             raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
 
 
-def recreate_words(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
+def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
     """Command lines (without the program): delete, add, then what can only be set on what is there.
 
     Raises InvalidValueError for a shape that cannot be told exactly, before anything is deleted.
@@ -187,15 +186,15 @@ def recreate_words(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, .
     add = _add(card, new)
     after: list[tuple[str, ...]] = []
     if new.drive_cache not in (None, "default"):
-        after += volume_words(card, volume, "drive_cache", new.drive_cache or "")
+        after += volume_commands(card, volume, "drive_cache", new.drive_cache or "")
     if new.name:
         after.append(commands.set_volume(card, volume, "-Name", _name(new.name)))
     return (commands.delete(card, volume), add, *after)
 
 
 def _add(card: int, new: NewVolume) -> tuple[str, ...]:
-    args = _words(new)
-    drives = tuple(_place(place) for place in new.drives)
+    options = _policy_options(new)
+    drives = tuple(_place(slot) for slot in new.drives)
     if len(set(drives)) != len(drives):
         raise InvalidValueError("A drive is named twice among the members.")
     if new.level in _PLAIN:
@@ -204,19 +203,19 @@ def _add(card: int, new: NewVolume) -> tuple[str, ...]:
             raise InvalidValueError(f"MegaCli makes no {new.level} of several spans.")
         if len(drives) < _FEWEST[level] or (level == 1 and len(drives) % 2):
             raise InvalidValueError(f"{len(drives)} drives make no {new.level}.")
-        return commands.add(card, level, drives, args)
+        return commands.add(card, level, drives, options)
     if new.level not in _SPANNED:
         raise InvalidValueError(f"How to make {clean(new.level)} with MegaCli is not known.")
-    level, each = _SPANNED[new.level], new.drives_per_span or 0
-    if each < _FEWEST[level] or len(drives) % each or not 2 <= len(drives) // each <= _MOST_SPANS:
-        raise InvalidValueError(f"{len(drives)} drives, {each} in each span, make no {new.level}.")
-    if level == 10 and each % 2:
-        raise InvalidValueError(f"{each} drives in each span make no {new.level}.")
-    spans = [drives[start : start + each] for start in range(0, len(drives), each)]
-    return commands.add_spanned(card, level, spans, args)
+    level, drives_each = _SPANNED[new.level], new.drives_per_span or 0
+    if drives_each < _FEWEST[level] or len(drives) % drives_each or not 2 <= len(drives) // drives_each <= _MOST_SPANS:
+        raise InvalidValueError(f"{len(drives)} drives, {drives_each} in each span, make no {new.level}.")
+    if level == 10 and drives_each % 2:
+        raise InvalidValueError(f"{drives_each} drives in each span make no {new.level}.")
+    spans = [drives[start : start + drives_each] for start in range(0, len(drives), drives_each)]
+    return commands.add_spanned(card, level, spans, options)
 
 
-def _words(new: NewVolume) -> tuple[str, ...]:
+def _policy_options(new: NewVolume) -> tuple[str, ...]:
     strip = new.strip_bytes // 1024
     if new.strip_bytes % 1024 or strip not in _STRIPS:
         raise InvalidValueError(f"MegaCli makes no strip of {new.strip_bytes} bytes.", hint=f"KiB: {_STRIPS}.")
@@ -232,11 +231,11 @@ def _words(new: NewVolume) -> tuple[str, ...]:
     return (*parts, f"-strpsz{strip}")
 
 
-def _place(place: str) -> str:
-    enclosure, colon, slot = place.partition(":")
+def _place(slot_address: str) -> str:
+    enclosure, colon, slot = slot_address.partition(":")
     if not colon or not _digits(slot) or (enclosure and not _digits(enclosure)):
-        raise InvalidValueError(f"{clean(place)} is no enclosure and slot.")
-    return place
+        raise InvalidValueError(f"{clean(slot_address)} is no enclosure and slot.")
+    return slot_address
 
 
 def _name(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
+from backends.vendors._cards import ReportedValue, reported_word
 
 _WHOLE = re.compile(r"([0-9]{1,15}) ?([A-Za-z%]*)", re.ASCII)
 _DEGREES = re.compile(r"(-?[0-9]{1,3}) {0,2}(?:C\b|degrees? C)", re.ASCII)
@@ -58,14 +58,14 @@ def tidy(text: str, limit: int = 256) -> str:
     return clean(text, limit)
 
 
-def given(value: str) -> str | None:
+def value_or_none(value: str) -> str | None:
     """The value, or None for an empty one and for the tool's ways to say that it has none."""
     return None if value.lower() in _NOTHING else value
 
 
-def word(value: str, meanings: Mapping[str, str]) -> MegaRaidValue | None:
+def word(value: str, meanings: Mapping[str, str]) -> ReportedValue | None:
     """What a word means; None if there is none; `unknown` if it is not in the table (keys in lower case)."""
-    return MegaRaidValue(value=meanings.get(value.lower(), UNKNOWN), raw=value) if value else None
+    return reported_word(value or None, meanings)
 
 
 def whole(value: str, *units: str) -> int | None:

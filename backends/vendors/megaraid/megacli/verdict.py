@@ -131,17 +131,17 @@ def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answe
 
 def _of_own_line(expected: _Expected, code: int | None, rows: Sequence[str], text: str) -> Answer:
     """The object's own line has to say that it was done."""
-    own = [row for row in rows if expected.row.search(row)]
-    if not own and (expected.certain or code is None):
+    own_rows = [row for row in rows if expected.row.search(row)]
+    if not own_rows and (expected.certain or code is None):
         return Answer(ok=False, message=_sentence("MegaCli did not say that it did it", rows))
-    said = [*own, *(row for row in rows if _notice(row))] or rows
-    return Answer(ok=True, message=_joined(said), pending=_pending(text))
+    told_rows = [*own_rows, *(row for row in rows if _notice(row))] or rows
+    return Answer(ok=True, message=_joined(told_rows), pending=_pending(text))
 
 
 def exit_code(text: str) -> int | None:
     """The last `Exit Code: 0xNN`; None if it is missing, as it sometimes is."""
-    matches = _CODE.findall(text)
-    return int(matches[-1], 16) if matches else None
+    codes = _CODE.findall(text)
+    return int(codes[-1], 16) if codes else None
 
 
 def deleted(text: str) -> int | None:

@@ -10,14 +10,8 @@ from backends.model import Level, State
 from backends.sizes import read_size
 from backends.subject import repeated, twice_reason
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import (
-    UNKNOWN,
-    BackgroundOperation,
-    MegaRaidValue,
-    PhysicalDrive,
-    Policies,
-    VirtualDrive,
-)
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors.megaraid.facts import PhysicalDrive, Policies, VirtualDrive
 from backends.vendors.megaraid.megacli.drives import drive, records
 from backends.vendors.megaraid.megacli.progress import KINDS, ongoing
 from backends.vendors.megaraid.megacli.text import lines, whole, word, yes
@@ -99,15 +93,15 @@ def parse_volumes(text: str, card: int = 0) -> tuple[VirtualDrive, ...]:
 
     Of one that is there more than once nothing is believed: it is listed once, as refused.
     """
-    matches = list(_records(text, card))
-    twice = repeated((record.card, record.number) for record in matches)
-    once = {(record.card, record.number): record for record in reversed(matches)}
-    kept = [record for record in matches if once[record.card, record.number] is record]
+    parsed = list(_records(text, card))
+    twice = repeated((record.card, record.number) for record in parsed)
+    once = {(record.card, record.number): record for record in reversed(parsed)}
+    unique = [record for record in parsed if once[record.card, record.number] is record]
     return tuple(
         VirtualDrive(card=record.card, number=record.number, refused=twice_reason(f"virtual drive {record.number}"))
         if (record.card, record.number) in twice
         else _volume(record)
-        for record in kept
+        for record in unique
     )
 
 
@@ -145,11 +139,11 @@ def _records(text: str, card: int) -> Iterator[_Record]:
 
 def _volume(record: _Record) -> VirtualDrive:
     value = record.value
-    members = [drive(each) for each in records("\n".join(record.text), record.card)]
-    members = [each for each in members if each.slot is not None]
+    members = [drive(member) for member in records("\n".join(record.text), record.card)]
+    members = [member for member in members if member.slot is not None]
     if why := _contradiction(record, members):
         return VirtualDrive(card=record.card, number=record.number, refused=why)
-    groups = {each.group for each in members}
+    groups = {member.group for member in members}
     spans = whole(value("span depth")) or whole(value("number of spans")) or None
     state_raw = value("state")
     level_raw = value("raid level", "virtual drive type")
@@ -172,7 +166,7 @@ def _volume(record: _Record) -> VirtualDrive:
         in_force=policies(current) if current else None,
         drive_cache=word(value("disk cache policy"), _DRIVE_CACHE),
         bad_bbu_write_back=_bad_bbu(default or current),
-        drives=tuple(each.place for each in members),
+        drives=tuple(member.place for member in members),
         jobs=tuple(record.jobs),
         secured={"none": False, "fde": True}.get(value("encryption type").lower()),
         ssd_cache=record.ssd_cache,
@@ -185,19 +179,19 @@ def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
     """Return why one record cannot be about one virtual drive, as a clause; "" where it can."""
     if record.differing:
         return f"it says {record.differing[0]} of virtual drive {record.number} twice, differently"
-    twice = sorted(repeated(each.place for each in members))
+    twice = sorted(repeated(member.place for member in members))
     return f"it names drive {twice[0]} of virtual drive {record.number} more than once" if twice else ""
 
 
-def _cached(output: str, kind: str) -> MegaRaidValue | None:
+def _cached(output: str, kind: str) -> ReportedValue | None:
     """A CacheCade cache in front of it: `Is VD Cached` and, below it, `Cache Cade Type`."""
     match yes(output):
         case None:
-            return MegaRaidValue(value=UNKNOWN, raw=output) if output else None
+            return ReportedValue(value=UNKNOWN, raw=output) if output else None
         case False:
-            return MegaRaidValue(value="off", raw=output)
+            return ReportedValue(value="off", raw=output)
         case True:
-            return MegaRaidValue(value=_CACHED.get(kind.lower(), "on"), raw=", ".join(filter(None, (output, kind))))
+            return ReportedValue(value=_CACHED.get(kind.lower(), "on"), raw=", ".join(filter(None, (output, kind))))
 
 
 def _per_span(record: _Record) -> int | None:
@@ -227,27 +221,27 @@ def policies(line: str) -> Policies:
     Each by its word wherever it stands; by its place, as unknown, where no word is known. Write-back that stays
     with a bad battery is always-write-back.
     """
-    args = [part.strip() for part in line.split(",") if part.strip()] if line else []
-    write, read, io = (_one(args, place, table) for place, table in enumerate((_WRITE, _READ, _IO)))
+    policy_words = [part.strip() for part in line.split(",") if part.strip()] if line else []
+    write, read, io = (_policy(policy_words, position, table) for position, table in enumerate((_WRITE, _READ, _IO)))
     if write is not None and write.value == "write-back" and _bad_bbu(line):
-        kept = next(part for part in args if _BAD_BBU.get(part.lower()))
-        write = MegaRaidValue(value="always-write-back", raw=kept)
+        battery_word = next(part for part in policy_words if _BAD_BBU.get(part.lower()))
+        write = ReportedValue(value="always-write-back", raw=battery_word)
     return Policies(write_cache=write, read_ahead=read, io_policy=io)
 
 
-def _one(args: list[str], place: int, table: Mapping[str, str]) -> MegaRaidValue | None:
-    for each in args:
-        if each.lower() in table:
-            return MegaRaidValue(value=table[each.lower()], raw=each)
-    known = {**_WRITE, **_READ, **_IO, **_BAD_BBU}
-    if place < len(args) and args[place].lower() not in known:
-        return MegaRaidValue(value=UNKNOWN, raw=args[place])
+def _policy(policy_words: list[str], position: int, table: Mapping[str, str]) -> ReportedValue | None:
+    for word_part in policy_words:
+        if word_part.lower() in table:
+            return ReportedValue(value=table[word_part.lower()], raw=word_part)
+    known_words = {**_WRITE, **_READ, **_IO, **_BAD_BBU}
+    if position < len(policy_words) and policy_words[position].lower() not in known_words:
+        return ReportedValue(value=UNKNOWN, raw=policy_words[position])
     return None
 
 
 def _bad_bbu(line: str) -> bool | None:
-    found = (_BAD_BBU.get(part.strip().lower()) for part in line.split(","))
-    return next((each for each in found if each is not None), None)
+    readings = (_BAD_BBU.get(part.strip().lower()) for part in line.split(","))
+    return next((reading for reading in readings if reading is not None), None)
 
 
 def parse_background(text: str) -> Mapping[int, bool]:
@@ -256,12 +250,12 @@ def parse_background(text: str) -> Mapping[int, bool]:
     No recording of it is known: any line with a virtual drive's number and Enabled or Disabled (or On, Off).
     Of a drive with both of them nothing is believed.
     """
-    matches: dict[int, set[bool]] = {}
+    by_volume: dict[int, set[bool]] = {}
     for row in text.split("\n"):
         match = _BACKGROUND.search(row[:400])
         if match:
-            matches.setdefault(int(match[2] or match[1]), set()).add(match[3].lower() in ("enabled", "on"))
-    return {number: said.pop() for number, said in matches.items() if len(said) == 1}
+            by_volume.setdefault(int(match[2] or match[1]), set()).add(match[3].lower() in ("enabled", "on"))
+    return {number: states.pop() for number, states in by_volume.items() if len(states) == 1}
 
 
 _BACKGROUND = re.compile(

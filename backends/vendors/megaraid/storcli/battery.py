@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from backends.text import parse_volts
-from backends.vendors.megaraid.facts import UNKNOWN, CacheProtection, MegaRaidValue
+from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors.megaraid.facts import CacheProtection
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, tables
 
@@ -33,58 +34,58 @@ _BAD = ("replacement required", "battery pack missing", "pack is about to fail &
 """Properties that mean, with `Yes`, that it keeps nothing."""
 
 
-def listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
+def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
     """(what `show all` says, whether it says anything): no table, but `BBU = Absent`, means none is fitted.
 
     `BBU Status` is a bare number without published meaning and is never taken for a state.
     """
-    own = Fields(data)
+    fields = Fields(data)
     for name, kind in _LISTED:
-        rows = own.rows(name)
+        rows = fields.rows(name)
         if rows:
             return _backup(kind, rows[0], {}), True
-    fitted = own.fields("hwcfg").text("bbu", "energy pack")
+    fitted = fields.fields("hwcfg").text("bbu", "energy pack")
     return None, (fitted or "").lower() in ("absent", "not present", "missing")
 
 
-def asked(data: Mapping[str, object], kind: str) -> CacheProtection | None:
+def parse_answer(data: Mapping[str, object], kind: str) -> CacheProtection | None:
     """Answer to `/cN/cv show all` or `/cN/bbu show all`; None if it is not about one."""
-    matches: dict[str, object] = {}
+    properties: dict[str, object] = {}
     for _, row in tables(data, "property"):
         key = row.text("property")
         if key is not None:
-            matches.setdefault(key, row.raw("value"))
-    own = Fields(matches)
-    if not own:
-        shown, _ = listed(data)
+            properties.setdefault(key, row.raw("value"))
+    fields = Fields(properties)
+    if not fields:
+        shown, _ = parse_listed(data)
         return shown
-    return _backup(kind, own, matches)
+    return _backup(kind, fields, properties)
 
 
-def _backup(kind: str, own: Fields, properties: Mapping[str, object]) -> CacheProtection:
-    said = own.text("battery state", "state", "status") or ""
-    value = vocabulary.BACKUP.get(said.lower(), UNKNOWN)
+def _backup(kind: str, fields: Fields, properties: Mapping[str, object]) -> CacheProtection:
+    state = fields.text("battery state", "state", "status") or ""
+    value = vocabulary.BACKUP.get(state.lower(), UNKNOWN)
     active = flag(Fields(properties).text("learn cycle active"))
-    bad = any(flag(own.text(name)) for name in _BAD)
+    bad = any(flag(fields.text(name)) for name in _BAD)
     learning = True if value == "learning" or active else active
     healthy = False if bad or learning else vocabulary.HEALTHY.get(value)
     return CacheProtection(
         kind=kind,
-        state=MegaRaidValue(value=value, raw=said),
+        state=ReportedValue(value=value, raw=state),
         healthy=healthy,
-        temperature_c=celsius(own.text("temperature", "temp", "temperature(c)")),
-        voltage=parse_volts(own.text("voltage") or _in_millivolts(own, ("voltage",))),
+        temperature_c=celsius(fields.text("temperature", "temp", "temperature(c)")),
+        voltage=parse_volts(fields.text("voltage") or _in_millivolts(fields, ("voltage",))),
         learning=learning,
-        next_learn=own.text("next learn time", "next learn"),
+        next_learn=fields.text("next learn time", "next learn"),
         details={
             label: text
             for label, names in {"Model": ("type", "model", "subtype"), **_DETAILS}.items()
-            if (text := own.text(*names) or _in_millivolts(own, names)) is not None
+            if (text := fields.text(*names) or _in_millivolts(fields, names)) is not None
         },
     )
 
 
-def _in_millivolts(own: Fields, names: Sequence[str]) -> str | None:
+def _in_millivolts(fields: Fields, names: Sequence[str]) -> str | None:
     """The value of a property that has its unit in its name: `Voltage(mV) = 9181`."""
-    text = own.text(*(f"{name}(mv)" for name in names))
+    text = fields.text(*(f"{name}(mv)" for name in names))
     return f"{text} mV" if text is not None else None

@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.sizes import read_size
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue, reported_only, reported_word
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import (
-    IMPORT,
-    PERSONALITY,
-    PRESERVED,
-    PRESERVED_BOOT,
-    SSD_CACHE,
-    UNKNOWN,
-    BackgroundOperation,
-    Card,
-    MegaRaidValue,
-    Option,
-)
+from backends.vendors.megaraid.facts import IMPORT, PERSONALITY, PRESERVED, PRESERVED_BOOT, SSD_CACHE, Card, Option
 from backends.vendors.megaraid.storcli import battery
-from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
+from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, number_value, plain, tables
 
 _SUPPORTED = {
     "write_cache": ("write policy", "support changing write policy"),
@@ -95,38 +85,40 @@ _MODES = {
 
 def card(number: int, data: Mapping[str, object]) -> Card:
     """The card of `/cN show all` or `/cN show` (whose lines stand on their own, without headings)."""
-    own = Fields(data)
-    basics, version, hardware = own.fields("basics"), own.fields("version"), own.fields("hwcfg")
-    limits, status = own.fields("capabilities"), own.fields("status")
-    protection, known = battery.listed(data)
+    fields = Fields(data)
+    basics, version, hardware = fields.fields("basics"), fields.fields("version"), fields.fields("hwcfg")
+    limits, status = fields.fields("capabilities"), fields.fields("status")
+    protection, has_answer = battery.parse_listed(data)
     driver = _joined(version.text("driver name"), version.text("driver version")) or _joined(
-        own.text("driver name"), own.text("driver version")
+        fields.text("driver name"), fields.text("driver version")
     )
     raid = _makes_arrays(driver, limits)
     return Card(
         number=number,
-        model=basics.text("model", "product name") or own.text("product name"),
-        serial=basics.text("serial number", "board tracer number") or own.text("serial number"),
-        firmware=version.text("firmware version") or own.text("fw version", "firmware version"),
+        model=basics.text("model", "product name") or fields.text("product name"),
+        serial=basics.text("serial number", "board tracer number") or fields.text("serial number"),
+        firmware=version.text("firmware version") or fields.text("fw version", "firmware version"),
         package=version.text("firmware package build", "package version")
-        or own.text("fw package build", "package version"),
+        or fields.text("fw package build", "package version"),
         driver=driver,
-        pci=basics.text("pci address") or own.fields("hostinterface").text("pci address") or own.text("pci address"),
+        pci=basics.text("pci address")
+        or fields.fields("hostinterface").text("pci address")
+        or fields.text("pci address"),
         cache_bytes=_memory(hardware),
         temperature_c=celsius(
             hardware.text("roc temperature(degree celsius)", "roc temperature(degree celcius)", "chip temperature(c)")
         ),
         memory_errors=status.whole("memory uncorrectable errors"),
         backup=protection,
-        backup_known=known,
+        backup_known=has_answer,
         options=options(data),
-        safe_id=own.text("safe id"),
-        supports=_supports(own),
+        safe_id=fields.text("safe id"),
+        supports=_supports(fields),
         makes_arrays=raid,
         strip_minimum=sizes.strip(limits.text("min strip size")),
         strip_maximum=sizes.strip(limits.text("max strip size")),
-        values={} if raid is False else _values(own, limits),
-        shown=_shown(own, hardware),
+        values={} if raid is False else _values(fields, limits),
+        shown=_shown(fields, hardware),
         problems=tuple(_notices(status)),
     )
 
@@ -155,61 +147,53 @@ def _memory(hardware: Fields) -> int | None:
     return mib << 20 if mib else None
 
 
-def _supports(own: Fields) -> dict[str, bool]:
-    matches: dict[str, bool] = {}
+def _supports(fields: Fields) -> dict[str, bool]:
+    supported: dict[str, bool] = {}
     for heading in _SUPPORT_HEADINGS:
-        lines = own.fields(heading)
+        lines = fields.fields(heading)
         for key, names in _SUPPORTED.items():
-            said = lines.flag(*names)
-            if said is not None:
-                matches.setdefault(key, said)
+            value = lines.flag(*names)
+            if value is not None:
+                supported.setdefault(key, value)
         blocked = lines.flag("block ssd write disk cache change")
         if blocked is not None:
-            matches.setdefault("drive_cache_on_ssd", not blocked)
-    return matches
+            supported.setdefault("drive_cache_on_ssd", not blocked)
+    return supported
 
 
-def _values(own: Fields, limits: Fields) -> dict[str, MegaRaidValue]:
-    matches: dict[str, MegaRaidValue] = {}
-    for row in own.fields("policies").rows("policies table") or own.rows("policies table"):
-        key = _POLICIES.get((row.text("policy") or "").lower())
-        if key is not None:
-            _number(matches, key, row.text("current"))
-    properties = own.fields("properties")
-    for name, key in _PROPERTIES.items():
-        _number(matches, key, properties.text(name))
+def _values(fields: Fields, limits: Fields) -> dict[str, ReportedValue]:
+    values: dict[str, ReportedValue] = {}
+    for row in fields.fields("policies").rows("policies table") or fields.rows("policies table"):
+        key = _POLICIES.get((row.text("policy") or "").lower(), "")
+        values |= reported_only({key: number_value(row.text("current"))}) if key else {}
+    properties = fields.fields("properties")
+    values |= reported_only({key: number_value(properties.text(name)) for name, key in _PROPERTIES.items()})
     jbod = limits.text("enable jbod")
     if jbod is not None:
         on = flag(jbod)
-        matches["jbod"] = MegaRaidValue(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
-    return matches
+        values["jbod"] = ReportedValue(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
+    return values
 
 
-def _shown(own: Fields, hardware: Fields) -> dict[str, str]:
+def _shown(fields: Fields, hardware: Fields) -> dict[str, str]:
     """What is never set: version 7 has it in several sections, version 8 under Status and Properties."""
-    status, boot, properties8 = own.fields("status"), own.fields("boot"), own.fields("properties")
+    status, boot, properties8 = fields.fields("status"), fields.fields("boot"), fields.fields("properties")
     size = hardware.whole("current size of cachecade (gb)")
-    matches = {
-        PERSONALITY: status.text("current personality", "controller personality") or own.text("current personality"),
-        IMPORT: own.fields("defaults").text("auto enhanced import"),
+    shown_values = {
+        PERSONALITY: status.text("current personality", "controller personality") or fields.text("current personality"),
+        IMPORT: fields.fields("defaults").text("auto enhanced import"),
         PRESERVED_BOOT: boot.text("allow boot with preserved cache") or properties8.text("boot with preserved cache"),
         SSD_CACHE: f"{size} GB" if size else None,
     }
-    return {label: text for label, text in matches.items() if text is not None}
-
-
-def _number(matches: dict[str, MegaRaidValue], key: str, text: str | None) -> None:
-    if text is not None:
-        number = whole(text)
-        matches[key] = MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)
+    return {label: text for label, text in shown_values.items() if text is not None}
 
 
 def _notices(status: Fields) -> list[str]:
     """What the card says of itself that somebody should know."""
-    said: list[str] = []
+    messages: list[str] = []
     state = status.text("controller status")
     if state is not None and state.lower() not in ("optimal", "ok"):
-        said.append(f'The card reports "{state}": its battery, arrays and drives say why')
+        messages.append(f'The card reports "{state}": its battery, arrays and drives say why')
     for name, text in {
         "controller has booted into safe mode": "The card is in safe mode",
         "any offline vd cache preserved": PRESERVED,
@@ -219,41 +203,41 @@ def _notices(status: Fields) -> list[str]:
         "controller shutdown required": "The card asks to be shut down",
     }.items():
         if status.flag(name):
-            said.append(text)
-    return said
+            messages.append(text)
+    return messages
 
 
 def options(data: Mapping[str, object]) -> tuple[Option, ...]:
     """Advanced software options: `Unlimited` is active, a time that runs down a trial, `(Unsupported)` of no use."""
-    matches: dict[str, Option] = {}
+    by_name: dict[str, Option] = {}
     for column in ("adv s/w opt", "software option"):
         for _, row in tables(data, column):
             name, time = row.text(column), row.text("time remaining")
             if name is not None:
-                matches.setdefault(name, Option(name=name, state=_option(time)))
-    return tuple(matches.values())
+                by_name.setdefault(name, Option(name=name, state=_option(time)))
+    return tuple(by_name.values())
 
 
-def _option(time: str | None) -> MegaRaidValue:
+def _option(time: str | None) -> ReportedValue:
     plain = (time or "").lower()
     if "unsupported" in plain:
-        return MegaRaidValue(value="not-activated", raw=time or "")
+        return ReportedValue(value="not-activated", raw=time or "")
     if plain.startswith("unlimited"):
-        return MegaRaidValue(value="active", raw=time or "")
+        return ReportedValue(value="active", raw=time or "")
     if any(char.isdigit() for char in plain):
-        return MegaRaidValue(value="trial", raw=time or "")
-    return MegaRaidValue(value=UNKNOWN, raw=time or "")
+        return ReportedValue(value="trial", raw=time or "")
+    return ReportedValue(value=UNKNOWN, raw=time or "")
 
 
 def overview(data: Mapping[str, object]) -> dict[int, str]:
     """Cards in `show`, with their models; RAID cards and those in IT mode stand in tables of their own."""
-    matches: dict[int, str] = {}
+    models: dict[int, str] = {}
     for column in ("ctl", "ctrl"):
         for heading, row in tables(data, column):
             number = row.whole(column)
             if number is not None and "overview" in heading.lower():
-                matches.setdefault(number, row.text("model", "product name", "adaptertype") or "")
-    return matches
+                models.setdefault(number, row.text("model", "product name", "adaptertype") or "")
+    return models
 
 
 def safe_id(data: Mapping[str, object]) -> str | None:
@@ -266,32 +250,32 @@ def safe_id(data: Mapping[str, object]) -> str | None:
 
 def properties(data: Mapping[str, object]) -> dict[str, str]:
     """`Ctrl_Prop` tables (`show patrolread`, `show cc`, `show perfmode`), by plain key."""
-    matches: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for _, row in tables(data, "ctrl_prop"):
         key, value = row.text("ctrl_prop"), row.text("value")
         if key is not None and value is not None:
-            matches.setdefault(plain(key), value)
-    if not matches:
-        lines = [data, *(own for _, own in inside(data))]
-        matches = {plain(key): value for own in lines for key, value in own.items() if isinstance(value, str)}
-    return matches
+            by_key.setdefault(plain(key), value)
+    if not by_key:
+        lines = [data, *(entries for _, entries in inside(data))]
+        by_key = {plain(key): value for entries in lines for key, value in entries.items() if isinstance(value, str)}
+    return by_key
 
 
-def patrol(data: Mapping[str, object]) -> tuple[MegaRaidValue | None, tuple[BackgroundOperation, ...]]:
+def patrol(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show patrolread`."""
-    own = properties(data)
-    return _mode("patrol_read", own.get("pr mode")), _active("patrol-read", own.get("pr current state"))
+    fields = properties(data)
+    return reported_word(fields.get("pr mode"), _MODES["patrol_read"]), _active(
+        "patrol-read", fields.get("pr current state")
+    )
 
 
-def check(data: Mapping[str, object]) -> tuple[MegaRaidValue | None, tuple[BackgroundOperation, ...]]:
+def check(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show cc`; the label depends on the version."""
-    own = properties(data)
-    mode = own.get("cc operation mode", own.get("cc mode"))
-    return _mode("consistency_check", mode), _active("consistency-check", own.get("cc current state"))
-
-
-def _mode(key: str, text: str | None) -> MegaRaidValue | None:
-    return None if text is None else MegaRaidValue(value=_MODES[key].get(text.lower(), UNKNOWN), raw=text)
+    fields = properties(data)
+    mode = fields.get("cc operation mode", fields.get("cc mode"))
+    return reported_word(mode, _MODES["consistency_check"]), _active(
+        "consistency-check", fields.get("cc current state")
+    )
 
 
 def _active(kind: str, text: str | None) -> tuple[BackgroundOperation, ...]:
@@ -301,11 +285,11 @@ def _active(kind: str, text: str | None) -> tuple[BackgroundOperation, ...]:
     return (BackgroundOperation(kind=kind, state=text),)
 
 
-def perf_mode(data: Mapping[str, object]) -> MegaRaidValue | None:
+def perf_mode(data: Mapping[str, object]) -> ReportedValue | None:
     """Mode of `show perfmode`: `0` or `0 - ...`."""
-    own = properties(data)
-    text = next((value for key, value in own.items() if key.replace(" ", "").startswith("perfmode")), None)
+    fields = properties(data)
+    text = next((value for key, value in fields.items() if key.replace(" ", "").startswith("perfmode")), None)
     if text is None:
         return None
     number = text.split()[0].strip("-:") if text.split() else ""
-    return MegaRaidValue(value=number if number in ("0", "1") else UNKNOWN, raw=text)
+    return ReportedValue(value=number if number in ("0", "1") else UNKNOWN, raw=text)

@@ -79,14 +79,14 @@ SPANNED = ("raid10", "raid50", "raid60")
 """Levels that need `pdperarray`."""
 
 
-def read(tool: str, *words: str, seconds: float = READ_SECONDS) -> Command:
+def read(tool: str, *arguments: str, seconds: float = READ_SECONDS) -> Command:
     """A command that changes nothing."""
-    return Command(argv=(tool, *words, *ENDING), timeout=seconds)
+    return Command(argv=(tool, *arguments, *ENDING), timeout=seconds)
 
 
-def change(tool: str, *words: str, secret: tuple[str, ...] = ()) -> Command:
+def change(tool: str, *arguments: str, secret: tuple[str, ...] = ()) -> Command:
     """A command that changes something."""
-    return Command(argv=(tool, *words, *ENDING), timeout=SET_SECONDS, mutates=True, secret=secret)
+    return Command(argv=(tool, *arguments, *ENDING), timeout=SET_SECONDS, mutates=True, secret=secret)
 
 
 def without_nolog(command: Command) -> Command:
@@ -95,7 +95,7 @@ def without_nolog(command: Command) -> Command:
     return Command(argv=argv, timeout=command.timeout, mutates=command.mutates, secret=command.secret, env=command.env)
 
 
-def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> tuple[str, ...]:
+def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> tuple[str, ...]:
     """`wrcache=wt` and the like. `lacking` are the (key, value) pairs and (key, "") that this version has not.
 
     Raises InvalidValueError.
@@ -110,7 +110,7 @@ def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> t
     return texts[value]
 
 
-def card_words(key: str, value: str) -> tuple[str, ...]:
+def card_arguments(key: str, value: str) -> tuple[str, ...]:
     """`rebuildrate=30` and the like. Raises InvalidValueError."""
     if key in RATES:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
@@ -120,13 +120,13 @@ def card_words(key: str, value: str) -> tuple[str, ...]:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
         return tuple(word.format(int(value)) for word in NUMBERS[key])
-    args = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
-    if args is None:
+    arguments = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
+    if arguments is None:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
-    return args
+    return arguments
 
 
-def add_words(new: NewVolume) -> tuple[str, ...]:
+def add_arguments(new: NewVolume) -> tuple[str, ...]:
     """The words of `add vd`, in the order that the tool's own help gives. Raises InvalidValueError."""
     level = LEVELS.get(new.level)
     strip, odd = divmod(new.strip_bytes, 1024)
@@ -136,7 +136,7 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
         raise InvalidValueError(f"A strip of {new.strip_bytes} bytes cannot be made.")
     if new.size_bytes is not None:
         raise InvalidValueError("A volume that takes a part of its drives cannot be made again exactly.")
-    if new.name is not None and not _speakable(new.name):
+    if new.name is not None and not _is_valid_name(new.name):
         raise InvalidValueError(f"The name {new.name!r} cannot be given to the tool.")
     parts = ["add", "vd", level]
     parts += [f"name={new.name}"] if new.name else []
@@ -147,7 +147,7 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
             raise InvalidValueError("It is not known how many drives each span has.")
         parts.append(f"pdperarray={per}")
     if new.drive_cache is not None:
-        parts += volume_words("drive_cache", new.drive_cache, frozenset())
+        parts += volume_arguments("drive_cache", new.drive_cache, frozenset())
     parts.append(VOLUME_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
     parts.append(VOLUME_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
     if new.io_policy:
@@ -162,7 +162,7 @@ def _known(key: str, value: str) -> str:
     return value
 
 
-def _speakable(name: str) -> bool:
+def _is_valid_name(name: str) -> bool:
     """Names the tool takes: up to 15 characters that need no quoting."""
     return 0 < len(name) <= 15 and all(char.isascii() and (char.isalnum() or char in "_-.") for char in name)
 
@@ -173,11 +173,11 @@ def drives_text(drives: Sequence[str]) -> str:
     Raises InvalidValueError for a place that is not told.
     """
     runs: list[tuple[str, int, int]] = []
-    for place in drives:
-        enclosure, colon, slot = place.partition(":")
+    for address in drives:
+        enclosure, colon, slot = address.partition(":")
         if not colon or not slot.isdigit() or not enclosure.isdigit():
             raise InvalidValueError(
-                f"It is not known how the tool wants the drive {place!r} named, without an enclosure."
+                f"It is not known how the tool wants the drive {address!r} named, without an enclosure."
             )
         number = int(slot)
         if runs and runs[-1][0] == enclosure and runs[-1][2] == number - 1:

@@ -17,7 +17,7 @@ from backends.vendors.megaraid.storcli import battery, cards, commands, drives, 
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
 from backends.vendors.megaraid.storcli.reader import StorCliReader, UnreadableError, again
-from backends.vendors.megaraid.storcli.topology import place
+from backends.vendors.megaraid.storcli.topology import parse_place
 
 _ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy", "cache_bypass_mode"})
 """Settings of a volume that are told with it, and in which no battery has a say."""
@@ -83,31 +83,33 @@ class StorCli7:
             whole = await self._whole(problems, card)
         except UnreadableError as error:
             whole, refusal = Data(ends=None), error
-        own = Fields(whole)
-        to_its_end = bool(whole.ends) or own.whole("physical drives") is not None
+        fields = Fields(whole)
+        to_its_end = bool(whole.ends) or fields.whole("physical drives") is not None
         answers = [whole]
-        if any(True for _ in tables(whole, "dg/vd")) or own.whole("virtual drives") or not to_its_end:
+        if any(True for _ in tables(whole, "dg/vd")) or fields.whole("virtual drives") or not to_its_end:
             answers.append(await self._listed(problems, card, f"{path}/vall", certain=to_its_end))
             answers.append(Data(await self._auto_bgi(problems, card, f"{path}/vall")))
-        seats = [at for _, row in tables(whole, "eid:slt") if (at := place(row.raw("eid:slt"))) is not None]
+        seats = [at for _, row in tables(whole, "eid:slt") if (at := parse_place(row.raw("eid:slt"))) is not None]
         seated = (f"{path}/eall/sall", any(at[0] is not None for at in seats))
         loose = (f"{path}/sall", any(at[0] is None for at in seats))
-        lacking = not to_its_end or len(seats) < (own.whole("physical drives") or 0)
+        lacking = not to_its_end or len(seats) < (fields.whole("physical drives") or 0)
         for where, there in (seated, loose):
             if there or lacking:
                 answers.append(await self._listed(problems, card, where, certain=there))
-        matches, listed = drives.drives(card, *answers), volumes.volumes(card, *answers)
-        if refusal is not None and not matches and not listed:
+        physical, listed = drives.drives(card, *answers), volumes.volumes(card, *answers)
+        if refusal is not None and not physical and not listed:
             raise refusal
-        problems += _cut_short(answers, matches, listed)
-        matches = self._refused(f"{path}/eall/sall", matches, problems)
+        problems += _cut_short(answers, physical, listed)
+        physical = self._refused(f"{path}/eall/sall", physical, problems)
         listed = self._refused(f"{path}/vall", listed, problems)
         if self._asker.cut:  # the lists round what the details tell exactly
-            matches = tuple(drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in matches)
+            physical = tuple(
+                drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in physical
+            )
         return CardSnapshot(
             card=await self._card(problems, card, whole),
             volumes=listed,
-            drives=await self._rebuilding(problems, card, matches),
+            drives=await self._rebuilding(problems, card, physical),
             problems=tuple(dict.fromkeys(problems)),
             cut=self._asker.cut,
         )
@@ -115,11 +117,11 @@ class StorCli7:
     async def _whole(self, problems: list[str], card: int) -> Data:
         """`show all` of a card; `show` where the tool dies of that. Raises as `cards` where neither says anything."""
         try:
-            whole = await self._asker.demand(card, f"/c{card}", "show", "all")
+            whole = await self._asker.read_required(card, f"/c{card}", "show", "all")
         except UnreadableError as error:
             problems.append(error.message)
             try:
-                whole = await self._asker.demand(card, f"/c{card}", "show")
+                whole = await self._asker.read_required(card, f"/c{card}", "show")
             except ToolFailedError:
                 raise error from None
         problems += self._asker.complaints
@@ -130,9 +132,9 @@ class StorCli7:
 
         Where it is not `certain` that there are any, the tool's word that there are none is no problem.
         """
-        own: list[str] = []
-        data = await self._asker.attempt(own, card, where, "show", "all", or_else=("show",))
-        problems += own if certain or data or not any(_none(text) for text in own) else []
+        refusals: list[str] = []
+        data = await self._asker.read_optional(refusals, card, where, "show", "all", or_else=("show",))
+        problems += refusals if certain or data or not any(_none(text) for text in refusals) else []
         return data
 
     async def locate(self, card: int) -> str | None:
@@ -153,17 +155,17 @@ class StorCli7:
             self._require_whole()
             return replace(before, card=about)
         reply = await self._asker.answer(card, f"/c{card}/v{volume}", "show", "all")
-        others = tuple(drive for drive in before.volumes if drive.number != volume)
-        own: Mapping[str, object] = reply.data if reply is not None else {}
+        unchanged = tuple(drive for drive in before.volumes if drive.number != volume)
+        data: Mapping[str, object] = reply.data if reply is not None else {}
         old = next((drive for drive in before.volumes if drive.number == volume), None)
-        now = next((drive for drive in volumes.volumes(card, own) if drive.number == volume), None)
+        now = next((drive for drive in volumes.volumes(card, data) if drive.number == volume), None)
         if now is not None and now.refused:
             raise ToolFailedError(refused_text(f"{self._tool} /c{card}/v{volume} show all", now.refused))
         if now is None:
             if reply is not None and not reply.ok:
                 if not _no_such_volume(reply):
                     raise ToolFailedError(self._asker.refusal(reply, f"/c{card}/v{volume}", "show", "all"))
-                return replace(before, volumes=others)
+                return replace(before, volumes=unchanged)
             raise ToolFailedError(f"{self._tool} gave no answer about virtual drive {volume} of card {card}.")
         if old is None or key not in _ALONE:
             init = volumes.auto_bgi(await self._auto_bgi(problems, card, f"/c{card}/v{volume}"))
@@ -177,7 +179,7 @@ class StorCli7:
         return replace(
             before,
             card=backed,
-            volumes=tuple(sorted((*others, now), key=lambda drive: drive.number)),
+            volumes=tuple(sorted((*unchanged, now), key=lambda drive: drive.number)),
         )
 
     def _refused(self, where: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
@@ -195,20 +197,20 @@ class StorCli7:
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
-        args = commands.volume_words(key, value, self.LACKS)
-        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *args),)
+        arguments = commands.volume_arguments(key, value, self.LACKS)
+        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *arguments),)
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
         if (key, "") in self.LACKS:
             value = ""
-        return (commands.change(self._tool, f"/c{card}", "set", *commands.card_words(key, value)),)
+        return (commands.change(self._tool, f"/c{card}", "set", *commands.card_arguments(key, value)),)
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
         """See `Dialect`."""
         if ("io_policy", "") in self.LACKS:
             new = replace(new, io_policy="")
-        add = commands.change(self._tool, f"/c{card}", *commands.add_words(new))
+        add = commands.change(self._tool, f"/c{card}", *commands.add_arguments(new))
         return (*self.delete(card, volume), add)
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
@@ -223,16 +225,16 @@ class StorCli7:
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
         """See `Dialect`. One line makes it, so no number is waited for."""
         for line in lines:
-            where, *args = line[1:]
-            adds = where == f"/c{card}" and args[:2] == ["add", "vd"]
-            deletes = re.fullmatch(rf"/c{card}/v[0-9]{{1,5}}", where) and args[:2] == [self.DELETE, "force"]
+            where, *arguments = line[1:]
+            adds = where == f"/c{card}" and arguments[:2] == ["add", "vd"]
+            deletes = re.fullmatch(rf"/c{card}/v[0-9]{{1,5}}", where) and arguments[:2] == [self.DELETE, "force"]
             if not adds and not deletes:
                 raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
         """See `Dialect`. A preview changes nothing."""
-        words = (f"/c{card}", "set", "aso", f"key={key}", *(("preview",) if preview else ()))
-        command = commands.change(self._tool, *words, secret=(f"key={key}", key))
+        arguments = (f"/c{card}", "set", "aso", f"key={key}", *(("preview",) if preview else ()))
+        command = commands.change(self._tool, *arguments, secret=(f"key={key}", key))
         return (replace(command, mutates=not preview),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
@@ -248,7 +250,7 @@ class StorCli7:
         return tuple(tuple(_masked(word) if word in line.secret else word for word in line.argv) for line in lines)
 
     async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
-        return await self._asker.refusable(problems, card, where, "show", "autobgi")
+        return await self._asker.read_refusable(problems, card, where, "show", "autobgi")
 
     async def _card(self, problems: list[str], number: int, whole: Mapping[str, object]) -> Card:
         """The card with what has to be asked for apart."""
@@ -261,7 +263,7 @@ class StorCli7:
             ("consistency_check", "cc", cards.check, properties.of_check),
         ):
             if card.supports.get(key) is not False:
-                data = await self._asker.refusable(problems, number, f"/c{number}", "show", verb)
+                data = await self._asker.read_refusable(problems, number, f"/c{number}", "show", verb)
                 mode, work = understand(data)
                 values |= {key: mode} if mode is not None else {}
                 values |= more(data)
@@ -273,13 +275,13 @@ class StorCli7:
         """What this version has beside."""
         values = dict(card.values)
         if card.supports.get("perf_tuning"):
-            data = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
+            data = await self._asker.read_refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
             mode = cards.perf_mode(data)
             values |= {"perf_mode": mode} if mode is not None else {}
         for name in properties.SHOWN:
             if card.supports.get(name) is False:
                 continue
-            data = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", name)
+            data = await self._asker.read_refusable(problems, card.number, f"/c{card.number}", "show", name)
             values |= properties.of_property(name, data)
         return replace(card, values=values)
 
@@ -288,18 +290,18 @@ class StorCli7:
         if card.backup is None and card.backup_known:
             return card
         kinds = {"cachevault": ("cv",), "bbu": ("bbu",)}.get(card.backup.kind if card.backup else "", ("cv", "bbu"))
-        told = False
+        says_absent = False
         for kind in kinds:
-            reply = await self._asker.maybe(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
+            reply = await self._asker.read_or_none(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
             protection = (
-                battery.asked(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
+                battery.parse_answer(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
             )
             if protection is not None:
                 return replace(card, backup=protection, backup_known=True)
-            told = told or (reply is not None and _absent(reply))
+            says_absent = says_absent or (reply is not None and _absent(reply))
         if whole or card.backup is None:
-            known = card.backup_known or (told and card.backup is None)
-            return replace(card, backup_known=known)
+            has_answer = card.backup_known or (says_absent and card.backup is None)
+            return replace(card, backup_known=has_answer)
         return replace(card, backup=None, backup_known=False)  # it answered before and does not now
 
     async def _rebuilding(
@@ -310,7 +312,7 @@ class StorCli7:
         if not places:
             return matches
         where = f"/c{card}/eall/sall" if any(not at.startswith(":") for at in places) else f"/c{card}/sall"
-        work = drives.rebuilds(await self._asker.attempt(problems, card, where, "show", "rebuild"))
+        work = drives.rebuilds(await self._asker.read_optional(problems, card, where, "show", "rebuild"))
         return tuple(
             replace(drive, jobs=(job,)) if (job := work.get((drive.enclosure, drive.slot))) is not None else drive
             for drive in matches
@@ -345,7 +347,7 @@ class StorCli8(StorCli7):
     async def _more(self, problems: list[str], card: Card) -> Card:
         """Advanced software options are not in `show all`."""
         supports = {"io_policy": False, **card.supports}
-        data = await self._asker.attempt(problems, card.number, f"/c{card.number}", "show", "aso")
+        data = await self._asker.read_optional(problems, card.number, f"/c{card.number}", "show", "aso")
         return replace(
             card, supports=supports, options=cards.options(data) or card.options, safe_id=cards.safe_id(data)
         )
@@ -355,12 +357,12 @@ class StorCli8(StorCli7):
         if whole:
             return card
         try:
-            data = await self._asker.demand(card.number, f"/c{card.number}", "show", "all")
+            data = await self._asker.read_required(card.number, f"/c{card.number}", "show", "all")
         except UnreadableError as error:  # a virtual drive can be set all the same
             problems.append(error.message)
             return replace(card, backup=None, backup_known=False)
-        protection, known = battery.listed(data)
-        return replace(card, backup=protection, backup_known=known)
+        protection, has_answer = battery.parse_listed(data)
+        return replace(card, backup=protection, backup_known=has_answer)
 
 
 def _masked(word: str) -> str:
@@ -369,7 +371,7 @@ def _masked(word: str) -> str:
 
 def _absent(reply: Reply) -> bool:
     """Whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
-    text = _words(reply)
+    text = _reply_text(reply)
     coded = any(row.whole("errcd") == 34 for row in reply.status.rows("detailed status"))
     return coded or "absent" in text or "not present" in text
 
@@ -382,28 +384,28 @@ def _none(text: str) -> bool:
 
 def _no_such_volume(reply: Reply) -> bool:
     """Whether the answer says that there is no such virtual drive; any other refusal says nothing of it."""
-    return any(phrase in _words(reply) for phrase in ("invalid vd", "not exist", "no vd"))
+    return any(phrase in _reply_text(reply) for phrase in ("invalid vd", "not exist", "no vd"))
 
 
-def _words(reply: Reply) -> str:
+def _reply_text(reply: Reply) -> str:
     rows = reply.status.rows("detailed status")
     return " ".join(filter(None, (reply.description, *(row.text("errmsg") for row in rows)))).lower()
 
 
 def _cut_short(
-    answers: Sequence[Data], matches: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
+    answers: Sequence[Data], physical: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
 ) -> list[str]:
     """Promised numbers against rows, and rows against details: the tool may stop half-way and say Success."""
-    own = Fields(answers[0])
+    fields = Fields(answers[0])
     said_so = []
-    for what, promised, seen in (
-        ("drives", own.whole("physical drives"), len(matches)),
-        ("virtual drives", own.whole("virtual drives"), len(listed)),
+    for kind, promised, count in (
+        ("drives", fields.whole("physical drives"), len(physical)),
+        ("virtual drives", fields.whole("virtual drives"), len(listed)),
     ):
-        if promised is not None and seen < promised:
-            said_so.append(f"The tool promised {promised} {what} and listed {seen}: its answer is incomplete.")
+        if promised is not None and count < promised:
+            said_so.append(f"The tool promised {promised} {kind} and listed {count}: its answer is incomplete.")
     if any(answer.ends is not True for answer in answers[1:]):
         bare = [f"virtual drive {drive.number}" for drive in listed if drive.strip_bytes is None and not drive.refused]
-        bare += [f"drive {drive.place}" for drive in matches if drive.serial is None and not drive.refused]
+        bare += [f"drive {drive.place}" for drive in physical if drive.serial is None and not drive.refused]
         said_so += [f"The tool only lists {', '.join(bare)}: an answer of it is incomplete."] if bare else []
     return said_so

@@ -45,25 +45,21 @@ class Reply:
 def replies(text: str) -> tuple[Reply, ...]:
     """Every answer in what was printed, in its order. Empty if nothing is understood."""
     plain = text.replace("\0", "").replace("\ufeff", "")
-    matches = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
-    if not matches and _OPENING.search(plain) is not None:
-        mended = _escaped(plain)
-        matches = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
-    if not matches:
-        matches = [
+    answers = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
+    if not answers and _OPENING.search(plain) is not None:
+        # JSON of a line for each key in which every text is escaped: the tool prints names as they are
+        mended = "\n".join(map(_escape, plain.splitlines()))
+        answers = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
+    if not answers:
+        answers = [
             _reply(status, data, ends=None if closed else False, differing=differing)
             for status, data, closed, differing in sections(plain)
         ]
-    return tuple(matches)
+    return tuple(answers)
 
 
 _LINE = re.compile(r'([ \t]*"[^"\\]{1,120}"[ \t]*:[ \t]*)"(.{0,2000})"([ \t]*,?[ \t]*)')
 """A line with one key and its text, as the tool breaks its JSON."""
-
-
-def _escaped(text: str) -> str:
-    """Return JSON of a line for each key in which every text is escaped: the tool prints names as they are."""
-    return "\n".join(map(_escape, text.splitlines()))
 
 
 def _escape(line: str) -> str:
@@ -96,14 +92,14 @@ class _JsonObject:
 
     def __call__(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
         """Return the object without those keys: neither value is believed."""
-        matches = dict(pairs)
-        if len(matches) == len(pairs):
-            return matches
+        members = dict(pairs)
+        if len(members) == len(pairs):
+            return members
         for key, value in pairs:
-            if key in matches and matches[key] != value:
+            if key in members and members[key] != value:
                 self.differing.append(key)
-                del matches[key]
-        return matches
+                del members[key]
+        return members
 
 
 def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...]]]:
@@ -111,9 +107,9 @@ def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...
 
     With each the keys that it has twice, with different values.
     """
-    place = 0
+    position = 0
     for _ in range(_TRIES):
-        opening = _OPENING.search(text, place)
+        opening = _OPENING.search(text, position)
         if opening is None:
             return
         objects = _JsonObject()
@@ -121,9 +117,9 @@ def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...
             strict=False, parse_int=_integer, parse_float=str, parse_constant=str, object_pairs_hook=objects
         )
         try:
-            document, place = decoder.raw_decode(text, opening.end() - 1)
+            document, position = decoder.raw_decode(text, opening.end() - 1)
         except (ValueError, RecursionError):
-            place = opening.end()
+            position = opening.end()
             continue
         if isinstance(document, Mapping) and isinstance(document.get("Controllers"), list):
             yield document, tuple(dict.fromkeys(objects.differing))
@@ -145,8 +141,8 @@ def _entries(document: Mapping[str, object], differing: tuple[str, ...]) -> Iter
             if not (isinstance(data, Mapping) and "Response Data" in data):
                 break
             inner = data["Response Data"]
-            rest = {key: value for key, value in data.items() if key != "Response Data"}
-            data = {**rest, **inner} if isinstance(inner, Mapping) else {**rest, "": inner}
+            outer = {key: value for key, value in data.items() if key != "Response Data"}
+            data = {**outer, **inner} if isinstance(inner, Mapping) else {**outer, "": inner}
         status = entry.get("Command Status")
         if isinstance(status, Mapping):
             yield _reply(status, data, differing=differing)
@@ -158,8 +154,8 @@ def _reply(
     head = Fields(status)
     if isinstance(data, list):
         data = {"": data}
-    found = Data(data if isinstance(data, Mapping) else None, ends=ends, differing=differing)
-    return Reply(card=whole(head.text("controller")), status=head, data=found)
+    response = Data(data if isinstance(data, Mapping) else None, ends=ends, differing=differing)
+    return Reply(card=whole(head.text("controller")), status=head, data=response)
 
 
 # -- the same out of plain text, which some versions print in spite of `J` --------------------------------------------
@@ -191,20 +187,20 @@ def sections(text: str) -> Iterator[Section]:
     starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
-        matches = _one(lines[start:end])
-        if "Status" in matches[0] or "Description" in matches[0]:
-            yield matches
+        section = _parse_section(lines[start:end])
+        if "Status" in section[0] or "Description" in section[0]:
+            yield section
 
 
 def _begins(lines: list[str], at: int, line: str) -> bool:
     """Whether an answer begins here: at its version, or at the controller or status where that is not printed."""
     key = _key(line)
-    before = [_key(other) for other in lines[max(0, at - 4) : at]]
+    before = [_key(text) for text in lines[max(0, at - 4) : at]]
     match key:
         case "cli version":
             return True
         case "controller":
-            follows = [_key(other) for other in lines[at + 1 : at + 3]]
+            follows = [_key(text) for text in lines[at + 1 : at + 3]]
             return "status" in follows and "cli version" not in before
         case "status" | "status code":
             value = line.partition("=")[2].strip().lower()
@@ -218,7 +214,7 @@ def _key(line: str) -> str:
     return match[1].strip().lower() if match is not None else ""
 
 
-def _one(lines: list[str]) -> Section:
+def _parse_section(lines: list[str]) -> Section:
     closed = True
     status: dict[str, object] = {}
     data: dict[str, object] = {}
@@ -252,11 +248,11 @@ def _put(status: dict[str, object], data: dict[str, object], heading: str, key: 
     if not heading and key.lower() in _HEAD_KEYS and key not in status:
         status[key] = value
         return
-    place = data.get(heading) if heading else None
-    if place is None and heading:
-        place = data[heading] = {}
-    if isinstance(place, dict):
-        place.setdefault(key, value)
+    section = data.get(heading) if heading else None
+    if section is None and heading:
+        section = data[heading] = {}
+    if isinstance(section, dict):
+        section.setdefault(key, value)
     else:
         data.setdefault(key, value)
 
@@ -273,18 +269,18 @@ def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int, boo
     body = [line for line in lines[at + 3 : end] if len(line) <= 4 * len(lines[at]) + 200]
     columns = _columns(header, body)
     if _KEYS.search(header) and any(" " in name and name != "LU/NS Count" for name, _, _ in columns):
-        return [_by_words(header.split(), line.split()) for line in body], end + closed, closed
+        return [_row_by_tokens(header.split(), line.split()) for line in body], end + closed, closed
     rows: list[dict[str, object]] = [{name: line[start:stop].strip() for name, start, stop in columns} for line in body]
     return rows, end + closed, closed
 
 
-def _by_words(names: list[str], args: list[str]) -> dict[str, object]:
+def _row_by_tokens(names: list[str], tokens: list[str]) -> dict[str, object]:
     """A row of a table whose columns are shifted against each other, word by word.
 
     A unit belongs to the number before it; what is left over belongs to the one column that may hold blanks.
     """
     joined: list[str] = []
-    for word in args:
+    for word in tokens:
         if word in _UNITS and joined and joined[-1].replace(".", "", 1).isdigit():
             joined[-1] += f" {word}"
         else:
@@ -301,16 +297,16 @@ def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:
     width = max(map(len, [header, *body]))
     used = [False] * width
     for line in [header, *body]:
-        for place, char in enumerate(line):
+        for position, char in enumerate(line):
             if char != " ":
-                used[place] = True
+                used[position] = True
     pieces: list[tuple[int, int]] = []
     start = None
-    for place in range(width + 1):
-        if place < width and used[place]:
-            start = place if start is None else start
+    for position in range(width + 1):
+        if position < width and used[position]:
+            start = position if start is None else start
         elif start is not None:
-            pieces.append((start, place))
+            pieces.append((start, position))
             start = None
     return _named(header, body, pieces)
 

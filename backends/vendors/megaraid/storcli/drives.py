@@ -9,12 +9,13 @@ from dataclasses import field
 from backends.model import Media, State
 from backends.sizes import read_size
 from backends.values import dataclass
+from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
+from backends.vendors.megaraid.facts import PhysicalDrive
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Data, Fields, celsius, inside, tables
 from backends.vendors.megaraid.storcli.named import refused_drives
-from backends.vendors.megaraid.storcli.topology import Place, drive_path, place
+from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place
 from backends.vendors.megaraid.storcli.volumes import members, naa
 
 _SPEED = re.compile(r"\d{1,3}(?:\.\d)? ?G(?:b/s|bps|T/s)", re.IGNORECASE | re.ASCII)
@@ -36,32 +37,32 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
 
     `show all` has the list, `eall/sall show all` the details; what one does not say the other may.
     """
-    seen = _DrivesSeen()
+    facts = _DrivesSeen()
     for data in answers:
-        seen.refused |= refused_drives(data, data.differing if isinstance(data, Data) else ())
+        facts.refused |= refused_drives(data, data.differing if isinstance(data, Data) else ())
         for _, row in tables(data, "eid:slt"):
-            at = place(row.raw("eid:slt"))
+            at = parse_place(row.raw("eid:slt"))
             if at is not None:
-                seen.rows.setdefault(at, row)
+                facts.rows.setdefault(at, row)
         for at, details in _details(data):
-            seen.details.setdefault(at, {}).update(details)
+            facts.details.setdefault(at, {}).update(details)
         for number, places in members(data).items():
             for at in places:
-                seen.volumes.setdefault(at, set()).add(number)
-    seats = seen.rows.keys() | seen.details.keys() | seen.refused.keys()
+                facts.volumes.setdefault(at, set()).add(number)
+    seats = facts.rows.keys() | facts.details.keys() | facts.refused.keys()
     return tuple(
-        PhysicalDrive(card=card, enclosure=at[0], slot=at[1], refused=seen.refused[at])
-        if at in seen.refused
-        else _drive(card, at, seen)
+        PhysicalDrive(card=card, enclosure=at[0], slot=at[1], refused=facts.refused[at])
+        if at in facts.refused
+        else _drive(card, at, facts)
         for at in sorted(seats, key=_order)
     )
 
 
-def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
-    row, own = seen.rows.get(at, Fields({})), Fields(seen.details.get(at, {}))
+def _drive(card: int, at: Place, facts: _DrivesSeen) -> PhysicalDrive:
+    row, details = facts.rows.get(at, Fields({})), Fields(facts.details.get(at, {}))
     state, status = row.text("state"), row.text("status")
     raw = f"{state}/{status}" if state is not None and status is not None else state or ""
-    sector = read_size(row.text("sesz") or own.text("logical sector size", "sector size"))
+    sector = read_size(row.text("sesz") or details.text("logical sector size", "sector size"))
     foreign = (row.text("dg") or "").upper() == "F" or (state or "").lower() in ("frgn", "foreign")
     understood = vocabulary.drive_state(state, status)
     interface = vocabulary.INTERFACES.get((row.text("intf") or "").lower())
@@ -74,22 +75,22 @@ def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
         state=State.FOREIGN if foreign and understood is not State.FAILED else understood,
         state_raw=raw,
         foreign=foreign if row else None,
-        model=row.text("model") or own.text("model number", "model"),
-        serial=own.text("sn", "serial number"),
-        firmware=own.text("firmware revision", "firmware revision level"),
+        model=row.text("model") or details.text("model number", "model"),
+        serial=details.text("sn", "serial number"),
+        firmware=details.text("firmware revision", "firmware revision level"),
         media=_media(row.text("med"), interface),
         interface=interface,
-        size_bytes=_size(row, own, sector),
+        size_bytes=_size(row, details, sector),
         sector_bytes=sector,
-        wwn=naa(own.text("wwn")),
-        link=_link(own),
-        link_limit=_speed(own.text("device speed", "capable speed", "maximum link rate")),
-        temperature_c=celsius(own.text("drive temperature", "temperature(c)", "temperature")),
-        errors={name: count for name, key in _ERRORS.items() if (count := own.whole(key)) is not None},
-        locked=own.flag("locked"),
-        alert=own.flag("s.m.a.r.t alert flagged by drive"),
+        wwn=naa(details.text("wwn")),
+        link=_link(details),
+        link_limit=_speed(details.text("device speed", "capable speed", "maximum link rate")),
+        temperature_c=celsius(details.text("drive temperature", "temperature(c)", "temperature")),
+        errors={name: count for name, key in _ERRORS.items() if (count := details.whole(key)) is not None},
+        locked=details.flag("locked"),
+        alert=details.flag("s.m.a.r.t alert flagged by drive"),
         copyback=vocabulary.copies(state, status),
-        volumes=tuple(sorted(seen.volumes.get(at, ()))),
+        volumes=tuple(sorted(facts.volumes.get(at, ()))),
     )
 
 
@@ -98,17 +99,17 @@ def _media(text: str | None, interface: str | None) -> Media:
     return Media.NVME if media is Media.SSD and interface == "nvme" else media
 
 
-def _size(row: Fields, own: Fields, sector: int | None) -> int | None:
-    output = own.text("coerced size")
-    number = sizes.exact(output, sector) if output is not None else None
+def _size(row: Fields, details: Fields, sector: int | None) -> int | None:
+    coerced = details.text("coerced size")
+    number = sizes.exact(coerced, sector) if coerced is not None else None
     return number if number is not None else read_size(row.text("size"))
 
 
-def _link(own: Fields) -> str | None:
+def _link(details: Fields) -> str | None:
     """Negotiated speed; version 8 has it per path."""
-    paths = [row.text("negotiated speed") for row in own.rows("path information")]
-    said = (own.text("link speed", "negotiated physical link rate"), *paths)
-    return next(filter(None, map(_speed, said)), None)
+    paths = [row.text("negotiated speed") for row in details.rows("path information")]
+    speeds = (details.text("link speed", "negotiated physical link rate"), *paths)
+    return next(filter(None, map(_speed, speeds)), None)
 
 
 def _speed(text: str | None) -> str | None:
@@ -120,7 +121,7 @@ def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, obje
     """Everything under headings that name a drive, nested (JSON) or one after another (text), as one dict."""
     for heading, value in inside(data):
         if "Drive Information" in value and "Drive Detailed Information" in value:
-            at = place(Fields(value["Drive Information"]).raw("eid:slt"))
+            at = parse_place(Fields(value["Drive Information"]).raw("eid:slt"))
             if at is not None:
                 yield at, _flat(value["Drive Detailed Information"])
         elif heading.startswith(("Drive /c", "drive /c")):
@@ -131,28 +132,28 @@ def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, obje
 
 def _flat(data: object) -> dict[str, object]:
     """Values of all levels; of a key that is there twice the upper one."""
-    matches: dict[str, object] = {}
+    values: dict[str, object] = {}
     if isinstance(data, Mapping):
         for key, value in data.items():
             if isinstance(value, Mapping):
                 for inner, deep in value.items():
-                    matches.setdefault(str(inner), deep)
+                    values.setdefault(str(inner), deep)
             else:
-                matches[str(key)] = value
-    return matches
+                values[str(key)] = value
+    return values
 
 
 def rebuilds(data: Mapping[str, object]) -> dict[Place, BackgroundOperation]:
     """Answer to `show rebuild`: progress by place, of those drives that are rebuilding."""
-    matches: dict[Place, BackgroundOperation] = {}
+    by_place: dict[Place, BackgroundOperation] = {}
     for _, row in tables(data, "drive-id"):
         at = drive_path(row.text("drive-id") or "")
         status = row.text("status") or ""
         share = row.whole("progress%", "progress")
         if at is not None and "not in progress" not in status.lower() and (share is not None or status):
             done = share / 100 if share is not None and share <= 100 else None
-            matches[at] = BackgroundOperation(kind="rebuild", progress=done, state=status)
-    return matches
+            by_place[at] = BackgroundOperation(kind="rebuild", progress=done, state=status)
+    return by_place
 
 
 def _order(at: Place) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TypeVar, cast
 
 from backends.text import clean
+from backends.vendors._cards import ReportedValue, reported_number
 
 T = TypeVar("T")
 
@@ -49,7 +50,7 @@ _cleaned = lru_cache(maxsize=4096)(clean)
 """The same words come again in every row."""
 
 
-def spoken(value: object) -> str | None:
+def cleaned_text(value: object) -> str | None:
     """A value as text, cleaned; None if it is blank or no plain value."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
@@ -76,11 +77,11 @@ class Data(dict[str, object]):
         self.differing = differing
         self._found: dict[object, object] = {}
 
-    def once(self, look: Callable[[Mapping[str, object]], T]) -> T:
+    def once(self, parser: Callable[[Mapping[str, object]], T]) -> T:
         """What this parser finds in it."""
-        if look not in self._found:
-            self._found[look] = look(self)
-        return cast("T", self._found[look])
+        if parser not in self._found:
+            self._found[parser] = parser(self)
+        return cast("T", self._found[parser])
 
     def rows(self) -> list[tuple[str, dict[str, object], Mapping[str, str]]]:
         """What is `inside`, with the plain keys of each: every table is asked for many columns."""
@@ -130,7 +131,7 @@ class Fields:
         """The first of these that says something."""
         for name in names:
             key = self._names.get(name)
-            text = spoken(self._data[key]) if key is not None else None
+            text = cleaned_text(self._data[key]) if key is not None else None
             if text is not None:
                 return text
         return None
@@ -157,6 +158,11 @@ def whole(text: str | None) -> int | None:
     """`30 %`, `4s`, `168 hrs`, `8`."""
     match = _WHOLE.fullmatch(text.strip()) if text is not None else None
     return int(match[1]) if match is not None else None
+
+
+def number_value(text: str | None) -> ReportedValue | None:
+    """Return a setting that is a number, as `whole` reads it; None where the tool says nothing."""
+    return reported_number(text, whole(text))
 
 
 def celsius(text: str | None) -> int | None:
@@ -210,7 +216,7 @@ def tables(data: Mapping[str, object], column: str) -> Iterator[tuple[str, Field
 @lru_cache(maxsize=2048)
 def _names(keys: tuple[str, ...]) -> Mapping[str, str]:
     """Plain keys and the very ones. Rows of a table all have the same, so each table is looked at once."""
-    matches: dict[str, str] = {}
+    by_plain_key: dict[str, str] = {}
     for key in keys:
-        matches.setdefault(plain(key), key)
-    return matches
+        by_plain_key.setdefault(plain(key), key)
+    return by_plain_key

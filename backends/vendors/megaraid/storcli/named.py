@@ -13,7 +13,7 @@ from functools import lru_cache
 from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Fields, inside, tables, whole
-from backends.vendors.megaraid.storcli.topology import Place, drive_path, place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place, shown, volume, volume_path
 
 _CARD_PATH = re.compile(r"(?:Drive )?/c([0-9]{1,4})(?![0-9])", re.ASCII | re.IGNORECASE)
 _ASKED = re.compile(r"/c([0-9]{1,4})(?:/v([0-9]{1,6}))?(?![0-9a-z])", re.ASCII)
@@ -29,13 +29,13 @@ def misnamed(replies: Sequence[Reply], where: str) -> str:
     named = [_controller(reply) for reply in replies if "controller" in reply.status]
     why = misnamed_reason(f"controller {card}", named, required=any(reply.data for reply in replies))
     for reply in replies if not why else ():
-        own = Fields(reply.data).fields("basics").whole("controller")
+        controller = Fields(reply.data).fields("basics").whole("controller")
         paths = [f"/c{path}" for path in _card_paths(reply.data)]
-        paths += [] if own is None else [f"/c{own}"]
+        paths += [] if controller is None else [f"/c{controller}"]
         why = why or misnamed_reason(f"/c{card}", paths, once=False, required=False)
         if number is not None:
-            volumes = [f"virtual drive {other}" for other in _volumes_named(reply.data)]
-            rows = [f"virtual drive {other}" for other in _volume_rows(reply.data)]
+            volumes = [f"virtual drive {mentioned}" for mentioned in _volumes_named(reply.data)]
+            rows = [f"virtual drive {mentioned}" for mentioned in _volume_rows(reply.data)]
             why = why or misnamed_reason(f"virtual drive {number}", volumes, once=False, required=False)
             why = why or misnamed_reason(f"virtual drive {number}", rows, required=False)
             why = why or next((f"it has {key} twice, differently" for key in reply.data.differing), "")
@@ -81,11 +81,11 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
         why[number] = twice_reason(f"virtual drive {number}")
     for heading, entry in inside(data):
         # Below the path of one virtual drive stands its row (version 7), or all of it (version 8).
-        own = volume_path(heading) if "DG/VD" in entry or "VD Info" in entry else None
-        row = volume(Fields(entry.get("VD Info", entry))) if own is not None else None
-        if own is not None and row is not None and row[1] != own:
-            text = f"it names virtual drive {row[1]} below the heading of virtual drive {own}"
-            why.setdefault(own, text)
+        heading_number = volume_path(heading) if "DG/VD" in entry or "VD Info" in entry else None
+        row = volume(Fields(entry.get("VD Info", entry))) if heading_number is not None else None
+        if heading_number is not None and row is not None and row[1] != heading_number:
+            text = f"it names virtual drive {row[1]} below the heading of virtual drive {heading_number}"
+            why.setdefault(heading_number, text)
             why.setdefault(row[1], text)
     for key in differing:
         if (other := _volume_of(key)) is not None:
@@ -98,13 +98,13 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
     why: dict[Place, str] = {}
     listed: list[tuple[str, Place]] = []
     for heading, row in tables(data, "eid:slt"):
-        at = place(row.raw("eid:slt"))
+        at = parse_place(row.raw("eid:slt"))
         if at is None:
             continue
-        own = drive_path(heading)
-        if own is not None and own != at:
-            text = f"it names drive {shown(at)} below the heading of drive {shown(own)}"
-            why.setdefault(own, text)
+        heading_place = drive_path(heading)
+        if heading_place is not None and heading_place != at:
+            text = f"it names drive {shown(at)} below the heading of drive {shown(heading_place)}"
+            why.setdefault(heading_place, text)
             why.setdefault(at, text)
         if heading not in _BENEATH:
             listed.append((heading, at))

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue
+from backends.vendors._cards import UNKNOWN, ReportedValue, reported_only, reported_word
 from backends.vendors.megaraid.storcli.cards import properties
-from backends.vendors.megaraid.storcli.fields import Fields, whole
+from backends.vendors.megaraid.storcli.fields import Fields, number_value
 
 SHOWN = ("ncq", "copyback", "cachebypass")
 """Properties with a read of their own: `/cN show ncq`. The others are in `show all`, or with patrol read and `cc`."""
@@ -81,61 +81,47 @@ _BALANCE = {"auto": "on", "none": "off"}
 _SQUEEZED = re.compile(r"[^a-z0-9]", re.ASCII)
 
 
-def _word(text: str | None, meanings: Mapping[str, str]) -> dict[str, MegaRaidValue]:
-    """Return the word under the key "", nothing where there is none."""
-    return {} if text is None else {"": MegaRaidValue(value=meanings.get(text.lower(), UNKNOWN), raw=text)}
-
-
-def _number(text: str | None) -> dict[str, MegaRaidValue]:
-    if text is None:
-        return {}
-    number = whole(text)
-    return {"": MegaRaidValue(value=UNKNOWN if number is None else str(number), raw=text)}
-
-
-def _named(matches: Mapping[str, Mapping[str, MegaRaidValue]]) -> dict[str, MegaRaidValue]:
-    return {key: word[""] for key, word in matches.items() if word}
-
-
 def _by_name(data: Mapping[str, object]) -> dict[str, str]:
     """Return the values by their names in lower case without blanks and signs: builds write NCQ and `Copy Back`."""
     return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
 
 
-def of_policies(own: Fields) -> dict[str, MegaRaidValue]:
+def of_policies(fields: Fields) -> dict[str, ReportedValue]:
     """Return what `show all` says under Policies (version 8: Properties), by our keys."""
-    lines = own.fields("policies")
-    rows = lines.rows("policies table") or own.rows("policies table")
+    lines = fields.fields("policies")
+    rows = lines.rows("policies table") or fields.rows("policies table")
     poll = next((row for row in rows if (row.text("policy") or "").lower() == "predictive fail poll interval"), None)
-    return _named(
+    return reported_only(
         {
-            "auto_rebuild": _word(lines.text("auto rebuild") or own.fields("properties").text("auto rebuild"), _ON_OFF),
-            "load_balance": _word(lines.text("load balance mode"), _BALANCE),
-            "smart_poll_interval": _number(poll.text("current") if poll is not None else None),
+            "auto_rebuild": reported_word(
+                lines.text("auto rebuild") or fields.fields("properties").text("auto rebuild"), _ON_OFF
+            ),
+            "load_balance": reported_word(lines.text("load balance mode"), _BALANCE),
+            "smart_poll_interval": number_value(poll.text("current") if poll is not None else None),
         }
     )
 
 
-def of_patrol_read(data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
+def of_patrol_read(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of `show patrolread` besides its mode, by our keys."""
-    own = _by_name(data)
-    return _named(
+    by_name = _by_name(data)
+    return reported_only(
         {
-            "patrol_read_delay": _number(own.get("prexecutiondelay")),
-            "patrol_read_ssds": _word(own.get("pronssd"), _PATROL_SSDS),
-            "patrol_read_drives": _number(own.get("prmaxconcurrentpd")),
+            "patrol_read_delay": number_value(by_name.get("prexecutiondelay")),
+            "patrol_read_ssds": reported_word(by_name.get("pronssd"), _PATROL_SSDS),
+            "patrol_read_drives": number_value(by_name.get("prmaxconcurrentpd")),
         }
     )
 
 
-def of_check(data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
+def of_check(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of `show cc` besides its mode, by our keys."""
-    return _named({"consistency_check_delay": _number(_by_name(data).get("ccexecutiondelay"))})
+    return reported_only({"consistency_check_delay": number_value(_by_name(data).get("ccexecutiondelay"))})
 
 
-def of_property(name: str, data: Mapping[str, object]) -> dict[str, MegaRaidValue]:
+def of_property(name: str, data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of one `show` of `SHOWN`, by our keys."""
-    own = _by_name(data)
+    by_name = _by_name(data)
     if name == "copyback":
         keys: dict[str, tuple[str, ...]] = {
             "copyback": ("copyback", "copybackctrl"),
@@ -144,21 +130,21 @@ def of_property(name: str, data: Mapping[str, object]) -> dict[str, MegaRaidValu
         }
     else:
         keys = {"ncq": ("ncq",)} if name == "ncq" else {"cache_bypass": ("cachebypass",)}
-    fields = {key: next((own[name] for name in names if name in own), None) for key, names in keys.items()}
-    return _named({key: _word(text, _ON_OFF) for key, text in fields.items()})
+    fields = {key: next((by_name[name] for name in names if name in by_name), None) for key, names in keys.items()}
+    return reported_only({key: reported_word(text, _ON_OFF) for key, text in fields.items()})
 
 
-def bypass(own: Fields) -> MegaRaidValue | None:
+def bypass(fields: Fields) -> ReportedValue | None:
     """Return the cache bypass among the properties of a virtual drive: `Cachebypass Intelligent`, `Cachebypass-64k`."""
-    mode, size = own.text("cachebypass mode"), own.text("cachebypass size")
+    mode, size = fields.text("cachebypass mode"), fields.text("cachebypass size")
     if mode is None:
         return None
     raw = ", ".join(filter(None, (mode, size)))
     kind, small = _BYPASS_MODE.fullmatch(mode), _BYPASS_SIZE.fullmatch(size or "")
     if kind is None:
-        return MegaRaidValue(value=UNKNOWN, raw=raw)
+        return ReportedValue(value=UNKNOWN, raw=raw)
     name = kind[1].lower()
     if name.startswith(("disable", "off")):
-        return MegaRaidValue(value="off", raw=raw)
+        return ReportedValue(value="off", raw=raw)
     name = f"custom-{name[-1]}" if name.startswith("custom") else name
-    return MegaRaidValue(value=UNKNOWN if small is None else f"{name}-{small[1]}k", raw=raw)
+    return ReportedValue(value=UNKNOWN if small is None else f"{name}-{small[1]}k", raw=raw)

@@ -27,10 +27,10 @@ def again(command: Command, done: Completed) -> Command | None:
     printed = (done.stdout + done.stderr).lower()
     if not any(phrase in printed for phrase in _UNFIT):  # an answer of a large chassis is taken apart once, not twice
         return None
-    matches = replies(done.stdout)
-    text = " ".join(reply.description for reply in matches) if matches else first_lines_text(done.stdout + done.stderr)
+    answers = replies(done.stdout)
+    text = " ".join(reply.description for reply in answers) if answers else first_lines_text(done.stdout + done.stderr)
     unfit = any(phrase in text.lower() for phrase in _UNFIT)
-    return commands.without_nolog(command) if unfit and not any(reply.ok for reply in matches) else None
+    return commands.without_nolog(command) if unfit and not any(reply.ok for reply in answers) else None
 
 
 BREAKS_OFF = "its answer breaks off"
@@ -69,8 +69,8 @@ class StorCliReader:
         """What comes now is one look."""
         self.cut = ""
 
-    def _half(self, *words: str) -> str:
-        sentence = f"{self._tool} {' '.join(words)}: {CUT}."
+    def _note_truncation(self, *arguments: str) -> str:
+        sentence = f"{self._tool} {' '.join(arguments)}: {CUT}."
         self.cut = self.cut or sentence
         return sentence
 
@@ -83,11 +83,11 @@ class StorCliReader:
         if verbs in self._bare:
             return await self._host.run(commands.without_nolog(command))
         done = await self._host.run(command)
-        other = again(command, done)
-        if other is None:
+        without_nolog = again(command, done)
+        if without_nolog is None:
             return done
-        once_more = await self._host.run(other)
-        if again(replace(other, argv=command.argv), once_more) is not None:
+        once_more = await self._host.run(without_nolog)
+        if again(replace(without_nolog, argv=command.argv), once_more) is not None:
             return done  # it was something else that it did not understand
         self._bare.add(verbs)
         return once_more
@@ -95,9 +95,9 @@ class StorCliReader:
     async def replies(self, command: Command) -> tuple[Completed, tuple[Reply, ...]]:
         """A read and everything it answered; notes the version."""
         done = await self.run(command)
-        matches = replies(done.stdout)
-        self.version = next((text for reply in matches if (text := reply.status.text("cli version"))), self.version)
-        return done, matches
+        answers = replies(done.stdout)
+        self.version = next((text for reply in answers if (text := reply.status.text("cli version"))), self.version)
+        return done, answers
 
     def _require_named(self, command: Command, done: Completed, matches: tuple[Reply, ...], where: str) -> None:
         """Raise ToolFailedError for answers about another object than that of the path, or twice about it."""
@@ -106,76 +106,78 @@ class StorCliReader:
             self.cut = self.cut or sentence
             raise ToolFailedError(sentence, hint=manual_run_hint(command), evidence=(done.stdout + done.stderr)[:4000])
 
-    async def answer(self, card: int, *words: str) -> Reply | None:
+    async def answer(self, card: int, *arguments: str) -> Reply | None:
         """The answer for a card, None if it is not understood.
 
         Raises UnreadableError for none and for JSON without its end, ToolFailedError, ToolTimeoutError.
         """
-        command = commands.read(self._tool, *words)
-        done, matches = await self.replies(command)
+        command = commands.read(self._tool, *arguments)
+        done, replies = await self.replies(command)
         if done.truncated:
-            raise ToolFailedError(f"{self._tool} answered {' '.join(words)} with more than can be read.")
-        self._require_named(command, done, matches, words[0])
-        reply = chosen(matches, card)
+            raise ToolFailedError(f"{self._tool} answered {' '.join(arguments)} with more than can be read.")
+        self._require_named(command, done, replies, arguments[0])
+        reply = chosen(replies, card)
         if reply is None and WHOLE.lost(done):
-            self._half(*words)
+            self._note_truncation(*arguments)
             raise self.failure(command, done, None)
         return reply
 
-    async def demand(self, card: int, *words: str) -> Data:
+    async def read_required(self, card: int, *arguments: str) -> Data:
         """The data of an answer that must be there. Raises UnreadableError where it says nothing, ToolFailedError."""
-        command = commands.read(self._tool, *words)
-        done, matches = await self.replies(command)
-        self._require_named(command, done, matches, words[0])
-        reply = chosen(matches, card)
+        command = commands.read(self._tool, *arguments)
+        done, replies = await self.replies(command)
+        self._require_named(command, done, replies, arguments[0])
+        reply = chosen(replies, card)
         if done.truncated or reply is None or not reply.data:
             raise self.failure(command, done, reply)
-        self.complaints = self._complaints(reply, *words)
+        self.complaints = self._complaints(reply, *arguments)
         return reply.data
 
-    async def attempt(self, problems: list[str], card: int, *words: str, or_else: tuple[str, ...] = ()) -> Data:
+    async def read_optional(
+        self, problems: list[str], card: int, *arguments: str, or_else: tuple[str, ...] = ()
+    ) -> Data:
         """The data of an answer that may be missing: then a problem says so, in the tool's words.
 
         `or_else`: other words about the same object, for where the first say nothing that is understood.
         """
         try:
-            reply = await self.answer(card, *words)
+            reply = await self.answer(card, *arguments)
         except UnreadableError as error:
             problems.append(error.message)
-            return await self.attempt(problems, card, words[0], *or_else) if or_else else Data()
+            return await self.read_optional(problems, card, arguments[0], *or_else) if or_else else Data()
         except RaidbenchError as error:
             problems.append(error.message)
             return Data()
         if reply is None:
-            problems.append(f"{self._tool} gave no answer that is understood to {' '.join(words)}.")
-            return await self.attempt(problems, card, words[0], *or_else) if or_else else Data()
-        problems += self._complaints(reply, *words)
+            problems.append(f"{self._tool} gave no answer that is understood to {' '.join(arguments)}.")
+            return await self.read_optional(problems, card, arguments[0], *or_else) if or_else else Data()
+        problems += self._complaints(reply, *arguments)
         return reply.data
 
-    async def refusable(self, problems: list[str], card: int, *words: str) -> Data:
+    async def read_refusable(self, problems: list[str], card: int, *arguments: str) -> Data:
         """The data of an answer that not every card has: that it refuses is none of the problems, half of it is."""
-        reply = await self.maybe(problems, card, *words)
+        reply = await self.read_or_none(problems, card, *arguments)
         return Data() if reply is None else reply.data
 
-    def _complaints(self, reply: Reply, *words: str) -> tuple[str, ...]:
+    def _complaints(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
         """What is wrong with an answer that is used all the same, as sentences."""
-        matches = () if reply.ok else (self.refusal(reply, *words),)  # one bad drive makes the whole a failure
-        return matches if reply.data.ends is not False else (*matches, self._half(*words))
+        complaints = () if reply.ok else (self.refusal(reply, *arguments),)  # one bad drive makes the whole a failure
+        return complaints if reply.data.ends is not False else (*complaints, self._note_truncation(*arguments))
 
-    def refusal(self, reply: Reply, *words: str) -> str:
+    def refusal(self, reply: Reply, *arguments: str) -> str:
         """What the tool says stood against an answer, as a sentence."""
         reason = reply.description or first_failure(reply) or "no reason given"
-        return f"{self._tool} {' '.join(words)}: {reason.rstrip('.')}."
+        return f"{self._tool} {' '.join(arguments)}: {reason.rstrip('.')}."
 
-    async def maybe(self, problems: list[str], card: int, *words: str) -> Reply | None:
+    async def read_or_none(self, problems: list[str], card: int, *arguments: str) -> Reply | None:
         """The answer for what need not be there; None and a problem where there is none or half of one."""
         try:
-            reply = await self.answer(card, *words)
+            reply = await self.answer(card, *arguments)
         except RaidbenchError as error:
-            problems.append(f"{' '.join(words)}: {error.message}")
+            problems.append(f"{' '.join(arguments)}: {error.message}")
             return None
         if reply is not None and reply.data.ends is False:
-            problems.append(self._half(*words))
+            problems.append(self._note_truncation(*arguments))
         return reply
 
     def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:

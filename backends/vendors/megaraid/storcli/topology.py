@@ -19,7 +19,7 @@ _PATH = re.compile(r"/c(\d{1,4})(?:/e(\d{1,6}))?(?:/s(\d{1,6}))?(?:/v(\d{1,6}))?
 _VOLUME = re.compile(r"(\d{1,6}|-)/(\d{1,6})", re.ASCII)
 
 
-def place(text: object) -> Place | None:
+def parse_place(text: object) -> Place | None:
     """(enclosure, slot) of `252:1`, ` :25`, `-:3`, `N/A:3`, `7`; None for what is none, such as `x24:3`."""
     return _place(str(text)) if isinstance(text, str | int) else None
 
@@ -97,12 +97,12 @@ def groups(data: Mapping[str, object]) -> Mapping[int, Group]:
             continue
         if (row.text("type") or "").upper() == "DRIVE":
             span = row.whole("span", "arr") or 0
-            at = place(row.raw("eid:slot"))
+            at = parse_place(row.raw("eid:slot"))
             if at is None:
                 missing.add(number)
                 continue
             rows = members.setdefault(number, {}).setdefault(span, [])
-            if all(shown(at) != known for _, known in rows):
+            if all(shown(at) != listed_drive for _, listed_drive in rows):
                 rows.append((row.whole("row") or 0, shown(at)))
         else:
             _note(row, number, free, caches)

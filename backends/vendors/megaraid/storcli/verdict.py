@@ -40,17 +40,17 @@ _GOOD = {"success", "succeeded", "ok"}
 
 def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
     """The verdict on what was printed. `where`: the path that the command was about, `/c0/v1`; "" for any."""
-    matches = replies(text)
+    all_replies = replies(text)
     if truncated:
         return Answer(ok=False, message="The answer was endless and was cut.")
-    if not matches:
-        words = first_lines_text(text)
-        return Answer(ok=False, message=f"The tool said: {words}" if words else "The tool said nothing.")
-    if why := misnamed(matches, where) or _other_volume(matches, where):
+    if not all_replies:
+        output = first_lines_text(text)
+        return Answer(ok=False, message=f"The tool said: {output}" if output else "The tool said nothing.")
+    if why := misnamed(all_replies, where) or _other_volume(all_replies, where):
         return Answer(ok=False, message=f"The tool answered about another object: {why}.")
     pending = ""
     messages: list[str] = []
-    for reply in matches:
+    for reply in all_replies:
         rows = list(_rows(reply))
         verdicts = [_row(row) for row in rows]
         bad = [verdict for verdict in verdicts if not verdict.ok]
@@ -64,12 +64,12 @@ def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
     return Answer(ok=True, message=clean(". ".join(dict.fromkeys(messages)), 300), pending=pending)
 
 
-def _other_volume(found: Sequence[Reply], where: str) -> str:
+def _other_volume(all_replies: Sequence[Reply], where: str) -> str:
     """Return why rows of the verdict are not about the virtual drive of a path, as a clause; "" where they are."""
     asked = volume_path(where)
     if asked is None:
         return ""
-    numbers = (row.whole("vd") for reply in found for row in reply.status.rows("detailed status"))
+    numbers = (row.whole("vd") for reply in all_replies for row in reply.status.rows("detailed status"))
     named = [f"virtual drive {number}" for number in numbers if number is not None]
     return misnamed_reason(f"virtual drive {asked}", named, once=False, required=False)
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping
 
 from backends.model import Level, Media, State
-from backends.vendors.megaraid.facts import UNKNOWN, MegaRaidValue, Policies
+from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors.megaraid.facts import Policies
 
 VOLUME_STATES = {
     "optl": State.OPTIMAL,
@@ -216,9 +217,9 @@ _ADAPTIVE = "Ra"
 """Adaptive read-ahead by the legend of version 1 of the tool."""
 
 
-def word(text: str | None, table: Mapping[str, str]) -> MegaRaidValue | None:
+def word(text: str | None, table: Mapping[str, str]) -> ReportedValue | None:
     """A value with the tool's word for it; None if the tool says nothing."""
-    return None if text is None else MegaRaidValue(value=table.get(text.lower().strip(), UNKNOWN), raw=text)
+    return None if text is None else ReportedValue(value=table.get(text.lower().strip(), UNKNOWN), raw=text)
 
 
 def level(text: str | None, spans: int | None) -> Level:
@@ -236,14 +237,14 @@ def policies(column: str | None) -> Policies:
         return Policies(write_cache=word(write.strip() or None, WRITE), read_ahead=_read_ahead(read.strip() or None))
     match = _CACHE.fullmatch(column.strip())
     if match is None:
-        odd = MegaRaidValue(value=UNKNOWN, raw=column)
+        odd = ReportedValue(value=UNKNOWN, raw=column)
         return Policies(write_cache=odd, read_ahead=odd, io_policy=odd)
     return Policies(write_cache=word(match[2], WRITE), read_ahead=_read_ahead(match[1]), io_policy=word(match[3], IO))
 
 
-def _read_ahead(text: str | None) -> MegaRaidValue | None:
+def _read_ahead(text: str | None) -> ReportedValue | None:
     """Return the read policy of a column of letters."""
-    return MegaRaidValue(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else word(text, READ)
+    return ReportedValue(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else word(text, READ)
 
 
 def copies(state: str | None, status: str | None) -> bool | None:

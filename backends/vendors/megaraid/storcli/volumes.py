@@ -13,13 +13,14 @@ from backends.sizes import read_size
 from backends.subject import repeated
 from backends.text import clean
 from backends.values import dataclass
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, MegaRaidValue, Policies, VirtualDrive
+from backends.vendors.megaraid.facts import Policies, VirtualDrive
 from backends.vendors.megaraid.storcli import vocabulary
-from backends.vendors.megaraid.storcli.fields import Data, Fields, flag, inside, spoken, tables
+from backends.vendors.megaraid.storcli.fields import Data, Fields, cleaned_text, flag, inside, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
 from backends.vendors.megaraid.storcli.properties import bypass
-from backends.vendors.megaraid.storcli.topology import Group, Place, groups, place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.topology import Group, Place, groups, parse_place, shown, volume, volume_path
 
 _PROPERTIES = re.compile(r"vd ?(\d{1,6}) properties", re.IGNORECASE | re.ASCII)
 _DRIVES_OF = re.compile(r"pds for vd ?(\d{1,6})", re.IGNORECASE | re.ASCII)
@@ -45,31 +46,33 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
 
     `show all` has the list and the topology, `vall show all` the properties; what one does not say the other may.
     """
-    seen = _VolumesSeen()
+    facts = _VolumesSeen()
     for data in answers:
         for number, group in groups(data).items():
-            seen.groups.setdefault(number, group)
-        seen.refused |= refused_volumes(data, data.differing if isinstance(data, Data) else ())
+            facts.groups.setdefault(number, group)
+        facts.refused |= refused_volumes(data, data.differing if isinstance(data, Data) else ())
         for _, row in tables(data, "dg/vd"):
             pair = volume(row)
             if pair is None:
                 continue
-            if pair[1] not in seen.rows:
-                seen.rows[pair[1]] = row
-                seen.per_group[pair[0]] += 1
-            elif _other_drive(seen.rows[pair[1]], row):
-                seen.refused.setdefault(pair[1], f"two answers differ about virtual drive {pair[1]}")
-        seen.properties |= {number: entry for number, entry in _properties(data) if entry}
-        seen.members |= {number: tuple(map(shown, drives)) for number, drives in members(data).items()}
-        seen.auto_bgi |= auto_bgi(data)
-    listed = [_volume(card, number, seen) for number in sorted(seen.rows.keys() - seen.refused.keys())]
-    shared = repeated(other_drive.wwn for other_drive in listed if other_drive.wwn is not None)
+            if pair[1] not in facts.rows:
+                facts.rows[pair[1]] = row
+                facts.per_group[pair[0]] += 1
+            elif _other_drive(facts.rows[pair[1]], row):
+                facts.refused.setdefault(pair[1], f"two answers differ about virtual drive {pair[1]}")
+        facts.properties |= {number: entry for number, entry in _properties(data) if entry}
+        facts.members |= {number: tuple(map(shown, drives)) for number, drives in members(data).items()}
+        facts.auto_bgi |= auto_bgi(data)
+    listed = [_volume(card, number, facts) for number in sorted(facts.rows.keys() - facts.refused.keys())]
+    shared = repeated(drive.wwn for drive in listed if drive.wwn is not None)
     for drive in listed:
         if drive.wwn in shared:
-            seen.refused[drive.number] = f"virtual drive {drive.number} has the SCSI NAA id of another one, {drive.wwn}"
-    believed = [other_drive for other_drive in listed if other_drive.number not in seen.refused]
-    refused = [VirtualDrive(card=card, number=number, refused=why) for number, why in seen.refused.items()]
-    return tuple(sorted((*believed, *refused), key=lambda one: one.number))
+            facts.refused[drive.number] = (
+                f"virtual drive {drive.number} has the SCSI NAA id of another one, {drive.wwn}"
+            )
+    believed = [drive for drive in listed if drive.number not in facts.refused]
+    refused = [VirtualDrive(card=card, number=number, refused=why) for number, why in facts.refused.items()]
+    return tuple(sorted((*believed, *refused), key=lambda drive: drive.number))
 
 
 def _other_drive(first: Fields, second: Fields) -> bool:
@@ -77,15 +80,15 @@ def _other_drive(first: Fields, second: Fields) -> bool:
     return volume(first) != volume(second) or first.text("type") != second.text("type")
 
 
-def _volume(card: int, number: int, seen: _VolumesSeen) -> VirtualDrive:
-    row, own = seen.rows[number], seen.properties.get(number, Fields({}))
+def _volume(card: int, number: int, facts: _VolumesSeen) -> VirtualDrive:
+    row, details = facts.rows[number], facts.properties.get(number, Fields({}))
     numbers = volume(row)
     dg = numbers[0] if numbers is not None else None
-    group = seen.groups.get(dg) if dg is not None else None
-    members = _in_order(seen.members.get(number, ()), group)
-    spans = own.whole("span depth") or (len(group.spans) or None if group is not None else None)
+    group = facts.groups.get(dg) if dg is not None else None
+    members = _in_order(facts.members.get(number, ()), group)
+    spans = details.whole("span depth") or (len(group.spans) or None if group is not None else None)
     kind = row.text("type")
-    configured, in_force = _policies(row, own)
+    configured, in_force = _policies(row, details)
     state = row.text("state")
     return VirtualDrive(
         card=card,
@@ -95,37 +98,39 @@ def _volume(card: int, number: int, seen: _VolumesSeen) -> VirtualDrive:
         level=vocabulary.level(kind, spans),
         level_raw=kind or "",
         spans=spans,
-        drives_per_span=_per_span(own, spans, 0 if group is not None and group.missing else len(members)),
-        size_bytes=sizes.blocks(own.whole("number of blocks"), read_size(row.text("size")), own.whole("block size")),
-        strip_bytes=sizes.strip(own.text("strip size")),
+        drives_per_span=_per_span(details, spans, 0 if group is not None and group.missing else len(members)),
+        size_bytes=sizes.blocks(
+            details.whole("number of blocks"), read_size(row.text("size")), details.whole("block size")
+        ),
+        strip_bytes=sizes.strip(details.text("strip size")),
         state=vocabulary.VOLUME_STATES.get((state or "").lower(), State.UNKNOWN),
         state_raw=state or "",
         access=vocabulary.word(row.text("access"), vocabulary.ACCESS),
         configured=configured,
         in_force=in_force,
-        drive_cache=_drive_cache(own, group),
-        auto_bgi=seen.auto_bgi.get(number, own.flag("auto bgi", "autobgi")),
-        os_device=_device(own.text("os drive name")),
-        wwn=naa(own.text("scsi naa id")),
+        drive_cache=_drive_cache(details, group),
+        auto_bgi=facts.auto_bgi.get(number, details.flag("auto bgi", "autobgi")),
+        os_device=_device(details.text("os drive name")),
+        wwn=naa(details.text("scsi naa id")),
         drives=members,
-        jobs=jobs(own.text("active operations")),
-        secured=_secured(own),
-        alone=None if group is None or group.free_space is None else seen.per_group[dg] == 1 and not group.free_space,
+        jobs=jobs(details.text("active operations")),
+        secured=_secured(details),
+        alone=None if group is None or group.free_space is None else facts.per_group[dg] == 1 and not group.free_space,
         ssd_cache=(kind or "").lower().startswith(("cac", "cachecade")),
         cached=_cached(row.raw("cac")),
-        lost=own.flag("bad block exists", "bad blocks exist"),
-        cache_bypass=bypass(own),
+        lost=details.flag("bad block exists", "bad blocks exist"),
+        cache_bypass=bypass(details),
     )
 
 
-def _policies(row: Fields, own: Fields) -> tuple[Policies, Policies | None]:
+def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
     """(configured, in force). Version 8 prints both; version 7 the column and the write policy that was set."""
     if "currentcache" in row or "defaultcache" in row:
         current, default = row.text("currentcache"), row.text("defaultcache")
         return vocabulary.policies(default or current), vocabulary.policies(current) if current is not None else None
     column = vocabulary.policies(row.text("cache"))
     wanted = vocabulary.word(
-        own.text("write cache(initial setting)", "write cache (initial setting)"), vocabulary.WRITE
+        details.text("write cache(initial setting)", "write cache (initial setting)"), vocabulary.WRITE
     )
     if wanted is None or wanted.value == UNKNOWN:
         return column, None
@@ -137,29 +142,33 @@ def _policies(row: Fields, own: Fields) -> tuple[Policies, Policies | None]:
     return Policies(write_cache=wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), column
 
 
-def _drive_cache(own: Fields, group: Group | None) -> MegaRaidValue | None:
-    said = own.text("disk cache policy", "drive write cache policy", "drive cache policy")
-    return vocabulary.word(said or (group.drive_cache if group is not None else None), vocabulary.DRIVE_CACHE)
+def _drive_cache(details: Fields, group: Group | None) -> ReportedValue | None:
+    policy = details.text("disk cache policy", "drive write cache policy", "drive cache policy")
+    return vocabulary.word(policy or (group.drive_cache if group is not None else None), vocabulary.DRIVE_CACHE)
 
 
-def _per_span(own: Fields, spans: int | None, members: int) -> int | None:
-    number = own.whole("number of drives per span")
+def _per_span(details: Fields, spans: int | None, members: int) -> int | None:
+    number = details.whole("number of drives per span")
     if number is not None:
         return number
-    total = own.whole("number of drives") or members
+    total = details.whole("number of drives") or members
     return total // spans if spans and total and not total % spans else None
 
 
-def _secured(own: Fields) -> bool | None:
-    told = own.flag("secured")
-    encryption = own.text("encryption")
-    return told if told is not None or encryption is None else encryption.lower() not in ("none", "no", "disabled")
+def _secured(details: Fields) -> bool | None:
+    is_secured = details.flag("secured")
+    encryption = details.text("encryption")
+    return (
+        is_secured
+        if is_secured is not None or encryption is None
+        else encryption.lower() not in ("none", "no", "disabled")
+    )
 
 
-def _cached(column: object) -> MegaRaidValue | None:
+def _cached(column: object) -> ReportedValue | None:
     """The column `Cac`: `-` is none. What else it may say no recording tells."""
-    output = column.strip() if isinstance(column, str) else ""
-    return MegaRaidValue(value="off" if output == "-" else "on", raw=clean(output)) if output else None
+    column_text = column.strip() if isinstance(column, str) else ""
+    return ReportedValue(value="off" if column_text == "-" else "on", raw=clean(column_text)) if column_text else None
 
 
 def _device(text: str | None) -> str | None:
@@ -186,9 +195,9 @@ def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
         if number is not None:
             yield number, Fields(value)
         elif "VD Info" in value:
-            own = volume(Fields(value["VD Info"]))
-            if own is not None:
-                yield own[1], Fields(value.get("VD Properties"))
+            numbers = volume(Fields(value["VD Info"]))
+            if numbers is not None:
+                yield numbers[1], Fields(value.get("VD Properties"))
 
 
 def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
@@ -197,25 +206,25 @@ def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
 
 
 def _members(data: Mapping[str, object]) -> dict[int, list[Place]]:
-    matches: dict[int, list[Place]] = {}
+    by_volume: dict[int, list[Place]] = {}
     for heading, value in inside(data):
         number = _number(_DRIVES_OF, heading)
         if number is not None:
-            _seat(matches, number, value)
+            _seat(by_volume, number, value)
         elif "VD Info" in value and isinstance(value.get("PDs"), list):
-            own = volume(Fields(value["VD Info"]))
+            numbers = volume(Fields(value["VD Info"]))
             rows = value["PDs"]
             assert isinstance(rows, list)
             for row in rows:
-                if own is not None:
-                    _seat(matches, own[1], row)
-    return matches
+                if numbers is not None:
+                    _seat(by_volume, numbers[1], row)
+    return by_volume
 
 
 def _seat(matches: dict[int, list[Place]], number: int, row: object) -> None:
     # The usual spelling first: a large chassis has thousands of these rows.
     usual = row.get("EID:Slt") if isinstance(row, dict) else None
-    at = place(usual if usual is not None else Fields(row).raw("eid:slt"))
+    at = parse_place(usual if usual is not None else Fields(row).raw("eid:slt"))
     if at is not None:
         matches.setdefault(number, []).append(at)
 
@@ -242,14 +251,14 @@ def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
 
 def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
     """Answer to `show autobgi`: a table with a column of that name, or of property and value."""
-    matches: dict[int, set[bool]] = {}
+    by_volume: dict[int, set[bool]] = {}
     for heading, row in tables(data, "vd"):
         number = row.whole("vd")
         number = volume_path(heading) if number is None else number
         value = row.text("autobgi", "auto bgi")
         if value is None and (row.text("property", "operation") or "").lower().replace(" ", "") == "autobgi":
             value = row.text("value", "status")
-        on = flag(spoken(value))
+        on = flag(cleaned_text(value))
         if number is not None and on is not None:
-            matches.setdefault(number, set()).add(on)
-    return {number: said.pop() for number, said in matches.items() if len(said) == 1}
+            by_volume.setdefault(number, set()).add(on)
+    return {number: states.pop() for number, states in by_volume.items() if len(states) == 1}

@@ -117,11 +117,11 @@ class SetcacheOptions:
     @property
     def caching(self) -> tuple[str, str] | None:
         """Caching of a SmartRAID's logical device, on and off; None where it names no pair."""
-        words = set(re.findall(r"[a-z]{2,8}", self.usage.lower()))
-        return next((pair for pair in _PAIRS if set(pair) <= words), None)
+        usage_tokens = set(re.findall(r"[a-z]{2,8}", self.usage.lower()))
+        return next((pair for pair in _PAIRS if set(pair) <= usage_tokens), None)
 
 
-def births(family: Family, setcache_options: SetcacheOptions) -> Mapping[str, tuple[str, Mapping[str, str]]]:
+def creation_options(family: Family, setcache_options: SetcacheOptions) -> Mapping[str, tuple[str, Mapping[str, str]]]:
     """What may be said of caches at birth, as the usage of `create` tells: its word and those of its values, by keys.
 
     A value whose word the usage does not have is left out.
@@ -130,7 +130,7 @@ def births(family: Family, setcache_options: SetcacheOptions) -> Mapping[str, tu
     smart = {"acceleration": ("ldcache", {"none": off, "controller-cache": on})}
     series = {"write_cache": ("wcache", WRITE_CACHE), "read_cache": ("rcache", READ_CACHE)}
     return {
-        key: (word, {value: said for value, said in table.items() if setcache_options.knows(said)})
+        key: (word, {value: argument for value, argument in table.items() if setcache_options.knows(argument)})
         for key, (word, table) in (smart if family is Family.SMART else series).items()
         if setcache_options.knows(word)
     }
@@ -153,10 +153,10 @@ def create(number: str, family: Family, new: NewLogical, setcache_options: Setca
         line += ["legs", str(new.parity_groups)]
     if setcache_options.knows("quick") and new.level in PARITY:
         line += ["method", "quick"]
-    for key, (word, table) in births(family, setcache_options).items():
+    for key, (word, table) in creation_options(family, setcache_options).items():
         if (value := new.policies.get(key)) is not None:
             line += [word, table[value]]
-    pairs = [part for place in new.places for part in place.split(":")]
+    pairs = [part for bay in new.places for part in bay.split(":")]
     return ("create", number, "logicaldrive", *line, "max", LEVELS[new.level], *pairs, "noprompt")
 
 
@@ -169,8 +169,8 @@ def makes(number: str, args: Sequence[str]) -> bool:
     """Whether these are the words of `create` or `delete` for this card, and no others."""
     match list(args):
         case ["create", card, "logicaldrive", "name", name, *rest, "noprompt"]:
-            known = all(word in _CREATES or (word.isascii() and word.isdigit()) for word in rest)
-            return card == number and is_name(name) and known
+            understood = all(word in _CREATES or (word.isascii() and word.isdigit()) for word in rest)
+            return card == number and is_name(name) and understood
         case ["delete", card, "logicaldrive", volume, "noprompt"]:
             return card == number and volume.isascii() and volume.isdigit()
         case _:

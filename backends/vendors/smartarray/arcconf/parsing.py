@@ -17,21 +17,20 @@ from backends.sizes import read_size
 from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
+from backends.vendors._cards import BackgroundOperation, ReportedValue
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray import vocabulary
 from backends.vendors.smartarray.facts import (
     BayDrive,
-    CardJob,
     CardText,
     DriveGroup,
     Family,
     LogicalDrive,
     PowerSource,
     RaidCard,
-    SmartArrayValue,
 )
 from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of, ssd_cache_of
-from backends.vendors.smartarray.text import told
+from backends.vendors.smartarray.text import value_or_none
 from backends.vendors.smartarray.vocabulary import drive_state, read_health
 
 _RULE = re.compile(r"-{8,}", re.ASCII)
@@ -102,8 +101,10 @@ def _heading(bare: str) -> tuple[str, str] | None:
 
 def orders(passage: OutputSection) -> list[str]:
     """Places of the members as old builds write them: `0,0 0,1 0,2`, over several lines."""
-    output = next((value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), "")
-    rows = [output, *(line for line in passage.lines if _ORDER.fullmatch(line))] if output else []
+    first_row = next(
+        (value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), ""
+    )
+    rows = [first_row, *(line for line in passage.lines if _ORDER.fullmatch(line))] if first_row else []
     return [pair.replace(",", ":") for row in rows for pair in row.split() if _ORDER.fullmatch(pair)]
 
 
@@ -181,8 +182,8 @@ def refusal(text: str) -> str | None:
     if "command completed successfully" in text.lower() and "command aborted" not in text.lower():
         return None
     rows = [clean(bare, 300) for _, bare in texts.lines(text)]
-    said = [row for row in rows if row and not _FOUND.match(row) and not row.lower().startswith("command aborted")]
-    return " ".join(said)[:400] or "it says neither that it did it nor why not"
+    reasons = [row for row in rows if row and not _FOUND.match(row) and not row.lower().startswith("command aborted")]
+    return " ".join(reasons)[:400] or "it says neither that it did it nor why not"
 
 
 def refused(text: str) -> bool:
@@ -220,7 +221,7 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
         if passage.kind == "volume"
     )
     family = _family(passages)
-    owners = {place: volume.array for volume in volumes for place in volume.drives}
+    owners = {bay: volume.array for volume in volumes for bay in volume.drives}
     return CardText(
         card=_facts(card or OutputSection("card"), number, family),
         groups=groups,
@@ -251,29 +252,29 @@ def _family(passages: Iterable[OutputSection]) -> Family:
 
 def _facts(card: OutputSection, number: int, family: Family) -> RaidCard:
     fields = card.fields
-    state = told(fields.get("controller status"))
+    state = value_or_none(fields.get("controller status"))
     gone = (state or "").lower().startswith("inaccessible")
     values = vocabulary.values(fields, vocabulary.SMART if family is Family.SMART else vocabulary.SERIES)
     shares = [texts.count(fields.get(f"{kind} cache percentage")) for kind in ("read", "write")]
     if None not in shares and sum(filter(None, shares)) == 100:
-        values["cache_ratio"] = SmartArrayValue(
+        values["cache_ratio"] = ReportedValue(
             value=f"{shares[0]}/{shares[1]}", raw=f"{shares[0]}% read, {shares[1]}% write"
         )
-    name = told(fields.get("driver name"))
+    name = value_or_none(fields.get("driver name"))
     version = card.parts.get("controller version information", {})
     trouble = "This arcconf is too old for the card, or does not know it: it calls it inaccessible."
     return RaidCard(
         number=str(number),
         family=family,
-        model=told(fields.get("controller model")),
-        serial=told(fields.get("controller serial number")),
-        firmware=told(version.get("firmware") or fields.get("firmware")),
-        driver=" ".join(filter(None, (name, told(version.get("driver"))))) if name else None,
-        pci=told(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
+        model=value_or_none(fields.get("controller model")),
+        serial=value_or_none(fields.get("controller serial number")),
+        firmware=value_or_none(version.get("firmware") or fields.get("firmware")),
+        driver=" ".join(filter(None, (name, value_or_none(version.get("driver"))))) if name else None,
+        pci=value_or_none(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
         state_raw=state,
-        mode=told(fields.get("controller mode")),
+        mode=value_or_none(fields.get("controller mode")),
         cache_bytes=read_size(fields.get("cache memory") or fields.get("installed memory")),
-        cache_state=told(fields.get("cache status")),
+        cache_state=value_or_none(fields.get("cache status")),
         cache_details=_cache_details(fields),
         power=_power(card, family),
         temperature_c=texts.count(fields.get("temperature")),
@@ -288,11 +289,11 @@ _REASON = re.compile(r"\(?\breason\s*:\s*([^()]*(?:\([^()]*\)[^()]*)*)", re.ASCI
 
 def _cache_details(fields: Mapping[str, str]) -> str | None:
     """Return why the cache is not in use, in the tool's words; None where it is, or where no reason is told."""
-    state = (told(fields.get("cache status")) or "").lower()
+    state = (value_or_none(fields.get("cache status")) or "").lower()
     if state in ("ok", "optimal"):
-        return told(fields.get("cache status details"), 300)
+        return value_or_none(fields.get("cache status details"), 300)
     for key in ("cache status details", "cache state details", "cache disable reason", "cache state"):
-        details = told(fields.get(key), 300)
+        details = value_or_none(fields.get(key), 300)
         if details is not None and details.lower() not in (state, "enabled", "disabled"):
             reason = _REASON.search(details)
             return (reason[1].strip() if reason is not None else "") or details
@@ -303,22 +304,22 @@ def _power(card: OutputSection, family: Family) -> PowerSource | None:
     for heading, fields in card.parts.items():
         mark = next((name for name in _POWER if name in heading), None)
         keys = ("overall backup unit status", "backup power status", "status")
-        state = next((value for key in keys if (value := told(fields.get(key)))), None)
+        state = next((value for key in keys if (value := value_or_none(fields.get(key)))), None)
         if mark is None or state is None:
             continue
         if any(part in state.lower() for part in NOT_FITTED):
             return PowerSource(kind="none", state=state, healthy=False)
         kind = "bbu" if mark == "battery" else "capacitor"
         return PowerSource(kind=kind, state=state, healthy=healthy(state.lower().removeprefix("zmm ")))
-    if family is Family.SMART and told(card.fields.get("cache memory")) is not None:
+    if family is Family.SMART and value_or_none(card.fields.get("cache memory")) is not None:
         return PowerSource(kind="none", state="not fitted", healthy=False)
     return None
 
 
 def _group(passage: OutputSection) -> DriveGroup:
     fields = passage.fields
-    path = told(fields.get("ssd i/o bypass"))
-    raw = told(fields.get("status")) or ""
+    path = value_or_none(fields.get("ssd i/o bypass"))
+    raw = value_or_none(fields.get("status")) or ""
     return DriveGroup(
         name=passage.name,
         state=texts.state(raw, _VOLUME_STATES),
@@ -333,13 +334,18 @@ def _volume(
     passage: OutputSection,
     groups: Sequence[DriveGroup],
     drives: Sequence[BayDrive] | None,
-    jobs: Mapping[int, tuple[CardJob, ...]],
+    jobs: Mapping[int, tuple[BackgroundOperation, ...]],
 ) -> LogicalDrive:
     fields = passage.fields
     raw = next(
-        (found for key, value in fields.items() if key.startswith("status of logical") and (found := told(value))), ""
+        (
+            status_text
+            for key, value in fields.items()
+            if key.startswith("status of logical") and (status_text := value_or_none(value))
+        ),
+        "",
     )
-    array = told(fields.get("array"))
+    array = value_or_none(fields.get("array"))
     group = next((group for group in groups if group.name == array), None)
     device = (fields.get("disk name") or "").strip()
     smart = any(key in fields for key in ("caching", "ld acceleration method"))
@@ -347,14 +353,16 @@ def _volume(
     status = fields.get("write-cache status") or (mode if setting is not None else None)
     level = fields.get("raid level")
     number = int(passage.name)
-    own = jobs.get(number, ())
+    volume_jobs = jobs.get(number, ())
     state_job = _job(raw.partition("(")[2]) if "%" in raw else None
     return LogicalDrive(
         number=number,
         array=array,
-        name=told(next((v for k, v in fields.items() if re.fullmatch("logical (device|drive) name", k)), None)),
+        name=value_or_none(
+            next((v for k, v in fields.items() if re.fullmatch("logical (device|drive) name", k)), None)
+        ),
         level=texts.level(level) if level else Level.UNKNOWN,
-        level_raw=told(level) or "",
+        level_raw=value_or_none(level) or "",
         size_bytes=read_size(fields.get("size")),
         strip_bytes=read_size(fields.get("stripe-unit size")),
         stripe_bytes=read_size(fields.get("full stripe size")),
@@ -372,44 +380,48 @@ def _volume(
         drives=_members(passage, drives),
         width=_width(passage),
         parity_groups=_parity_groups(passage) if texts.level(level) in PARITY_IN_SPANS else None,
-        ssd_cache=_front(fields) or ssd_cache_of(fields.get("ld acceleration method")),
-        jobs=own or ((state_job,) if state_job is not None else ()),
+        ssd_cache=_maxcache_text(fields) or ssd_cache_of(fields.get("ld acceleration method")),
+        jobs=volume_jobs or ((state_job,) if state_job is not None else ()),
         lost="Failed stripes" if fields.get("failed stripes", "").lower() == "yes" else None,
     )
 
 
-def _front(fields: Mapping[str, str]) -> str | None:
+def _maxcache_text(fields: Mapping[str, str]) -> str | None:
     """Return what maxCache does in front of a logical device, in the tool's words; None where it does nothing.
 
     The status is what is in force; where only a setting is told, that counts.
     """
     on = {}
     for kind in ("read", "write"):
-        said = next(
-            (value for last in ("status", "setting") if (value := told(fields.get(f"maxcache {kind} cache {last}")))),
+        setting = next(
+            (
+                value
+                for last in ("status", "setting")
+                if (value := value_or_none(fields.get(f"maxcache {kind} cache {last}")))
+            ),
             None,
         )
-        if said is not None and vocabulary.onoff(said) != "off":
-            on[kind] = said
-    policy = told(fields.get("maxcache write cache policy"))
+        if setting is not None and vocabulary.onoff(setting) != "off":
+            on[kind] = setting
+    policy = value_or_none(fields.get("maxcache write cache policy"))
     if on:
-        text = ", ".join(f"{kind} cache {said}" for kind, said in on.items())
+        text = ", ".join(f"{kind} cache {setting}" for kind, setting in on.items())
         return f"{text} ({policy})" if policy is not None and "write" in on else text
-    assigned = told(fields.get("maxcache assigned")) or told(fields.get("maxcache"))
+    assigned = value_or_none(fields.get("maxcache assigned")) or value_or_none(fields.get("maxcache"))
     return None if assigned is None or vocabulary.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
 
 
-def _switched(text: str | None) -> SmartArrayValue | None:
+def _switched(text: str | None) -> ReportedValue | None:
     """`on` or `off`; None where nothing is said or it does not apply."""
-    if told(text) is None or (text or "").lower().startswith("not "):
+    if value_or_none(text) is None or (text or "").lower().startswith("not "):
         return None
     return vocabulary.phrase(text or "", vocabulary.onoff(text or ""))
 
 
-def write_cache(text: str) -> SmartArrayValue | None:
+def write_cache(text: str) -> ReportedValue | None:
     """The write policy as it is set. `Enabled` alone is on whatever becomes of the battery."""
     word = text.lower()
-    if told(text) is None or word.startswith("not "):
+    if value_or_none(text) is None or word.startswith("not "):
         return None
     if "when protected" in word:
         return vocabulary.phrase(text, "write-back")
@@ -427,10 +439,12 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
         return tuple(dict.fromkeys(told_order))
     if drives is None:
         return ()
-    known = Counter(drive.serial for drive in drives)
-    by_serial = {drive.serial: drive.place for drive in drives if drive.serial is not None and known[drive.serial] == 1}
+    counts = Counter(drive.serial for drive in drives)
+    by_serial = {
+        drive.serial: drive.place for drive in drives if drive.serial is not None and counts[drive.serial] == 1
+    }
     by_seat = {seat: drive.place for drive in drives if (seat := _seat(drive.slot)) is not None}
-    matches = []
+    places = []
     for heading, fields in passage.parts.items():
         if not ("segment" in heading or "physical device" in heading):
             continue
@@ -440,9 +454,9 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
             inside, _, serial = value.partition("(")[2].rpartition(")")
             pair = _PAIR.fullmatch(inside.strip())
             seat = _seat(inside)
-            place = f"{int(pair[1])}:{int(pair[2])}" if pair else by_seat.get(seat) if seat is not None else None
-            matches.append(by_serial.get(serial.strip()) or place)
-    return tuple(dict.fromkeys(name for name in matches if name is not None))
+            bay = f"{int(pair[1])}:{int(pair[2])}" if pair else by_seat.get(seat) if seat is not None else None
+            places.append(by_serial.get(serial.strip()) or bay)
+    return tuple(dict.fromkeys(name for name in places if name is not None))
 
 
 def _width(passage: OutputSection) -> int | None:
@@ -475,20 +489,20 @@ def _drive(passage: OutputSection) -> BayDrive | None:
     fields = passage.fields
     at = next((value for key, value in fields.items() if key.startswith("reported channel,device")), "")
     pair = _PAIR.match(at.strip())
-    raw = told(fields.get("state")) or ""
+    raw = value_or_none(fields.get("state")) or ""
     speed = fields.get("transfer speed", "")
     flash = fields.get("ssd", "").lower()
     media = {"yes": Media.SSD, "no": Media.HDD}.get(flash, Media.UNKNOWN)
-    maker, product = told(fields.get("vendor")), told(fields.get("model"))
-    array = told(fields.get("array"))
+    maker, product = value_or_none(fields.get("vendor")), value_or_none(fields.get("model"))
+    array = value_or_none(fields.get("array"))
     state, predicted = drive_state(raw, _DRIVE_STATES)
     return BayDrive(
         place=f"{int(pair[1])}:{int(pair[2])}" if pair else passage.name,
         array=array if array is not None and array.isdigit() else None,
         model=_model(maker if maker not in ("ATA", "*MISSING*") else None, product),
-        serial=told(fields.get("serial number")),
+        serial=value_or_none(fields.get("serial number")),
         wwn=texts.naa(fields.get("world-wide name")),
-        firmware=told(fields.get("firmware")),
+        firmware=value_or_none(fields.get("firmware")),
         media=Media.NVME if "nvme" in speed.lower() or "pcie" in speed.lower() else media,
         interface="scsi" if speed.lower().startswith("ultra") else interface_of(speed),
         size_bytes=read_size(fields.get("total size") or fields.get("size")) or None,
@@ -499,8 +513,8 @@ def _drive(passage: OutputSection) -> BayDrive | None:
         health=read_health(fields, predicted),
         link=texts.link_speed(speed.removeprefix("SATA").removeprefix("SAS")),
         write_cache=_switched(fields.get("write cache")),
-        slot=told(fields.get("reported location")),
-        usage_left=told(fields.get("usage remaining")),
+        slot=value_or_none(fields.get("reported location")),
+        usage_left=value_or_none(fields.get("usage remaining")),
     )
 
 
@@ -510,9 +524,9 @@ def _model(maker: str | None, product: str | None) -> str | None:
     return ("" if split else " ").join(filter(None, (maker, product))) or None
 
 
-def tasks(text: str) -> dict[int, tuple[CardJob, ...]]:
+def tasks(text: str) -> dict[int, tuple[BackgroundOperation, ...]]:
     """What `getstatus` says of work under way, by logical device."""
-    matches: dict[int, tuple[CardJob, ...]] = {}
+    by_volume: dict[int, tuple[BackgroundOperation, ...]] = {}
     volume: int | None = None
     kind = ""
     for _, bare in texts.lines(text):
@@ -525,9 +539,9 @@ def tasks(text: str) -> dict[int, tuple[CardJob, ...]]:
             case "percentage complete" if volume is not None and kind:
                 share = texts.number(value)
                 progress = None if share is None or not 0 <= share <= 100 else share / 100
-                matches[volume] = (*matches.get(volume, ()), CardJob(kind=kind, progress=progress))
+                by_volume[volume] = (*by_volume.get(volume, ()), BackgroundOperation(kind=kind, progress=progress))
                 volume, kind = None, ""
-    return matches
+    return by_volume
 
 
 def _kind(operation: str) -> str:
@@ -535,6 +549,6 @@ def _kind(operation: str) -> str:
     return next((kind for part, kind in _WORK if part in word), "" if word == "none" else clean(word, 40))
 
 
-def _job(text: str) -> CardJob | None:
+def _job(text: str) -> BackgroundOperation | None:
     kind = _kind(text.partition(":")[0].strip())
-    return CardJob(kind=kind, progress=texts.progress(text)) if kind else None
+    return BackgroundOperation(kind=kind, progress=texts.progress(text)) if kind else None

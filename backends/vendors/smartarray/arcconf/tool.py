@@ -52,31 +52,28 @@ class Arcconf:
         command, done = await self._run(commands.LIST)
         if "controllers found" not in done.stdout.lower():
             command, done = await self._run(commands.VERSIONS)
-        lost = commands.WHOLE.lost(done) or short_list(done.stdout)
-        matches = numbers(whole_lines(done.stdout) if commands.WHOLE.lost(done) else done.stdout)
-        if not matches and "controllers found" not in done.stdout.lower():
+        why = commands.WHOLE.lost(done) or short_list(done.stdout)
+        card_numbers = numbers(whole_lines(done.stdout) if commands.WHOLE.lost(done) else done.stdout)
+        if not card_numbers and "controllers found" not in done.stdout.lower():
             raise unusable_output_error(command, done)
-        return SeenCards(numbers=tuple(map(str, matches)), cut=truncation_message(command, lost) if lost else "")
+        return SeenCards(numbers=tuple(map(str, card_numbers)), cut=truncation_message(command, why) if why else "")
 
     async def read(self, number: str) -> CardText:
         """Everything about a card."""
         command, done = await self._run(commands.config(number))
         asked, status = await self._run(commands.status(number))
-        lost, left = commands.WHOLE.lost(done), commands.STATUS.lost(status)
-        work = whole_lines(status.stdout) if left else status.stdout
-        found = card_text(done.stdout, int(number), status=work, cut=bool(lost))
-        if found is None and refused(done.stdout):
+        why, why_status = commands.WHOLE.lost(done), commands.STATUS.lost(status)
+        work = whole_lines(status.stdout) if why_status else status.stdout
+        text = card_text(done.stdout, int(number), status=work, cut=bool(why))
+        if text is None and refused(done.stdout):
             raise unusable_output_error(command, done, refusal(done.stdout) or "")
-        if found is None:
-            raise ToolFailedError(
-                f"{truncation_message(command, lost or 'it says nothing of the card')}.",
-                hint=manual_run_hint(command), evidence=evidence_of(command, done),
-            )  # fmt: skip
-        if not self._words.usage and found.volumes and found.card.family is Family.SMART:
+        if text is None:
+            raise ToolFailedError ( f"{truncation_message(command, why or 'it says nothing of the card')}." , hint = manual_run_hint ( command ) , evidence = evidence_of ( command , done ) , )  # fmt: skip
+        if not self._words.usage and text.volumes and text.card.family is Family.SMART:
             self._words = commands.SetcacheOptions(whole_lines((await self._run(commands.USAGE))[1].stdout))
-        cut = truncation_message(command, lost) if lost else truncation_message(asked, left) if left else ""
-        cut = cut or (refused_words(command.shown(), found.twice) if found.twice else "")
-        return replace(found, cut=cut)
+        cut = truncation_message(command, why) if why else truncation_message(asked, why_status) if why_status else ""
+        cut = cut or (refused_words(command.shown(), text.twice) if text.twice else "")
+        return replace(text, cut=cut)
 
     async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """None: it has no way of asking the card."""
@@ -138,10 +135,10 @@ class Arcconf:
         line = (self._tool, "setcache", text.card.number, "logicaldrive", str(volume.number), word, "noprompt")
         return (line,)
 
-    def set_drive(self, text: CardText, place: str, key: str, value: str) -> Lines:
+    def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
         """One line."""
         word = _word(commands.DRIVE_CACHE, value)
-        return ((self._tool, "setcache", text.card.number, "device", *place.split(":"), word, "noprompt"),)
+        return ((self._tool, "setcache", text.card.number, "device", *bay.split(":"), word, "noprompt"),)
 
     def is_free(self, drive: BayDrive) -> bool:
         """`Ready`: what is `Raw` is the kernel's."""
@@ -151,10 +148,10 @@ class Arcconf:
         """The usage of `create`, whole lines of it."""
         return whole_lines((await self._run(commands.CREATE))[1].stdout)
 
-    def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
+    def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
         """What the usage has words for: caching of a SmartRAID, write and read cache of series 2 to 8."""
-        matches = commands.births(text.card.family, commands.SetcacheOptions(usage))
-        return {key: tuple(table) for key, (_, table) in matches.items()}
+        options = commands.creation_options(text.card.family, commands.SetcacheOptions(usage))
+        return {key: tuple(table) for key, (_, table) in options.items()}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """One line, in words that the usage has."""

@@ -57,8 +57,8 @@ def show(slot: str) -> tuple[str, ...]:
 
 def query(slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
     """Which values a word may have."""
-    place = () if volume is None else ("ld", str(volume))
-    return ("ctrl", f"slot={slot}", *place, "modify", f"{word}=?")
+    volume_path = () if volume is None else ("ld", str(volume))
+    return ("ctrl", f"slot={slot}", *volume_path, "modify", f"{word}=?")
 
 
 def is_query(args: Sequence[str]) -> bool:
@@ -90,11 +90,11 @@ def create(slot: str, new: NewLogical, caching: str) -> tuple[str, ...]:
     if new.level not in LEVELS:
         raise InvalidValueError(f"ssacli makes no {new.level.name}.")
     groups = () if new.parity_groups is None else (f"numberparitygroups={new.parity_groups}",)
-    output = new.policies.get("acceleration")
-    cached = () if output is None else (f"{caching}={CACHING[output]}",)
+    cached_value = new.policies.get("acceleration")
+    cached = () if cached_value is None else (f"{caching}={CACHING[cached_value]}",)
     drives, strip = f"drives={','.join(new.places)}", f"ss={new.strip_bytes // 1024}"
-    words = ("type=ld", drives, f"raid={LEVELS[new.level]}", "size=max", strip, *groups, *cached)
-    return ("ctrl", f"slot={slot}", "create", *words, f"logicaldrivelabel={new.name}", "forced")
+    options = ("type=ld", drives, f"raid={LEVELS[new.level]}", "size=max", strip, *groups, *cached)
+    return ("ctrl", f"slot={slot}", "create", *options, f"logicaldrivelabel={new.name}", "forced")
 
 
 def delete(slot: str, number: int) -> tuple[str, ...]:
@@ -119,5 +119,5 @@ def options(text: str) -> tuple[str, ...]:
         return ()
     _, _, listed = text.rpartition("options are:")
     rows = (listed or text).splitlines()
-    matches = [row.split()[0] for row in rows if row[:1].isspace() and row.strip()]
-    return tuple(dict.fromkeys(word for word in matches if re.fullmatch(r"[A-Za-z0-9/+.]{1,24}", word, re.ASCII)))
+    values = [row.split()[0] for row in rows if row[:1].isspace() and row.strip()]
+    return tuple(dict.fromkeys(word for word in values if re.fullmatch(r"[A-Za-z0-9/+.]{1,24}", word, re.ASCII)))

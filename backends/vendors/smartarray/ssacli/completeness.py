@@ -63,9 +63,9 @@ def _ended(drive: TextSection, described: list[TextSection]) -> bool:
         handed_on = drive.fields.get("drive exposed to os", "").lower() == "true"
         return not handed_on or "disk name" in keys
     # One of few lines may end anywhere: what counts is where those end that are told at most length.
-    others = [list(section.fields) for section in described if section is not drive]
-    longest = max(map(len, others), default=0)
-    return any(keys[-1:] == other[-1:] for other in others if len(other) == longest)
+    other_keys = [list(section.fields) for section in described if section is not drive]
+    longest = max(map(len, other_keys), default=0)
+    return any(keys[-1:] == keys_of_other[-1:] for keys_of_other in other_keys if len(keys_of_other) == longest)
 
 
 def _short(text: CardText) -> str:

@@ -10,21 +10,12 @@ from backends.model import Media, State
 from backends.sizes import read_size
 from backends.subject import repeated, twice_reason
 from backends.text import clean
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray import vocabulary
-from backends.vendors.smartarray.facts import (
-    UNKNOWN,
-    BayDrive,
-    CardJob,
-    CardText,
-    DriveGroup,
-    LogicalDrive,
-    PowerSource,
-    RaidCard,
-    SmartArrayValue,
-)
+from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, LogicalDrive, PowerSource, RaidCard
 from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
-from backends.vendors.smartarray.text import told
+from backends.vendors.smartarray.text import value_or_none
 from backends.vendors.smartarray.vocabulary import PREDICTED, drive_state, read_health
 
 LOCKED = "CACHE STATUS PROBLEM"
@@ -77,18 +68,15 @@ def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
     """
     card_sections = read(text)
     return tuple(
-        _card(
-            other_card_sections, other_card_sections.open if cut and other_card_sections is card_sections[-1] else None
-        )
-        for other_card_sections in card_sections
+        _card(sections, sections.open if cut and sections is card_sections[-1] else None) for sections in card_sections
     )
 
 
 def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardText:
     """`torn`: the sections in which the answer was cut; None for a whole one."""
     if torn is not None:
-        card_sections = _untorn(card_sections, torn)
-    twice = _twice(card_sections.sections)
+        card_sections = _without_cut_sections(card_sections, torn)
+    twice = _repeated_sections(card_sections.sections)
     sections = [section for section in card_sections.sections if (section.kind, section.name) not in twice]
     card_sections = replace(card_sections, sections=sections)
     groups = {
@@ -105,10 +93,10 @@ def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardTe
             drives[section.name] = _drive(section, alone=torn is not None)
         elif before.array is None and section.array is not None and section.row:
             drives[section.name] = replace(before, array=section.array)
-    told = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
-    said = _affected(card_sections.paragraphs)
+    believed = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
+    affected = _affected(card_sections.paragraphs)
     volumes = {
-        int(section.name): _volume(section, groups, told, said)
+        int(section.name): _volume(section, groups, believed, affected)
         for section in card_sections.sections
         if section.kind == "volume"
     }
@@ -140,31 +128,33 @@ def _affected(paragraphs: Iterable[str]) -> frozenset[int]:
 _KINDS = {"array": "array", "volume": "logical drive", "drive": "physical drive"}
 
 
-def _twice(sections: Sequence[TextSection]) -> frozenset[tuple[str, str]]:
+def _repeated_sections(sections: Sequence[TextSection]) -> frozenset[tuple[str, str]]:
     """Return what is described more than once, by kind and name. Drives are listed beside their description."""
-    told = [
+    described = [
         section
         for section in sections
         if section.kind in _KINDS and (section.fields or (section.kind == "volume" and section.row))
     ]
     return repeated(
-        (section.kind, str(int(section.name)) if section.kind == "volume" else section.name) for section in told
+        (section.kind, str(int(section.name)) if section.kind == "volume" else section.name) for section in described
     )
 
 
-def _untorn(card_sections: CardSections, torn: list[TextSection]) -> CardSections:
+def _without_cut_sections(card_sections: CardSections, torn: list[TextSection]) -> CardSections:
     """Without the sections that were cut; of the card itself what its first lines tell."""
     card = card_sections.card
     if card in torn:
         names = ("serial number", "firmware version")
         card = TextSection("card", card.name, fields={key: card.fields[key] for key in names if key in card.fields})
-    whole = [section for section in card_sections.sections if all(section is not other for other in torn)]
+    whole = [section for section in card_sections.sections if all(section is not cut_section for cut_section in torn)]
     return replace(card_sections, card=card, sections=whole)
 
 
 def _facts(card_sections: CardSections) -> RaidCard:
     fields = card_sections.card.fields
-    driver = " ".join(filter(None, (told(fields.get("driver name")), told(fields.get("driver version")))))
+    driver = " ".join(
+        filter(None, (value_or_none(fields.get("driver name")), value_or_none(fields.get("driver version"))))
+    )
     passes = fields.get("hba mode enabled", "").lower() == "true" or card_sections.mode == "HBA"
     problems = tuple(clean(paragraph, 500) for paragraph in card_sections.paragraphs)
     limits = {}
@@ -173,14 +163,14 @@ def _facts(card_sections: CardSections) -> RaidCard:
     return RaidCard(
         number=card_sections.card.name,
         model=clean(card_sections.model) or None,
-        serial=told(fields.get("serial number")),
-        firmware=told(fields.get("firmware version")),
+        serial=value_or_none(fields.get("serial number")),
+        firmware=value_or_none(fields.get("firmware version")),
         driver=driver or None,
-        pci=told(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
-        state_raw=told(fields.get("controller status")),
-        mode="HBA" if passes else told(fields.get("controller mode")),
+        pci=value_or_none(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
+        state_raw=value_or_none(fields.get("controller status")),
+        mode="HBA" if passes else value_or_none(fields.get("controller mode")),
         cache_bytes=read_size(fields.get("total cache size") or fields.get("cache size"), bare="G"),
-        cache_state=told(fields.get("cache status")),
+        cache_state=value_or_none(fields.get("cache status")),
         cache_details=_cache_details(fields),
         power=_power(fields),
         temperature_c=texts.count(fields.get("controller temperature (c)")),
@@ -195,8 +185,11 @@ def _facts(card_sections: CardSections) -> RaidCard:
 
 def _cache_details(fields: Mapping[str, str]) -> str | None:
     """Return why the cache is as it is, in the tool's words."""
-    said = (told(fields.get("cache status details"), 300), told(fields.get("cache disable reason"), 300))
-    return ". ".join(dict.fromkeys(name.rstrip(".") for name in said if name is not None)) or None
+    details = (
+        value_or_none(fields.get("cache status details"), 300),
+        value_or_none(fields.get("cache disable reason"), 300),
+    )
+    return ". ".join(dict.fromkeys(name.rstrip(".") for name in details if name is not None)) or None
 
 
 def power_cause(details: str | None) -> bool:
@@ -206,7 +199,7 @@ def power_cause(details: str | None) -> bool:
 
 
 def _power(fields: Mapping[str, str]) -> PowerSource | None:
-    state = told(fields.get("battery/capacitor status") or fields.get("battery status"))
+    state = value_or_none(fields.get("battery/capacitor status") or fields.get("battery status"))
     count = texts.count(fields.get("battery/capacitor count") or fields.get("battery pack count"))
     kind = "capacitor" if fields.get("cache backup power source", "").lower().startswith("capac") else "bbu"
     details = _cache_details(fields)
@@ -214,7 +207,7 @@ def _power(fields: Mapping[str, str]) -> PowerSource | None:
     if (state is None or count == 0) and off and details is not None and power_cause(details):
         gone = any(part in details.lower() for part in ("not attached", "not present", "not installed", "no batter"))
         return PowerSource(kind="none" if gone else kind, state=details, healthy=False)
-    source = told(fields.get("cache backup power source"))
+    source = value_or_none(fields.get("cache backup power source"))
     if count == 0 or (
         (state, count, source) == (None, None, None) and fields.get("cache board present", "").lower() == "true"
     ):
@@ -267,13 +260,15 @@ def _group(section: TextSection) -> DriveGroup:
         ),
         None,
     )
-    raw = told(fields.get("status")) or (section.row if "," not in section.row else "")
+    raw = value_or_none(fields.get("status")) or (section.row if "," not in section.row else "")
     return DriveGroup(
         name=section.name,
         state=texts.state(raw, _VOLUME_STATES),
         state_raw=raw,
         media=media_of(fields.get("interface type")),
-        smart_path=None if path is None or told(path) is None else vocabulary.phrase(path, vocabulary.switch(path)),
+        smart_path=None
+        if path is None or value_or_none(path) is None
+        else vocabulary.phrase(path, vocabulary.switch(path)),
         free_bytes=read_size(fields.get("unused space")),
     )
 
@@ -285,19 +280,19 @@ _NO_ACCELERATOR = ("none", "disabled", "all disabled", "not enabled", "no accele
 def ssd_cache_of(method: str | None) -> str | None:
     """Return the acceleration method where it names an SSD cache: SSD Smart Cache, maxCache."""
     word = "".join((method or "").lower().split())
-    return told(method) if "smartcache" in word or "maxcache" in word or "ssdcach" in word else None
+    return value_or_none(method) if "smartcache" in word or "maxcache" in word or "ssdcach" in word else None
 
 
-def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> SmartArrayValue | None:
+def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> ReportedValue | None:
     """Which accelerator serves a logical drive: its own line, else array and caching together."""
     if method is not None and (word := method.strip().lower()):
         if "smart path" in word or "bypass" in word:
             return vocabulary.phrase(method, "smart-path")
-        known = {"controller cache": "controller-cache"} | dict.fromkeys(_NO_ACCELERATOR, "none")
-        return vocabulary.phrase(method, known.get(word))
+        accelerators = {"controller cache": "controller-cache"} | dict.fromkeys(_NO_ACCELERATOR, "none")
+        return vocabulary.phrase(method, accelerators.get(word))
     if group is not None and group.smart_path is not None and group.smart_path.value == "enable":
-        return SmartArrayValue(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
-    if caching is None or told(caching) is None:
+        return ReportedValue(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
+    if caching is None or value_or_none(caching) is None:
         return None
     return vocabulary.phrase(caching, {"on": "controller-cache", "off": "none"}.get(vocabulary.onoff(caching) or ""))
 
@@ -337,22 +332,20 @@ def _volume(
         fields.setdefault("size", parts[0])
         fields.setdefault("fault tolerance", parts[1] if len(parts) > 1 else "")
         fields.setdefault("status", section.state or ", ".join(parts[2:]))
-    raw = told(fields.get("status")) or ""
+    raw = value_or_none(fields.get("status")) or ""
     group = groups.get(section.array or "")
     named = tuple(dict.fromkeys(section.drives))
     members = tuple(
-        place
-        for place, drive in (drives or {}).items()
-        if drive.array == section.array and drive.state is not State.SPARE
+        bay for bay, drive in (drives or {}).items() if drive.array == section.array and drive.state is not State.SPARE
     )
     front = next((fields[key] for key in fields if key in _FRONT), None)
     old = "caching" not in fields and "array accelerator" in fields
     return LogicalDrive(
         number=int(section.name),
         array=section.array,
-        name=told(fields.get("logical drive label")),
+        name=value_or_none(fields.get("logical drive label")),
         level=texts.level(fields.get("fault tolerance")),
-        level_raw=told(fields.get("fault tolerance")) or "",
+        level_raw=value_or_none(fields.get("fault tolerance")) or "",
         size_bytes=read_size(fields.get("size")),
         strip_bytes=read_size(fields.get("strip size") or fields.get("stripe size")),
         stripe_bytes=read_size(fields.get("full stripe size")),
@@ -366,9 +359,10 @@ def _volume(
         wwn=texts.naa(fields.get("unique identifier")),
         drives=named or (members if section.array is not None else ()),
         parity_groups=texts.count(fields.get("number of parity groups")),
-        ssd_cache=told(front) or ssd_cache_of(fields.get("ld acceleration method")),
+        ssd_cache=value_or_none(front) or ssd_cache_of(fields.get("ld acceleration method")),
         jobs=_jobs(raw, fields.get("parity initialization status")),
-        lost=told(fields.get("unrecoverable media errors")) or ("Detected" if int(section.name) in affected else None),
+        lost=value_or_none(fields.get("unrecoverable media errors"))
+        or ("Detected" if int(section.name) in affected else None),
     )
 
 
@@ -377,16 +371,15 @@ def _device(fields: Mapping[str, str]) -> str | None:
     return clean(name, 64) if name.startswith("/dev/") else None
 
 
-def _jobs(state: str, initialisation: str | None) -> tuple[CardJob, ...]:
-    said = (state, initialisation or "")
+def _jobs(state: str, initialisation: str | None) -> tuple[BackgroundOperation, ...]:
     jobs = []
-    for text in said:
+    for text in (state, initialisation or ""):
         word = text.lower()
         kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
         if kind is not None:
-            jobs.append(CardJob(kind=kind, progress=texts.progress(text)))
+            jobs.append(BackgroundOperation(kind=kind, progress=texts.progress(text)))
     if (initialisation or "").lower().startswith("queued"):  # until it has run every write takes the whole stripe
-        jobs.append(CardJob(kind="initialisation", progress=0.0))
+        jobs.append(BackgroundOperation(kind="initialisation", progress=0.0))
     return tuple(jobs)
 
 
@@ -396,7 +389,7 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
     spare = False
     if section.row:
         spare = _row(section, fields)
-    raw = told(fields.get("status")) or ""
+    raw = value_or_none(fields.get("status")) or ""
     use = fields.get("drive type", "").lower()
     state, predicted = drive_state(raw, _DRIVE_STATES)
     if state is State.ONLINE and alone and section.row and not (section.array or section.loose):
@@ -413,10 +406,10 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
     return BayDrive(
         place=section.name,
         array=section.array,
-        model=told(fields.get("model")),
-        serial=told(fields.get("serial number")),
+        model=value_or_none(fields.get("model")),
+        serial=value_or_none(fields.get("serial number")),
         wwn=texts.naa(fields.get("wwid")),
-        firmware=told(fields.get("firmware revision")),
+        firmware=value_or_none(fields.get("firmware revision")),
         media=media_of(interface),
         interface=interface_of(interface),
         size_bytes=read_size(fields.get("size"), base=1000),
@@ -424,9 +417,9 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
         physical_bytes=texts.count(physical),
         state=state,
         state_raw=raw,
-        use_raw=told(fields.get("drive type")) or "",
+        use_raw=value_or_none(fields.get("drive type")) or "",
         health=read_health(fields, predicted),
-        usage_left=told(fields.get("usage remaining")),
+        usage_left=value_or_none(fields.get("usage remaining")),
         link=link if link != limit else None,
         link_limit=limit if link != limit else None,
         device=_device(fields),
@@ -441,7 +434,7 @@ def _row(section: TextSection, fields: dict[str, str]) -> bool:
         fields.setdefault("interface type", parts[0])
     if at < len(parts):
         fields.setdefault("size", parts[at])
-    rest = parts[at + 1 :]
-    announced = [part for part in rest[1:] if PREDICTED in part.lower()]
-    fields.setdefault("status", section.state or ", ".join([*rest[:1], *announced]))
-    return any("spare" in part.lower() for part in rest)
+    tail = parts[at + 1 :]
+    announced = [part for part in tail[1:] if PREDICTED in part.lower()]
+    fields.setdefault("status", section.state or ", ".join([*tail[:1], *announced]))
+    return any("spare" in part.lower() for part in tail)

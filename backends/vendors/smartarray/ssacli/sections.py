@@ -88,16 +88,16 @@ class CardSections:
     @property
     def open(self) -> list[TextSection]:
         """Those that may have gone on, had the answer been cut at its end."""
-        known = [section for section in self.ends_in if section.kind]
+        headed = [section for section in self.ends_in if section.kind]
         children = [section.name for section in self.ends_in if not section.kind]
-        if known[-1] is self.card and any(not name.startswith(_SENSOR) for name in children):
+        if headed[-1] is self.card and any(not name.startswith(_SENSOR) for name in children):
             return []  # what follows the card's own lines has begun
-        return known[-1:]
+        return headed[-1:]
 
 
 @dataclass(slots=True)
 class _SectionReader:
-    found: list[CardSections] = field(default_factory=list)
+    cards: list[CardSections] = field(default_factory=list)
     early: list[str] = field(default_factory=list)
     stack: list[TextSection] = field(default_factory=list)
     array: str | None = None
@@ -136,22 +136,22 @@ class _SectionReader:
             return False
         return True
 
-    def _card(self, model: str = "", slot: str = "", rest: str = "") -> None:
+    def _card(self, model: str = "", slot: str = "", tail: str = "") -> None:
         card = TextSection("card", slot)
-        if serial := _SERIAL.search(rest):
+        if serial := _SERIAL.search(tail):
             card.fields["serial number"] = serial[1]
-        mode = "HBA" if "(hba mode)" in rest.lower() else None
+        mode = "HBA" if "(hba mode)" in tail.lower() else None
         self.close()
-        self.found.append(CardSections(card, model.strip(), mode, paragraphs=self.early))
+        self.cards.append(CardSections(card, model.strip(), mode, paragraphs=self.early))
         self.early, self.stack, self.array, self.loose = [], [card], None, False
 
     def close(self) -> None:
         """The text of the last card ends here."""
-        if self.found:
-            self.found[-1].ends_in = tuple(self.stack)
+        if self.cards:
+            self.cards[-1].ends_in = tuple(self.stack)
 
     def _some_card(self) -> None:
-        if not self.found:  # the answer of a part of a card has no title
+        if not self.cards:  # the answer of a part of a card has no title
             self._card()
 
     def _drive(self, indent: int, drive: re.Match[str]) -> None:
@@ -164,16 +164,16 @@ class _SectionReader:
         top = self.stack[-1]
         if top.kind == "volume" and not top.row:  # in a list drives stand beside the logical drives of their array
             top.drives.append(section.name)
-        self.found[-1].sections.append(section)
+        self.cards[-1].sections.append(section)
 
     def _open(self, section: TextSection) -> None:
         self._some_card()
         self._close(section.indent)
         self.stack.append(section)
         if section.kind:
-            self.found[-1].sections.append(section)
+            self.cards[-1].sections.append(section)
         else:
-            self.found[-1].passed.append(section.name)
+            self.cards[-1].passed.append(section.name)
 
     def _close(self, indent: int) -> None:
         while len(self.stack) > 1 and (self.stack[-1].indent >= indent or self.flat):
@@ -214,17 +214,17 @@ def read(text: str) -> tuple[CardSections, ...]:
             if len(paragraph[-1]) < _PARAGRAPH:
                 paragraph[-1] = f"{paragraph[-1]} {bare}"
         elif _starts_paragraph(indent, bare):
-            paragraph = reader.found[-1].paragraphs if reader.found else reader.early
+            paragraph = reader.cards[-1].paragraphs if reader.cards else reader.early
             paragraph.append(bare)
         else:
             paragraph, reader.wrapped = None, None
             for part in _JOINED.split(bare):
-                if not reader.heading(indent, part) and (reader.found or indent):
+                if not reader.heading(indent, part) and (reader.cards or indent):
                     reader.line(indent, part)
     reader.close()
     return tuple(
         card_sections
-        for card_sections in reader.found
+        for card_sections in reader.cards
         if card_sections.model or card_sections.sections or card_sections.card.fields
     )
 
@@ -248,5 +248,5 @@ def errors(text: str) -> Iterator[str]:
     rows = [bare for _, bare in texts.lines(text)]
     for at, bare in enumerate(rows):
         if bare.lower().startswith("error:"):
-            said = itertools.takewhile(bool, rows[at : at + _ROWS])
-            yield clean(" ".join(said), 400)
+            message = itertools.takewhile(bool, rows[at : at + _ROWS])
+            yield clean(" ".join(message), 400)

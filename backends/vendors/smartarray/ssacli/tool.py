@@ -33,7 +33,7 @@ _SLOT = re.compile(SLOT, re.ASCII)
 
 def _without_cards(done: Completed) -> bool:
     """Whether it says that there is no card."""
-    return any("no controllers detected" in said.lower() for said in errors(done.stdout or done.stderr))
+    return any("no controllers detected" in error.lower() for error in errors(done.stdout or done.stderr))
 
 
 class Ssacli:
@@ -62,19 +62,19 @@ class Ssacli:
     async def cards(self) -> SeenCards:
         """The slots that hold a card."""
         command, done = await self._ask(commands.LIST)
-        lost = LIST.lost(done) if not _without_cards(done) else ""
-        slots = (text.card.number for text in cards(whole_lines(done.stdout) if lost else done.stdout))
+        why = LIST.lost(done) if not _without_cards(done) else ""
+        slots = (text.card.number for text in cards(whole_lines(done.stdout) if why else done.stdout))
         numbers = tuple(dict.fromkeys(slot for slot in slots if _SLOT.fullmatch(slot)))
         if not numbers and not _without_cards(done):
             raise unusable_output_error(command, done)
-        return SeenCards(numbers=numbers, cut=truncation_message(command, lost) if lost else "")
+        return SeenCards(numbers=numbers, cut=truncation_message(command, why) if why else "")
 
     async def read(self, number: str) -> CardText:
         """Everything about the card in a slot."""
         command, done = await self._ask(commands.show(number))
-        lost = CONFIG.lost(done)
-        text = whole_lines(done.stdout) if lost else done.stdout
-        card_texts = cards(text, cut=bool(lost))
+        cut_reason = CONFIG.lost(done)
+        text = whole_lines(done.stdout) if cut_reason else done.stdout
+        card_texts = cards(text, cut=bool(cut_reason))
         card_text = next((card for card in card_texts if card.card.number == number), None)
         named = (f"slot {card.card.number}" for card in card_texts if card.card.number)
         if why := misnamed_reason(f"slot {number}", named, required=False):
@@ -84,7 +84,7 @@ class Ssacli:
         if card_text is None:
             raise unusable_output_error(command, done)
         cut = refused_words(command.shown(), card_text.twice) if card_text.twice else ""
-        return replace(card_text, cut=truncation_message(command, lost) if lost else cut)
+        return replace(card_text, cut=truncation_message(command, cut_reason) if cut_reason else cut)
 
     async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """What the card itself offers: ratios of its cache, strip sizes of a logical drive in bytes."""
@@ -118,11 +118,15 @@ class Ssacli:
         command = Command(argv=(self._tool, *args), timeout=READ_SECONDS, env=_ENVIRONMENT)
         async with self._lock:
             done = await self._host.run(command)
-        said = next(errors(done.stdout or done.stderr), None)
-        if said is None or _without_cards(done) or any(card.volumes or card.drives for card in cards(done.stdout)):
+        error_text = next(errors(done.stdout or done.stderr), None)
+        if (
+            error_text is None
+            or _without_cards(done)
+            or any(card.volumes or card.drives for card in cards(done.stdout))
+        ):
             return command, done
-        error = unusable_output_error(command, done, said)
-        if "another instance" in said.lower():
+        error = unusable_output_error(command, done, error_text)
+        if "another instance" in error_text.lower():
             error.hint = "Try again when the other program has ended."
         raise error
 
@@ -185,7 +189,7 @@ class Ssacli:
     def _on(self, text: CardText, kind: str, name: str, word: str) -> tuple[str, ...]:
         return (self._tool, "ctrl", f"slot={text.card.number}", kind, name, "modify", word, "forced")
 
-    def set_drive(self, text: CardText, place: str, key: str, value: str) -> Lines:
+    def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
         """Drives have no settings of their own here."""
         raise InvalidValueError("ssacli sets the caches of all drives of a card at once.")
 
@@ -198,7 +202,7 @@ class Ssacli:
         """Nothing is asked: its words are known, or it is another program."""
         return ""
 
-    def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
+    def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
         """The card's cache, or none. Smart Path is the whole array's, which has no name before it is made."""
         return {"acceleration": tuple(commands.CACHING)}
 
@@ -221,9 +225,9 @@ class Ssacli:
 
     def refusal(self, done: Completed) -> str | None:
         """`Error: ...`, a question that nobody answers, or an exit status with whatever was said."""
-        said = next(errors(f"{done.stdout}\n{done.stderr}"), None)
-        if said is not None:
-            return said
+        error_text = next(errors(f"{done.stdout}\n{done.stderr}"), None)
+        if error_text is not None:
+            return error_text
         if "(y/n)" in done.stdout.lower():
             return f"it asks a question, which is not answered: {clean(done.stdout, 400)}"
         return (
