@@ -113,10 +113,10 @@ class ProgressLine(StyleCachedWidget):
         if progress is None:
             return ()
         phase = shorten(clean(progress.phase), width)
-        text = _words(progress)
-        known = progress.fraction is not None and progress.fraction == progress.fraction
+        text = _progress_text(progress)
+        measurable = progress.fraction is not None and progress.fraction == progress.fraction
         room = min(40, width - width_of(phase) - width_of(text) - 3)
-        if not known or room < 4:
+        if not measurable or room < 4:
             return (("phase", phase), ("text", shorten(f"  {text}", width - width_of(phase))))
         fraction = min(max(progress.fraction or 0.0, 0.0), 1.0)
         filled = int(fraction * room + 1e-9)
@@ -129,14 +129,14 @@ class ProgressLine(StyleCachedWidget):
         )
 
 
-def _words(progress: Progress) -> str:
+def _progress_text(progress: Progress) -> str:
     """`42 %  0:25 of 1:00  ETA 0:35`, as much of it as is known."""
-    parts: list[str] = []
+    pieces: list[str] = []
     if progress.fraction is not None and progress.fraction == progress.fraction:
-        parts.append(f"{int(min(max(progress.fraction, 0.0), 1.0) * 100 + 1e-9):3d} %")
+        pieces.append(f"{int(min(max(progress.fraction, 0.0), 1.0) * 100 + 1e-9):3d} %")
     if progress.elapsed is not None:
         total = f" of {units.elapsed(progress.total)}" if progress.total is not None else ""
-        parts.append(units.elapsed(progress.elapsed) + total)
+        pieces.append(units.elapsed(progress.elapsed) + total)
     if progress.eta is not None:
-        parts.append(f"ETA {units.elapsed(progress.eta)}")
-    return "  ".join(parts)
+        pieces.append(f"ETA {units.elapsed(progress.eta)}")
+    return "  ".join(pieces)

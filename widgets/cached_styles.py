@@ -34,12 +34,12 @@ class StyleCachedWidget(Selectable):
 
     def style_of(self, name: str) -> Style:
         """The style of a component class; of the widget itself for an empty name."""
-        known = self._steady
-        if known is None:
-            known = self._steady = {}
-        style = known.get(name)
+        cached = self._steady
+        if cached is None:
+            cached = self._steady = {}
+        style = cached.get(name)
         if style is None:
-            style = known[name] = self.get_component_rich_style(name) if name else self.rich_style
+            style = cached[name] = self.get_component_rich_style(name) if name else self.rich_style
         return style
 
     def refresh_difference(self, before: str, after: str, y: int = 0) -> None:

@@ -221,23 +221,23 @@ class LineChart(Selectable):
         self._drawn = (width, height)
         self._title_frame(width)
 
-    def _write_waiting(self, words: str, width: int) -> None:
+    def _write_waiting(self, message: str, width: int) -> None:
         """Puts the message into the middle of the empty graph."""
-        if not words or width < len(words) + 12 or width_of(words) != len(words) or not self._rows:
+        if not message or width < len(message) + 12 or width_of(message) != len(message) or not self._rows:
             return
         row = max(0, (len(self._rows) - 2) // 2)
         text, codes = self._rows[row]
-        left = (width - len(words)) // 2
-        right = left + len(words)
+        left = (width - len(message)) // 2
+        right = left + len(message)
         self._rows[row] = (
-            text[:left] + words + text[right:],
-            codes[:left] + bytes([LABEL]) * len(words) + codes[right:],
+            text[:left] + message + text[right:],
+            codes[:left] + bytes([LABEL]) * len(message) + codes[right:],
         )
 
     def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
         """The first line in pieces: component class, text, and the style of a series."""
         pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
-        for index, series in sorted(enumerate(data.series), key=lambda each: not each[1].joined):
+        for index, series in sorted(enumerate(data.series), key=lambda pair: not pair[1].joined):
             code = min(FIRST_SERIES + index, AXIS - 1)
             color = series.color or COLORS[index % len(COLORS)]
             if self._colors.get(code) != color or code not in self._styles_by_code:
@@ -280,16 +280,16 @@ class LineChart(Selectable):
         left = [piece for piece in self._header if piece[0] == "title"]
         right = [piece for piece in self._header if piece[0] != "title"]
         used = sum(width_of(text) for _, text, _ in left)
-        parts: list[Segment] = []
+        segments: list[Segment] = []
         room = width - used - _EDGE
         for kind, text, style in right:
             part = shorten(f"{_GAPS.get(kind, '  ')}{text}", room)
             room -= width_of(part)
-            parts.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
+            segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
         line = ("-" if self.ascii else "─") * max(0, room)
         title = Text("".join(text for _, text, _ in left), self.get_component_rich_style("line-chart--title"))
         title = Text.assemble(title, (f" {line}", Style(color=self._edge_color.rich_color)))
-        for text, style, _ in parts:
+        for text, style, _ in segments:
             title.append(text, style)
         self.border_title = Content.from_rich_text(title, console=self.app.console)
 

@@ -52,14 +52,14 @@ class NumberSpan:
     def sentence(self, describe: Callable[[float], str] = plain_number) -> str:
         """The limits in words."""
         unit = f" {self.unit}" if self.unit and describe is plain_number else ""
-        parts: list[str] = []
+        phrases: list[str] = []
         if self.minimum is not None:
-            parts.append(f"from {describe(self.minimum)}")
+            phrases.append(f"from {describe(self.minimum)}")
         if self.maximum is not None:
-            parts.append(f"to {describe(self.maximum)}")
+            phrases.append(f"to {describe(self.maximum)}")
         if self.step and not (describe is plain_number and self.step == 1):  # of whole numbers nothing else is expected
-            parts.append(f"in steps of {describe(self.step)}")
-        return " ".join(parts) + unit if parts else ""
+            phrases.append(f"in steps of {describe(self.step)}")
+        return " ".join(phrases) + unit if phrases else ""
 
     def _with_unit(self, value: float, describe: Callable[[float], str]) -> str:
         text = describe(value)

@@ -153,13 +153,15 @@ class FigureRows(StyleCachedWidget):
         row = self.rows[y - 1] if y else None
         segments = [Segment(pad(clean(row.name if row else ""), self._names_width()), self._style("name"))]
         for at, (column, cell) in enumerate(zip(self.columns, widths, strict=False)):
-            value, other = row.cells[at] if row else (column.label, column.beside)
+            value, aside = row.cells[at] if row else (column.label, column.beside)
             tone = (column.tone or "plain") if row else "label"
-            told = beside and column.beside
-            room = column.room + 1 if told else cell
+            has_beside = beside and column.beside
+            room = column.room + 1 if has_beside else cell
             text = pad(clean(value), max(room, width_of(value) + 1) if row is None else room)
             segments.append(Segment(text, self._style(tone)))
-            segments.append(Segment(pad(clean(other) if told else "", cell - width_of(text)), self._style("beside")))
+            segments.append(
+                Segment(pad(clean(aside) if has_beside else "", cell - width_of(text)), self._style("beside"))
+            )
         return Strip(segments).adjust_cell_length(width, self.style_of(""))
 
     def _cells(self) -> Iterator[tuple[FigureColumn, tuple[str, str]]]:

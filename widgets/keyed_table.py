@@ -178,8 +178,8 @@ class KeyedTable(TableRenderer, can_focus=True):
             row = self.rows[index]
             return self.row_strip(row, self._place(), width, current=row.key == self.cursor)
         if not self.rows and self.empty:
-            said = wrap(self.empty, max(1, width - GUTTER))
-            text = " " * GUTTER + said[y - 1] if y <= len(said) else ""
+            lines = wrap(self.empty, max(1, width - GUTTER))
+            text = " " * GUTTER + lines[y - 1] if y <= len(lines) else ""
             style = self.get_component_rich_style("keyed-table--muted")
             return Strip([Segment(pad(text, width), style)], width)
         return Strip.blank(width, self.rich_style)
@@ -225,25 +225,25 @@ class KeyedTable(TableRenderer, can_focus=True):
         index = max(0, min(index, len(self.rows) - 1))
         ahead = range(index, len(self.rows)) if direction > 0 else range(index, -1, -1)
         behind = range(index, -1, -1) if direction > 0 else range(index, len(self.rows))
-        for place in chain(ahead, behind):
-            if not self.rows[place].separator:
-                self.cursor = self.rows[place].key
+        for position in chain(ahead, behind):
+            if not self.rows[position].separator:
+                self.cursor = self.rows[position].key
                 return
 
     def _nearest(self, index: int) -> str | None:
         """The key of the row at or after a place that takes the cursor, or of one before it."""
         rows: tuple[TableRow, ...] = self.rows
         index = min(max(index, 0), max(len(rows) - 1, 0))
-        for place in chain(range(index, len(rows)), range(index - 1, -1, -1)):
-            if not rows[place].separator:
-                return rows[place].key
+        for position in chain(range(index, len(rows)), range(index - 1, -1, -1)):
+            if not rows[position].separator:
+                return rows[position].key
         return None
 
     def _measure_all(self) -> None:
-        whole = (self.columns, self.rows)
-        if all(known is now for known, now in zip(self._measured, whole, strict=True)):
+        content = (self.columns, self.rows)
+        if all(old is new for old, new in zip(self._measured, content, strict=True)):
             return  # a list of other devices is filled and fitted in one go
-        self._measured = whole
+        self._measured = content
         self._layout_of_columns = TableLayout(self.columns)
         self._layout_of_columns.measure(self.rows)
         self._placed = (-1, ())

@@ -158,8 +158,8 @@ class LogView(ScrollView, can_focus=True):
     @staticmethod
     def _nearest(before: tuple[LogEntry, ...], entries: tuple[LogEntry, ...]) -> int:
         """Where the last of those that are still there stands; the first place if none is."""
-        places = {entry.key: index for index, entry in enumerate(entries)}
-        return next((places[entry.key] for entry in reversed(before) if entry.key in places), 0)
+        positions = {entry.key: index for index, entry in enumerate(entries)}
+        return next((positions[entry.key] for entry in reversed(before) if entry.key in positions), 0)
 
     def watch_search(self) -> None:
         """Finds and highlights the other words."""
@@ -170,19 +170,19 @@ class LogView(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """The line in sight."""
         width = self.size.width
-        place = y + round(self.scroll_y)
-        if place >= len(self._lines):
+        number = y + round(self.scroll_y)
+        if number >= len(self._lines):
             if y == 0 and self.empty:
                 style = self.get_component_rich_style("log-view--muted")
                 return Strip([Segment(pad(f"  {clean(self.empty)}", width), style)], width)
             return Strip.blank(width, self.rich_style)
-        index, part = self._lines.at(place)
+        index, part = self._lines.at(number)
         entry, current = self.entries[index], index == self._cursor
         base = self.get_component_rich_style("log-view--cursor") if current else self.rich_style
-        kind, text = self._lines.text(place)
+        kind, text = self._lines.text(number)
         tone = "body" if kind == "body" else entry.tone
-        style = self._over(base, tone, current=current) if tone else base
-        segments = [*self._margin(entry, part, base, current=current), *self._highlighted(text, style)]
+        style = self._text_style(base, tone, current=current) if tone else base
+        segments = [*self._margin(entry, part, base, current=current), *self._highlight(text, style)]
         return Strip(segments).adjust_cell_length(width, base)
 
     def action_cursor(self, step: int) -> None:
@@ -240,9 +240,9 @@ class LogView(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Moves the cursor to the entry; unfolds or folds the one that had it."""
-        place = event.y + round(self.scroll_y)
-        if place < len(self._lines):
-            index = self._lines.at(place)[0]
+        number = event.y + round(self.scroll_y)
+        if number < len(self._lines):
+            index = self._lines.at(number)[0]
             if index == self._cursor:
                 self.action_fold()
             else:
@@ -288,25 +288,25 @@ class LogView(ScrollView, can_focus=True):
         segments = [Segment(f"{'>' if current else ' '} {sign} ", base)]
         if self._lines.kind_width:
             kind = pad(clean(entry.kind), self._lines.kind_width) + "  "
-            segments.append(Segment(kind, self._over(base, "kind", current=current)))
+            segments.append(Segment(kind, self._text_style(base, "kind", current=current)))
         return segments
 
-    def _over(self, base: Style, name: str, *, current: bool) -> Style:
+    def _text_style(self, base: Style, name: str, *, current: bool) -> Style:
         """A component's text style; under the cursor without its background."""
         style = self.get_component_rich_style(f"log-view--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style
 
-    def _highlighted(self, text: str, style: Style) -> list[Segment]:
+    def _highlight(self, text: str, style: Style) -> list[Segment]:
         """The text with every match reversed."""
-        words = self.search.lower()
+        sought = self.search.lower()
         low = text.lower()
-        if not words or len(low) != len(text):
+        if not sought or len(low) != len(text):
             return [Segment(text, style)]
         match = style + self.get_component_rich_style("log-view--match", partial=True)
         segments: list[Segment] = []
         at = 0
-        while (number := low.find(words, at)) >= 0:
-            segments += [Segment(text[at:number], style), Segment(text[number : number + len(words)], match)]
-            at = number + len(words)
+        while (start := low.find(sought, at)) >= 0:
+            segments += [Segment(text[at:start], style), Segment(text[start : start + len(sought)], match)]
+            at = start + len(sought)
         segments.append(Segment(text[at:], style))
         return [segment for segment in segments if segment.text]

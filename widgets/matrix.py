@@ -237,9 +237,9 @@ class Matrix(StyleCachedWidget, can_focus=True):
 
     def _figures(self, grid: MatrixGrid, column: int) -> tuple[int, int]:
         """Widths before and from the decimal points of a column."""
-        parts = [split_number(clean(row[column].text)) for row in grid.cells]
-        return max((width_of(head) for head, _ in parts), default=0), max(
-            (width_of(tail) for head, tail in parts if head[-1:].isdigit()), default=0
+        pairs = [split_number(clean(row[column].text)) for row in grid.cells]
+        return max((width_of(head) for head, _ in pairs), default=0), max(
+            (width_of(tail) for head, tail in pairs if head[-1:].isdigit()), default=0
         )
 
     def _widths_of(self, grid: MatrixGrid) -> list[int]:

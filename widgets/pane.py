@@ -63,5 +63,5 @@ class Pane(Vertical):
 
 def pane_of(widget: Widget | None) -> Pane | None:
     """The pane that a widget is, or stands in."""
-    matches = () if widget is None else widget.ancestors_with_self
-    return next((each for each in matches if isinstance(each, Pane)), None)
+    widgets = () if widget is None else widget.ancestors_with_self
+    return next((ancestor for ancestor in widgets if isinstance(ancestor, Pane)), None)

@@ -27,7 +27,7 @@ NOTE: Final = 253
 BAND: Final = 254
 """Code of the band around a dotted line."""
 
-_LEAST_TOLD: Final = 4
+_LEAST_NOTED: Final = 4
 """Rows beyond which there is room for words in a graph."""
 FARTHEST: Final = 1e12
 """Seconds beyond are no seconds."""
@@ -217,7 +217,7 @@ def time_span(data: ChartData, window: float) -> tuple[float, float]:
     return start, start + window
 
 
-def in_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
+def fill_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     """A row with the bands filled faintly where nothing is drawn."""
     for low, high in frame.bands:
         if frame.ruler.dot_of(high) // DOTS <= row <= frame.ruler.dot_of(low) // DOTS:
@@ -226,30 +226,30 @@ def in_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     return text, codes
 
 
-def told(frame: Frame, row: int, text: str, codes: bytes) -> Row:
+def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     """A row with what is said in it: in the first what happened, from its second on; in the last what is shaded, and
     where there is room neither for words nor for a line of the axis the signs of what happened.
     """
     notes: list[tuple[int, str, int]] = []
     if row == 0:
         notes = [(frame.column_of(mark.at), _words(mark), MARK if mark.bad else NOTE) for mark in _told_marks(frame)]
-    if row == frame.rows - 1 and frame.rows > _LEAST_TOLD and len(frame.shaded_words) + 2 <= frame.shaded_columns:
+    if row == frame.rows - 1 and frame.rows > _LEAST_NOTED and len(frame.shaded_words) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_words)) // 2, frame.shaded_words, LABEL))
-    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_TOLD:  # no words, no line to mark
+    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no words, no line to mark
         notes += [(frame.column_of(mark.at), mark.sign, MARK if mark.bad else NOTE) for mark in _in_sight(frame)]
     free = 0
-    for column, words, code in sorted(notes):
-        left = min(column, frame.columns - len(words))
+    for column, note, code in sorted(notes):
+        left = min(column, frame.columns - len(note))
         if left >= free:
-            text = text[:left] + words + text[left + len(words) :]
-            codes = codes[:left] + bytes([code]) * len(words) + codes[left + len(words) :]
-            free = left + len(words) + 1
+            text = text[:left] + note + text[left + len(note) :]
+            codes = codes[:left] + bytes([code]) * len(note) + codes[left + len(note) :]
+            free = left + len(note) + 1
     return text, codes
 
 
 def _told_marks(frame: Frame) -> list[TimeMark]:
     """Those in sight, where there is room for their words."""
-    return [] if frame.rows <= _LEAST_TOLD else _in_sight(frame)
+    return [] if frame.rows <= _LEAST_NOTED else _in_sight(frame)
 
 
 def _in_sight(frame: Frame) -> list[TimeMark]:
@@ -273,7 +273,7 @@ def gutter_of(frame: Frame, label: str | None) -> Row:
     return text, bytes([LABEL] * (room + 1) + [AXIS])
 
 
-def over_grid(text: str, ascii_only: bool) -> str:
+def draw_grid(text: str, ascii_only: bool) -> str:
     """A row of a tick: faint points where nothing is drawn."""
     point = "." if ascii_only else "·"
     step = 6 if ascii_only else 4
@@ -283,7 +283,7 @@ def over_grid(text: str, ascii_only: bool) -> str:
 def _ticks(frame: Frame) -> list[tuple[float, str]]:
     """What is labelled on the horizontal axis."""
     if frame.x_ticks:
-        return [(place, clean(label)) for place, label in frame.x_ticks if frame.start <= place <= frame.end]
+        return [(position, clean(label)) for position, label in frame.x_ticks if frame.start <= position <= frame.end]
     most = max(1, frame.columns // 14)
     return [(tick, time_label(tick, frame.end)) for tick in time_ticks(frame.start, frame.end, most + 1)]
 
@@ -292,7 +292,7 @@ def axis_rows(frame: Frame) -> list[Row]:
     """The horizontal axis and the labels under it, as far as there is room."""
     if not frame.axis_rows:
         return []
-    ticks = [(frame.gutter + frame.dot_x(place) // 2, label) for place, label in _ticks(frame)]
+    ticks = [(frame.gutter + frame.dot_x(position) // 2, label) for position, label in _ticks(frame)]
     labels = [" "] * frame.width
     free = 0
     for column, label in ticks:
@@ -312,7 +312,7 @@ def axis_rows(frame: Frame) -> list[Row]:
             if frame.gutter <= column < frame.gutter + frame.columns:
                 axis[column] = tee
         codes = bytearray([AXIS]) * frame.width
-        for mark in sorted(frame.marks, key=lambda one: one.bad):
+        for mark in sorted(frame.marks, key=lambda mark: mark.bad):
             if frame.start <= mark.at <= frame.end:
                 column = frame.gutter + frame.column_of(mark.at)
                 axis[column], codes[column] = mark.sign, MARK if mark.bad else NOTE

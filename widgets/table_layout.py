@@ -110,9 +110,9 @@ class TableLayout:
         before = self._plain.copy()
         cells = [row.cells for row in rows if not (row.separator or row.banner)]
         # Column by column, each text once: of ten thousand rows most say the same.
-        for index, known in enumerate(before):
+        for index, width in enumerate(before):
             names = {_text(row[index]) for row in cells if index < len(row)}
-            self._plain[index] = max(known, max((width_of(clean(text)) for text in names), default=0))
+            self._plain[index] = max(width, max((width_of(clean(text)) for text in names), default=0))
         return before != self._plain
 
     def place(self, width: int) -> tuple[PlacedColumn, ...]:
@@ -138,8 +138,8 @@ class TableLayout:
             widths[index] += more
             left -= more
         return tuple(
-            PlacedColumn(index=index, column=self.columns[index], width=widths[index], gap=gap if place else 0)
-            for place, index in enumerate(kept)
+            PlacedColumn(index=index, column=self.columns[index], width=widths[index], gap=gap if position else 0)
+            for position, index in enumerate(kept)
         )
 
     def _squeeze(self, widths: list[int], kept: Sequence[int], room: int) -> None:

@@ -80,7 +80,7 @@ class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and style
             style = self.get_component_rich_style("keyed-table--separator")
             return Strip([Segment(pad(title, width), style)], width)
         base = self._row_style(row, current=current)
-        mark = self._over(base, "mark", current) if row.marked else base
+        mark = self._text_style(base, "mark", current) if row.marked else base
         segments = [Segment(">" if current else " ", base), Segment("*" if row.marked else " ", mark)]
         if row.banner:
             return Strip([*segments, *self._banner(row.banner, width - GUTTER, base, current)]).adjust_cell_length(
@@ -97,40 +97,40 @@ class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and style
         self, cell: str | TableCell | Text, column: PlacedColumn, base: Style, current: bool
     ) -> list[Segment]:
         if isinstance(cell, Text) and cell.plain.isprintable() and cell_len(cell.plain) <= column.width:
-            parts = cell.render(self.app.console)
-            bar = self._over(base, "bar", current)
-            segments = [Segment(text, bar + style if style else bar) for text, style, _ in parts if text]
+            pieces = cell.render(self.app.console)
+            bar = self._text_style(base, "bar", current)
+            segments = [Segment(text, bar + style if style else bar) for text, style, _ in pieces if text]
             rest = column.width - cell_len(cell.plain)
             return [*segments, Segment(" " * rest, base)] if rest else segments
-        style = self._over(base, cell.tone, current) if isinstance(cell, TableCell) and cell.tone else base
-        return self._marked(align(plain(cell), column), style)
+        style = self._text_style(base, cell.tone, current) if isinstance(cell, TableCell) and cell.tone else base
+        return self._highlight(align(plain(cell), column), style)
 
-    def _marked(self, text: str, style: Style) -> list[Segment]:
+    def _highlight(self, text: str, style: Style) -> list[Segment]:
         """The text, with what is sought in it standing out."""
-        matches = tuple(word for word in self.sought if word in text.lower())
-        if not matches or len(text.lower()) != len(text):
+        sought = tuple(word for word in self.sought if word in text.lower())
+        if not sought or len(text.lower()) != len(text):
             return [Segment(text, style)]
-        apart = re.split(f"({'|'.join(map(re.escape, matches))})", text, flags=re.IGNORECASE)
+        parts = re.split(f"({'|'.join(map(re.escape, sought))})", text, flags=re.IGNORECASE)
         match = style + self.get_component_rich_style("keyed-table--match", partial=True)
-        return [Segment(part, match if place % 2 else style) for place, part in enumerate(apart) if part]
+        return [Segment(part, match if number % 2 else style) for number, part in enumerate(parts) if part]
 
     def _banner(self, pieces: Sequence[str | TableCell], room: int, base: Style, current: bool) -> list[Segment]:
         """The pieces with a point between them, the first two without: a name and what it is the name of."""
         segments: list[Segment] = []
-        for place, piece in enumerate(pieces):
-            style = self._over(base, piece.tone, current) if isinstance(piece, TableCell) and piece.tone else base
-            text = shorten(("", "  ", " · ")[min(place, 2)] + plain(piece), max(0, room))
+        for number, piece in enumerate(pieces):
+            style = self._text_style(base, piece.tone, current) if isinstance(piece, TableCell) and piece.tone else base
+            text = shorten(("", "  ", " · ")[min(number, 2)] + plain(piece), max(0, room))
             room -= width_of(text)
-            segments += self._marked(text, style)
+            segments += self._highlight(text, style)
         return segments
 
     def _row_style(self, row: TableRow, *, current: bool) -> Style:
         style = self.get_component_rich_style("keyed-table--cursor") if current else self.rich_style
         if row.tone:
-            style = self._over(style, row.tone, current)
-        return self._over(style, "dim", current) if row.dim else style
+            style = self._text_style(style, row.tone, current)
+        return self._text_style(style, "dim", current) if row.dim else style
 
-    def _over(self, base: Style, name: str, current: bool) -> Style:
+    def _text_style(self, base: Style, name: str, current: bool) -> Style:
         """A component's text style; under the cursor without its background."""
         style = self.get_component_rich_style(f"keyed-table--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style

@@ -104,8 +104,8 @@ class TextPanel(StyleCachedWidget):
 def _difference(old: Line, new: Line) -> tuple[int, int]:
     """The columns from the first piece that differs to the end of the longer line."""
     left = 0
-    for (kind, text), (other_kind, other) in zip(old, new, strict=False):
-        if (kind, text) != (other_kind, other):
+    for (kind, text), (new_kind, new_text) in zip(old, new, strict=False):
+        if (kind, text) != (new_kind, new_text):
             break
         left += width_of(text)
     return left, max(sum(width_of(text) for _, text in line) for line in (old, new))
