@@ -18,23 +18,22 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 """Blocks that fill none to seven eighths of a cell."""
 
 
-def share_bar(share: float, width: int = 10, *, ascii: bool = False, style: str = "") -> Text:
+def share_bar(share: float, width: int = 10, *, ascii: bool = False) -> Text:
     """A horizontal bar for the cell of a table.
 
     Args:
         share: From 0 to 1; what lies beyond is drawn as the nearer end, NaN as nothing.
         width: Cells the whole bar takes.
         ascii: Whether to draw without UTF-8.
-        style: A Rich style for the bar; empty for the style of the table's row.
     """
     share = min(max(share, 0.0), 1.0) if share == share else 0.0
     width = max(0, width)
     if ascii:
         filled = round(share * width)
-        return Text("#" * filled + "." * (width - filled), style)
+        return Text("#" * filled + "." * (width - filled))
     eighths = round(share * width * 8)
     bar = "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
-    return Text(bar.ljust(width), style)
+    return Text(bar.ljust(width))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,16 +77,8 @@ class ProgressLine(StyleCachedWidget):
     ascii: reactive[bool] = reactive(False)
     """Whether to draw without UTF-8."""
 
-    def __init__(
-        self,
-        progress: Progress | None = None,
-        *,
-        ascii: bool = False,
-        id: str | None = None,
-    ) -> None:
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.set_reactive(ProgressLine.progress, progress)
-        self.set_reactive(ProgressLine.ascii, ascii)
         self._pieces: tuple[tuple[str, str], ...] = ()
 
     def watch_progress(self) -> None:

@@ -1,12 +1,28 @@
-"""Widgets that draw their own lines: what is copied of them, and styles that are computed once for a theme."""
+"""Widgets that draw their own lines: what is copied of them, what they send, and styles computed once for a theme."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.style import Style
 from textual.geometry import Region
+from textual.message import Message
 from textual.selection import Selection
 from textual.widget import Widget
+
+
+@dataclass
+class WidgetMessage(Message):
+    """A message of a widget, which `on(..., selector)` selects by that widget."""
+
+    widget: Widget
+    """The sender."""
+
+    @property
+    def control(self) -> Widget:
+        """Return the sender."""
+        return self.widget
 
 
 class Selectable(Widget):

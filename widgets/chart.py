@@ -124,7 +124,6 @@ class LineChart(Selectable):
         *,
         title: str = "",
         log_scale: bool = False,
-        window: float = 0.0,
         ascii: bool = False,
         id: str | None = None,
     ) -> None:
@@ -141,7 +140,6 @@ class LineChart(Selectable):
         self.set_reactive(LineChart.data, data)
         self.set_reactive(LineChart.title, title)
         self.set_reactive(LineChart.log_scale, log_scale)
-        self.set_reactive(LineChart.window, window)
         self.set_reactive(LineChart.ascii, ascii)
 
     def watch_data(self) -> None:

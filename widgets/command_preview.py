@@ -28,9 +28,8 @@ class CommandPreview(TextPanel):
         risks: tuple[str, ...] = (),
         *,
         note: str = "",
-        id: str | None = None,
     ) -> None:
-        super().__init__(id=id)
+        super().__init__()
         self.set_reactive(CommandPreview.commands, commands)
         self.set_reactive(CommandPreview.risks, risks)
         self.set_reactive(CommandPreview.note, note)

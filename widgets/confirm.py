@@ -178,11 +178,6 @@ class ConfirmDialog(GuardedDialog[bool]):
     def _trial_pressed(self) -> None:
         self.action_trial()
 
-    @on(Button.Pressed, "#cancel")
-    def _cancel_pressed(self) -> None:
-        if self.listening:
-            self.action_leave()
-
     @on(Input.Changed, "#typed")
     def _name_typed(self) -> None:
         field = self.query_one(TypedField)

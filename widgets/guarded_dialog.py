@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import ClassVar, Final, TypeVar
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
@@ -83,6 +83,10 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
         """The same by a letter, which may have been typed ahead."""
         if self.listening:
             self.action_leave()
+
+    @on(Button.Pressed, "#cancel")
+    def _cancel_pressed(self) -> None:
+        self.action_back()
 
 
 class KeyButton(Button):

@@ -10,10 +10,10 @@ from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from widgets.cached_styles import WidgetMessage
 from widgets.table_layout import Align, PlacedColumn, TableCell, TableColumn, TableLayout, TableRow, Tone
 from widgets.table_renderer import GUTTER, TableRenderer
 from widgets.text_utils.text import pad, wrap
@@ -44,32 +44,18 @@ class KeyedTable(TableRenderer, can_focus=True):
     """What is said when there are no rows."""
 
     @dataclass
-    class RowHighlighted(Message):
+    class RowHighlighted(WidgetMessage):
         """The cursor came to another row."""
 
-        table: KeyedTable
-        """The table."""
         key: str
         """The row's key."""
-
-        @property
-        def control(self) -> KeyedTable:
-            """The table, for `on(..., selector)`."""
-            return self.table
 
     @dataclass
-    class RowSelected(Message):
+    class RowSelected(WidgetMessage):
         """Enter was pressed, or the row clicked that had the cursor."""
 
-        table: KeyedTable
-        """The table."""
         key: str
         """The row's key."""
-
-        @property
-        def control(self) -> KeyedTable:
-            """The table, for `on(..., selector)`."""
-            return self.table
 
     def __init__(
         self,

@@ -10,11 +10,11 @@ from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from widgets.cached_styles import WidgetMessage
 from widgets.log_lines import LogEntry, LogLines
 from widgets.text_utils.symbols import CLOSED, OPENED
 from widgets.text_utils.text import clean, pad
@@ -77,32 +77,18 @@ class LogView(ScrollView, can_focus=True):
     """Whether to draw without UTF-8."""
 
     @dataclass
-    class EntryHighlighted(Message):
+    class EntryHighlighted(WidgetMessage):
         """The cursor came to another entry."""
 
-        view: LogView
-        """The log."""
         key: str
         """The entry's key."""
 
-        @property
-        def control(self) -> LogView:
-            """The log, for `on(..., selector)`."""
-            return self.view
-
     @dataclass
-    class Searched(Message):
+    class Searched(WidgetMessage):
         """A search was done, or new entries were searched."""
 
-        view: LogView
-        """The log."""
         count: int
         """Entries that match; 0 as well when nothing is searched for."""
-
-        @property
-        def control(self) -> LogView:
-            """The log, for `on(..., selector)`."""
-            return self.view
 
     def __init__(
         self,

@@ -10,11 +10,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import StyleCachedWidget
+from widgets.cached_styles import StyleCachedWidget, WidgetMessage
 from widgets.heat_plot import SHADE_CLASSES, SHADE_CSS, shade_of
 from widgets.table_layout import Tone
 from widgets.text_utils.sparkline import block
@@ -107,20 +106,13 @@ class Matrix(StyleCachedWidget, can_focus=True):
     """Whether to draw without UTF-8: then without bars."""
 
     @dataclass
-    class Moved(Message):
+    class Moved(WidgetMessage):
         """The cursor came to another cell."""
 
-        matrix: Matrix
-        """The matrix."""
         row: int
         """The cell's row."""
         column: int
         """The cell's column."""
-
-        @property
-        def control(self) -> Matrix:
-            """The matrix, for `on(..., selector)`."""
-            return self.matrix
 
     def __init__(self, grid: MatrixGrid | None = None, *, ascii: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -45,9 +45,8 @@ class Pane(Vertical):
         note: str = "",
         focusable: bool = False,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
-        super().__init__(*children, id=id, classes=classes)
+        super().__init__(*children, id=id)
         self.can_focus = focusable
         self.title = title
         self.note = note

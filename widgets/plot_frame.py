@@ -232,7 +232,10 @@ def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     """
     notes: list[tuple[int, str, int]] = []
     if row == 0:
-        notes = [(frame.column_of(mark.at), _words(mark), MARK if mark.bad else NOTE) for mark in _told_marks(frame)]
+        marks = _in_sight(frame) if frame.rows > _LEAST_NOTED else []
+        notes = [
+            (frame.column_of(mark.at), f"{mark.sign} {clean(mark.words)}", MARK if mark.bad else NOTE) for mark in marks
+        ]
     if row == frame.rows - 1 and frame.rows > _LEAST_NOTED and len(frame.shaded_words) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_words)) // 2, frame.shaded_words, LABEL))
     if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no words, no line to mark
@@ -247,18 +250,9 @@ def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     return text, codes
 
 
-def _told_marks(frame: Frame) -> list[TimeMark]:
-    """Those in sight, where there is room for their words."""
-    return [] if frame.rows <= _LEAST_NOTED else _in_sight(frame)
-
-
 def _in_sight(frame: Frame) -> list[TimeMark]:
     """Those in sight that say something."""
     return [mark for mark in frame.marks if mark.words and frame.start <= mark.at <= frame.end]
-
-
-def _words(mark: TimeMark) -> str:
-    return f"{mark.sign} {clean(mark.words)}"
 
 
 def gutter_of(frame: Frame, label: str | None) -> Row:

@@ -21,8 +21,8 @@ class StaticPlotView(Static):
 
     DEFAULT_CSS = "StaticPlotView { height: 1fr; min-height: 3; }"
 
-    def __init__(self, *, ascii: bool = False, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__("", id=id, classes=classes, markup=False)
+    def __init__(self, *, ascii: bool = False, id: str | None = None) -> None:
+        super().__init__("", id=id, markup=False)
         self.ascii = ascii
         """Draw with ASCII only."""
         self._picture: StaticPlot | None = None

@@ -26,13 +26,6 @@ ANSWERS = (
 SPAN = NumberSpan(minimum=4096, maximum=1 << 20, step=4096)
 
 
-def kib(text: str) -> float:
-    """Reads `64k` as 65536."""
-    if not text.endswith("k"):
-        raise ValueError("a size such as 64k")
-    return float(text[:-1]) * 1024
-
-
 Make = Callable[[Clock], Screen[Any]]
 
 
@@ -41,7 +34,7 @@ def choosing(clock: Clock) -> Screen[Any]:
 
 
 def number(clock: Clock) -> Screen[Any]:
-    return NumberDialog("Block size", SPAN, "64k", parse=kib, describe=lambda size: f"{size / 1024:g}k", clock=clock)
+    return NumberDialog("Block size", SPAN, "65536", clock=clock)
 
 
 def text(clock: Clock) -> Screen[Any]:
@@ -121,15 +114,15 @@ async def test_up_goes_by_the_step() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "reason"),
-    [("2k", "at least 4k"), ("2000k", "at most 1024k"), ("5k", "a multiple of 4k"), ("x", "a size such as 64k")],
+    [("2048", "at least 4096"), ("2097152", "at most 1048576"), ("5000", "a multiple of 4096"), ("x", "not a number")],
 )
 async def test_a_bad_number_says_why(typed: str, reason: str) -> None:
-    keys = [*["backspace"] * 3, *typed]
+    keys = [*["backspace"] * 5, *typed]
     assert f"Not accepted: {reason}" in await shown_after(number, *keys)
 
 
 async def test_a_bad_number_is_not_taken() -> None:
-    assert await answers_after(number, *["backspace"] * 3, "2", "k", "enter") == []
+    assert await answers_after(number, *["backspace"] * 5, "2", "enter") == []
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
