@@ -140,6 +140,6 @@ def human(value: int) -> str:
             return f"{value}.{rest * 10 // 1024}{'?kMGTPEZY'[unit]}"
 
 
-def _choice(word: str, args: tuple[str, ...]) -> str:
+def _choice(word: str, choices: tuple[str, ...]) -> str:
     """All words, the one in force in brackets."""
-    return " ".join(f"[{name}]" if name == word else name for name in args)
+    return " ".join(f"[{name}]" if name == word else name for name in choices)

@@ -144,14 +144,14 @@ class SimulatedCard:
         """The volume of this number."""
         return next((volume for volume in self.volumes if volume.number == number), None)
 
-    def disk(self, place: str) -> SimulatedDrive | None:
+    def disk(self, position: str) -> SimulatedDrive | None:
         """The drive at `enclosure:slot`."""
-        return next((disk for disk in self.disks if disk.place == place), None)
+        return next((disk for disk in self.disks if disk.place == position), None)
 
     def members(self, volume: Volume) -> list[SimulatedDrive]:
         """Drives of a volume, in span order."""
-        matches = {disk.place: disk for disk in self.disks}
-        return [matches[place] for place in volume.places if place in matches]
+        by_position = {disk.place: disk for disk in self.disks}
+        return [by_position[position] for position in volume.places if position in by_position]
 
     def free(self) -> Iterable[SimulatedDrive]:
         """Drives that an array may be made of."""

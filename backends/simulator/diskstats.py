@@ -7,9 +7,9 @@ from dataclasses import field, replace
 
 from backends.model import Level
 from backends.raid import PARITY
-from backends.simulator.cache_model import drained, flow_of, region_of
+from backends.simulator.cache_model import cache_flow, region_of, write_out_rate
 from backends.simulator.caches import CacheCounts
-from backends.simulator.mirror import busy_share, halves, in_flight
+from backends.simulator.mirror import busy_share, in_flight, mirror_loads
 from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget
 from backends.simulator.service_demand import parity_operations
 from backends.simulator.workload_target import CachedBy, Pooled
@@ -71,17 +71,17 @@ def _below(
 ) -> Iterator[DiskShare]:
     """What the parts of a disk get of its share."""
     below = members(top.name)
-    loads = halves(layout, work)
+    loads = mirror_loads(layout, work)
     if len(below) == 1:
-        one = replace(top, name=below[0])
-        yield one
-        yield from _below(one, members, layout, work, expected)
+        lower = replace(top, name=below[0])
+        yield lower
+        yield from _below(lower, members, layout, work, expected)
     elif layout.cache is not None:
-        parts = _parts(top, layout, layout.cache, work, expected)
-        for name, below_it, share in zip(below, (layout.cache.slow, layout.cache.fast), parts, strict=True):
-            one = replace(share, name=name)
-            yield one
-            yield from _below(one, members, below_it, work, expected)
+        shares_by_part = _parts(top, layout, layout.cache, work, expected)
+        for name, below_it, share in zip(below, (layout.cache.slow, layout.cache.fast), shares_by_part, strict=True):
+            lower = replace(share, name=name)
+            yield lower
+            yield from _below(lower, members, below_it, work, expected)
     elif layout.pool is not None:
         vdevs = _of_pool(top, layout, layout.pool, work)
         yield from _below(vdevs, members, layout.pool.vdevs, work, expected)
@@ -99,19 +99,19 @@ def _below(
             spans=1,
         )
         for name in below:
-            one = _spread(top, name, len(below))
-            yield one
-            yield from _below(one, members, inner, work, expected)
+            lower = _spread(top, name, len(below))
+            yield lower
+            yield from _below(lower, members, inner, work, expected)
     elif below and layout.card is None and layout.level in PARITY:
         red, fetched, written = parity_operations(layout, work)
         for name in below:
-            one = _spread(top, name, len(below))
-            yield replace(one, reads=one.reads * red, fetches=one.writes * fetched, writes=one.writes * written)
+            lower = _spread(top, name, len(below))
+            yield replace(lower, reads=lower.reads * red, fetches=lower.writes * fetched, writes=lower.writes * written)
     elif below:
         copies = 2 if layout.card is None and layout.level in (Level.RAID1, Level.RAID10) else 1
         for name in below:
-            one = _spread(top, name, len(below))
-            yield replace(one, writes=one.writes * copies)
+            lower = _spread(top, name, len(below))
+            yield replace(lower, writes=lower.writes * copies)
 
 
 def _spread(top: DiskShare, name: str, count: int) -> DiskShare:
@@ -124,10 +124,10 @@ def _parts(
 ) -> tuple[DiskShare, DiskShare]:
     """Of the slow and the fast part of a cache; of what it moves between them only what is written out."""
     region = region_of(layout, work)
-    flow = flow_of(cache, region, work)
+    flow = cache_flow(cache, region, work)
     out = 0.0
     if flow.drains and not flow.full and expected.write is not None:
-        out = drained(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
+        out = write_out_rate(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
     both = [direction for direction in (expected.read, expected.write) if direction is not None]
     fast = min(top.queued, sum(direction.iops * direction.fast_share * direction.fast_us for direction in both) / 1e6)
     slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out)

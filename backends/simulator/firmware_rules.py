@@ -137,7 +137,7 @@ def create(
         raise RefusalError(PINNED, "Controller has LD cache pinned")
     if len(card.volumes) >= _MOST_ON_CARD:
         raise RefusalError(FULL, "maximum number of virtual drives reached")
-    disks = [_free(card, place) for place in volume.places]
+    disks = [_free(card, position) for position in volume.places]
     if len(set(volume.places)) != len(disks):
         raise RefusalError(INVALID, "a drive is named twice")
     _check_shape(volume)
@@ -163,7 +163,7 @@ def create(
     if volume.auto_bgi and len(disks) >= {Level.RAID5: 5, Level.RAID6: 7}.get(volume.level, 1000):
         volume.bgi_since = rack.now() + BGI_AFTER
     card.volumes.append(volume)
-    card.volumes.sort(key=lambda one: one.number)
+    card.volumes.sort(key=lambda other: other.number)
     return volume
 
 
@@ -172,10 +172,10 @@ def naa(made: int) -> str:
     return f"{_NAA}{made * 0x1F0D3A5B7 & 0xFFFFFFFFFFFF:012x}{made * 2654435761 & 0xFFFFFFFFFFFF:012x}"
 
 
-def _free(card: SimulatedCard, place: str) -> SimulatedDrive:
-    disk = card.disk(place)
+def _free(card: SimulatedCard, position: str) -> SimulatedDrive:
+    disk = card.disk(position)
     if disk is None:
-        raise RefusalError(NOT_FOUND, f"drive {place} not found")
+        raise RefusalError(NOT_FOUND, f"drive {position} not found")
     if disk.state == FOREIGN:
         raise RefusalError(INCOMPLETE, "Incomplete foreign configuration")
     if disk.state != GOOD:

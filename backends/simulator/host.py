@@ -17,8 +17,8 @@ from backends.errors import NotFoundError, RaidbenchError, ToolFailedError, Tool
 from backends.host import MADE_UP, Command, Completed, FileStat, FilesystemSpace, Process
 from backends.simulator.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.simulator.fio.start import start
-from backends.simulator.hung_disk import given_up, seconds_of
-from backends.simulator.kernel.machine import COUNTING, counting, kernel
+from backends.simulator.hung_disk import stall_error, wait_seconds
+from backends.simulator.kernel.machine import COUNTER_FOLDERS, counter_files, kernel
 from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.profiles import HOSTS
 from backends.simulator.programs import (
@@ -65,7 +65,7 @@ class SimulatedHost(SyntheticHost):
         """
         self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
         self._speed = max(speed, 0.01)
-        self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
+        self._folders = {*_FOLDERS, *(part for folder in folders for part in _parent_folders(folder))}
         self._kernel: tuple[object, SimulatedSysfs] | None = None
         self._paths: _Tree = {}
         self._listed: dict[str, tuple[str, ...]] = {}
@@ -94,20 +94,20 @@ class SimulatedHost(SyntheticHost):
 
         Raises ToolMissingError, ToolTimeoutError, StorageError, InvalidValueError.
         """
-        with self._alone(command.argv[0]) as alone:
-            said = self._said(command) if alone else SimulatedOutput(text=ANOTHER, code=1)
-            waits = seconds_of(self._file.rack, command)
-            said = replace(said, seconds=said.seconds + waits)
-            patience = said.seconds if command.mutates else min(said.seconds, command.timeout)
+        with self._exclusive_run(command.argv[0]) as alone:
+            output = self._answer(command) if alone else SimulatedOutput(text=ANOTHER, code=1)
+            waits = wait_seconds(self._file.rack, command)
+            output = replace(output, seconds=output.seconds + waits)
+            patience = output.seconds if command.mutates else min(output.seconds, command.timeout)
             stall = command.stall if waits and not command.mutates else None
             await asyncio.sleep((patience if stall is None else min(patience, stall)) / self._speed)
         if stall is not None and stall < patience:
-            raise given_up(self._file.rack, command)
-        if patience < said.seconds:
+            raise stall_error(self._file.rack, command)
+        if patience < output.seconds:
             raise ToolTimeoutError(f"{command.argv[0]} gave no answer in {command.timeout:g} s.")
-        return Completed(returncode=said.code, stdout=said.text, stderr="", seconds=said.seconds)
+        return Completed(returncode=output.code, stdout=output.text, stderr="", seconds=output.seconds)
 
-    def _said(self, command: Command) -> SimulatedOutput:
+    def _answer(self, command: Command) -> SimulatedOutput:
         args, path = command.argv[1:], command.argv[0]
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
@@ -122,14 +122,14 @@ class SimulatedHost(SyntheticHost):
             case tool:
                 return disks_output(tool, args, self._linux())
 
-    def _alone(self, path: str) -> AbstractContextManager[bool]:
+    def _exclusive_run(self, path: str) -> AbstractContextManager[bool]:
         """Whether a program that gives up beside another of its kind is the only one."""
         program = self._program(path)
         return self._file.alone_with(Path(path).name) if program and program.lonely else nullcontext(True)
 
     def _program(self, path: str) -> VendorProgram | None:
         """The vendor's program at a path, where it is installed."""
-        program = next((other_program for other_program in PROGRAMS.values() if other_program.path == path), None)
+        program = next((candidate for candidate in PROGRAMS.values() if candidate.path == path), None)
         return program if program is not None and program.there(self._file.rack) else None
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
@@ -148,19 +148,19 @@ class SimulatedHost(SyntheticHost):
                 speed=self._speed,
                 counts=self._counts,
                 ended=self._keep_counts,
-                worn=self._battery_fails,
+                worn=self._fail_battery,
             )
 
-    def _counted(self) -> str:
+    def _disk_counters(self) -> str:
         """What the kernel counted of every disk, what runs now included."""
         nodes = self._linux()
-        matches = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
-        last = {disk: name for name, disk in matches.items()}  # a partitioned disk keeps its data on its last partition
+        disks = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
+        last = {disk: name for name, disk in disks.items()}  # a partitioned disk keeps its data on its last partition
         before, now = (
-            dict(each) | {name: each[disk] for disk, name in last.items() if disk in each}
-            for each in (self._file.rack.totals, self._counts.totals)
+            dict(totals) | {name: totals[disk] for disk, name in last.items() if disk in totals}
+            for totals in (self._file.rack.totals, self._counts.totals)
         )
-        return diskstats({name: nodes.nodes[f"/dev/{name}"].devno or "" for name in matches}, before, now)
+        return diskstats({name: nodes.nodes[f"/dev/{name}"].devno or "" for name in disks}, before, now)
 
     def _keep_counts(self) -> None:
         """A job is over: what it did is part of the rack."""
@@ -170,7 +170,7 @@ class SimulatedHost(SyntheticHost):
                 rack.note_cached(self._counts.caches)
                 self._counts.move_to(rack.totals)
 
-    def _battery_fails(self, number: int) -> None:
+    def _fail_battery(self, number: int) -> None:
         """From now on a card's cache does not survive a power cut."""
         with self._file.changing() as rack:
             for card in rack.cards:
@@ -189,9 +189,9 @@ class SimulatedHost(SyntheticHost):
 
     def _tree(self) -> _Tree:
         """Every path, word by word."""
-        simulated_sysfs = self._linux()
+        sysfs = self._linux()
         if not self._paths:
-            for path in (*simulated_sysfs.files, *simulated_sysfs.links, *simulated_sysfs.mute):
+            for path in (*sysfs.files, *sysfs.links, *sysfs.mute):
                 at = self._paths
                 for word in path.split("/"):
                     at = at.setdefault(word, {})
@@ -200,17 +200,17 @@ class SimulatedHost(SyntheticHost):
     async def read(self, path: str) -> str | None:
         """A file's text."""
         if path == DISKSTATS:
-            return self._counted()
+            return self._disk_counters()
         return (await self.read_many((path,))).get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Texts of those that are there."""
         files = self._linux().files
         running = self._counts.caches
-        if running and any(path.startswith(COUNTING) for path in paths):
+        if running and any(path.startswith(COUNTER_FOLDERS) for path in paths):
             rack = self._file.rack
             rack.note_cached(running)
-            files = {**files, **counting(rack)}
+            files = {**files, **counter_files(rack)}
         return {path: files[path] for path in paths if path in files}
 
     async def write(self, path: str, text: str) -> None:
@@ -251,12 +251,12 @@ class SimulatedHost(SyntheticHost):
         with self._file.changing() as rack:
             write_queue(rack, name, key, text, queue, tags)
 
-    def _cached(self, args: Sequence[str]) -> tuple[str, str] | None:
+    def _cached(self, folders: Sequence[str]) -> tuple[str, str] | None:
         """Kernel name and file of what a path says of a bcache device or its cache set."""
         for name, device in self._file.rack.bcache.items():
             for folder in (["", "sys", "block", name, "bcache"], ["", "sys", "fs", "bcache", device.set_uuid]):
-                if args[: len(folder)] == folder:
-                    return name, "/".join(args[len(folder) :])
+                if folders[: len(folder)] == folder:
+                    return name, "/".join(folders[len(folder) :])
         return None
 
     def _own_drive(self, address: str) -> str | None:
@@ -302,7 +302,7 @@ class SimulatedHost(SyntheticHost):
                 for name in ([word] if fits is None else filter(fits, tree))
                 if name in tree
             ]
-        return tuple(sorted("/".join(args) for args, _ in fitting))
+        return tuple(sorted("/".join(path) for path, _ in fitting))
 
     async def link(self, path: str) -> str | None:
         """Where it leads."""
@@ -341,8 +341,8 @@ class SimulatedHost(SyntheticHost):
         rack = self._file.rack
         vendors = {name: program.path for name, program in PROGRAMS.items() if program.there(rack)}
         paths = {**SYSTEM_PATHS, **vendors}
-        known = set(paths.values())
-        return next((paths.get(name, name) for name in names if name in paths or name in known), None)
+        installed = set(paths.values())
+        return next((paths.get(name, name) for name in names if name in paths or name in installed), None)
 
 
 def _queue_of(files: Mapping[str, str], name: str) -> dict[str, str]:
@@ -351,12 +351,12 @@ def _queue_of(files: Mapping[str, str], name: str) -> dict[str, str]:
     return {path.removeprefix(start): text for path, text in files.items() if path.startswith(start)}
 
 
-def _up(folder: str) -> list[str]:
+def _parent_folders(folder: str) -> list[str]:
     """A folder and all above it."""
-    matches = [posixpath.normpath(folder)]
-    while matches[-1] not in ("/", "", "."):
-        matches.append(posixpath.dirname(matches[-1]))
-    return matches
+    folders = [posixpath.normpath(folder)]
+    while folders[-1] not in ("/", "", "."):
+        folders.append(posixpath.dirname(folders[-1]))
+    return folders
 
 
 def _text(path: Path) -> str | None:

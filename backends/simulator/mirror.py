@@ -31,7 +31,7 @@ class MirrorLoad:
     """Latency of one of its own requests with nothing else in flight."""
 
 
-def halves(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, MirrorLoad] | None:
+def mirror_loads(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, MirrorLoad] | None:
     """The load of both drives; None where the layout is no such mirror."""
     costs = _costs(layout, work)
     if costs is None:
@@ -54,13 +54,13 @@ def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
     costs = _costs(layout, work)
     if costs is None:
         return None
-    (reads, writes), (other_reads, other_writes) = costs
-    share, rest = _read_shares(layout, work, reads, other_reads)
+    (reads, writes), (second_reads, second_writes) = costs
+    share, rest = _read_shares(layout, work, reads, second_reads)
     passed = 2.0 if layout.level is Level.RAID10 and work.sequential else 1.0  # each passes over what the other reads
-    stations = share * reads.together * passed, rest * other_reads.together * passed
-    read = Demand(stations, share * reads.alone + rest * other_reads.alone, max(stations))
-    both = writes.together, other_writes.together
-    return read, Demand(both, max(writes.alone, other_writes.alone), max(both))
+    stations = share * reads.together * passed, rest * second_reads.together * passed
+    read = Demand(stations, share * reads.alone + rest * second_reads.alone, max(stations))
+    both = writes.together, second_writes.together
+    return read, Demand(both, max(writes.alone, second_writes.alone), max(both))
 
 
 def disk_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:

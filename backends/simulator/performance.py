@@ -148,8 +148,8 @@ def of_striped(array: MdArray, model: str, software: SoftwareType | None = None)
         card=None,
         drive=DRIVES[model],
         level=Level(array.level),
-        drives=len(array.members) - array.lost,
-        degraded=array.lost,
+        drives=len(array.members) - array.missing,
+        degraded=array.missing,
         strip_bytes=array.chunk or 65536,
         size_bytes=array.size_bytes,
         software=software,
@@ -161,7 +161,7 @@ def of_striped(array: MdArray, model: str, software: SoftwareType | None = None)
 def of_nested(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
     """Stripes over md arrays that are alike; `below`: the first of them."""
     level = {Level.RAID5: Level.RAID50, Level.RAID6: Level.RAID60, Level.RAID1: Level.RAID10}.get(below.level)
-    lost = sum(array.lost for array in inner)
+    lost = sum(array.missing for array in inner)
     return replace(
         below,
         level=level or below.level,

@@ -14,7 +14,7 @@ from backends.simulator.calibration import DRIVES, SOFTWARE, DriveType
 from backends.simulator.controller import SimulatedCard
 from backends.simulator.disk import MultipathDisk
 from backends.simulator.fusionio import IoMemory
-from backends.simulator.hung_disk import slowed
+from backends.simulator.hung_disk import slow_down
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
 from backends.simulator.md_array import SAFE_MODE_MS, MdArray
 from backends.simulator.queueing_model import WorkloadTarget
@@ -119,7 +119,7 @@ class Rack:
         """A cache by itself: what it writes out while no job runs on it."""
         layout = self.layout(name) if counts.dirty_bytes > 0 else None
         if layout is not None and layout.cache is not None:
-            counts.rest(layout.cache, layout.size_bytes, self.now())
+            counts.write_out_idle(layout.cache, layout.size_bytes, self.now())
 
     def logical_volumes(self) -> Iterator[LvmVolume]:
         """Every volume of LVM."""
@@ -202,9 +202,9 @@ class Rack:
 
     def arc_counts(self) -> CacheCounts:
         """What the ARC holds and has counted, of all that lies on pools."""
-        each = [counts for name, counts in self.caches.items() if self.dataset(name) is not None]
+        pool_counts = [counts for name, counts in self.caches.items() if self.dataset(name) is not None]
         keys = ("held_bytes", "read_hits", "read_misses", "write_misses")
-        return CacheCounts(**{key: sum(getattr(cache_counts, key) for cache_counts in each) for key in keys})
+        return CacheCounts(**{key: sum(getattr(counts, key) for counts in pool_counts) for key in keys})
 
     def dataset(self, name: str) -> tuple[ZfsPool, Dataset] | None:
         """A dataset by its name, a volume by its kernel name too, with its pool."""
@@ -234,7 +234,7 @@ class Rack:
         for _, unit in self.units():
             unit.content = None if unit.device == name else unit.content
         for tool, cards in self.smart.items():
-            self.smart[tool] = tuple(card.emptied(f"/dev/{name}") for card in cards)
+            self.smart[tool] = tuple(card.without_content(f"/dev/{name}") for card in cards)
 
     def forget_disk(self, name: str) -> None:
         """A disk is no longer there: neither what was set on it nor what was counted of it is the next one's."""
@@ -278,7 +278,7 @@ class Rack:
         own = self.drive(name)
         if own is None:
             return None
-        own = slowed(self, name, own)
+        own = slow_down(self, name, own)
         through = self.queues.get(name, {}).get("cache_type") == "write through"
         return WorkloadTarget(
             card=None, drive=own, drive_cache="off" if through else "default", size_bytes=own.size_bytes
@@ -320,7 +320,7 @@ class Rack:
         striped = array.level == "raid10" and array.arrangement != "near" and alike
         if striped or len(drives) != 2 or array.level not in ("raid1", "raid10"):
             return performance.of_striped(array, drives[0].model, SOFTWARE.get(self.name))
-        spared = array.flagged("write_mostly") if array.level == "raid1" else set[str]()
+        spared = array.members_flagged("write_mostly") if array.level == "raid1" else set[str]()
         kept = [member.name not in spared for member in array.members]
         return WorkloadTarget(
             card=None,
@@ -338,7 +338,7 @@ class Rack:
         fast = self.layout(volume.fast_place) if volume.fast_place else None
         if slow is None or fast is None:
             return None if slow is None else replace(slow, size_bytes=volume.size_bytes)
-        return volume.counts.within(performance.of_cached_volume(volume, slow, fast))
+        return volume.counts.applied_to(performance.of_cached_volume(volume, slow, fast))
 
     def _on_bcache(self, name: str) -> WorkloadTarget | None:
         """A bcache device: its disk, and its cache while there is one."""
@@ -346,7 +346,7 @@ class Rack:
         slow, fast = self.layout(device.backing), self.layout(device.cache)
         if slow is None or fast is None or not device.attached:
             return slow
-        return self.cache_counts(name).within(performance.of_bcache(device, slow, fast))
+        return self.cache_counts(name).applied_to(performance.of_bcache(device, slow, fast))
 
     def _on_pool(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> WorkloadTarget | None:
         """A filesystem or a volume, on the mirrors of its pool."""
@@ -361,10 +361,10 @@ class Rack:
             halves=(drives[0], drives[1]) if len(drives) == 2 else None,
             size_bytes=pool.size_bytes,
         )
-        name = next(key for key, one in pool.datasets.items() if one is dataset)
+        name = next(key for key, candidate in pool.datasets.items() if candidate is dataset)
         most = 0 if self.zfs is None else self.zfs.c_max
         layout = performance.of_dataset(pool, name, vdevs, record or pool.record_bytes(name), most)
-        return self.cache_counts(dataset.node or name).within(layout)
+        return self.cache_counts(dataset.node or name).applied_to(layout)
 
     def restart(self, *, without: str | None = None) -> None:
         """Reboot: keys that waited for it are active, kernel settings are lost. `without`: an option to forget."""

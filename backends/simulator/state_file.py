@@ -36,14 +36,14 @@ from backends.simulator.zfs.pool import Dataset, ZfsPool
 from backends.version import program_version
 
 
-def dumped(rack: Rack) -> dict[str, Any]:
+def rack_data(rack: Rack) -> dict[str, Any]:
     """The rack as JSON."""
     data = asdict(replace(rack, clock=time.time))  # a clock of its own would be copied with all that it hangs from
     del data["clock"]
     return {"format": FORMATS[FileFormat.RACK], "program": program_version(), **data}
 
 
-def loaded(data: dict[str, Any]) -> Rack:
+def rack_from_data(data: dict[str, Any]) -> Rack:
     """Return the rack out of what `dumped` gave. Raises InvalidValueError, NewerError."""
     try:
         require_known(FileFormat.RACK, data["format"], data.get("program"), "The simulated rack")
@@ -156,9 +156,9 @@ class RackFile:
         """The rack as it is now, whoever changed it last. Raises StorageError, InvalidValueError."""
         mark = self._mark()
         if self._rack is None or mark != self._seen:
-            found = self._read()
-            clock = None if found is None else self._now
-            self._rack = found if found is not None else self._make()
+            stored = self._read()
+            clock = None if stored is None else self._now
+            self._rack = stored if stored is not None else self._make()
             if clock is not None or self._speed != 1.0:
                 self._rack.clock = self._now
             self._seen = mark
@@ -168,7 +168,7 @@ class RackFile:
     @contextmanager
     def changing(self) -> Iterator[Rack]:
         """The rack for changing it: nobody else does meanwhile, and it is on disk afterwards. Raises StorageError."""
-        with self._alone():
+        with self._lock():
             rack = self.rack
             try:
                 yield rack
@@ -216,24 +216,24 @@ class RackFile:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise self._unusable("read", error) from error
+            raise self._storage_error("read", error) from error
         except (ValueError, RecursionError) as error:
-            raise self._broken(error) from error
+            raise self._invalid_state(error) from error
         if not isinstance(data, dict):
-            raise self._broken(ValueError("no object"))
+            raise self._invalid_state(ValueError("no object"))
         try:
-            return loaded(data)
+            return rack_from_data(data)
         except InvalidValueError as error:
-            raise self._broken(error) from error
+            raise self._invalid_state(error) from error
 
-    def _unusable(self, verb: str, error: OSError) -> StorageError:
+    def _storage_error(self, verb: str, error: OSError) -> StorageError:
         return StorageError(
             f"The state of the simulated rack cannot be {verb}: {error.strerror}.",
             hint=f"Check {self._path}, or set RAIDBENCH_STATE_DIR to a folder of your own.",
             evidence=str(error),
         )
 
-    def _broken(self, error: Exception) -> InvalidValueError:
+    def _invalid_state(self, error: Exception) -> InvalidValueError:
         return InvalidValueError(
             f"{self._path} is no simulated rack that this version understands.",
             hint="Remove it, or start with --demo-reset: the rack is then as new.",
@@ -245,13 +245,13 @@ class RackFile:
             return
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_file(self._path, indented(dumped(rack)) + "\n", mode=0o666)
+            replace_file(self._path, indented(rack_data(rack)) + "\n", mode=0o666)
         except OSError as error:
-            raise self._unusable("written", error) from error
+            raise self._storage_error("written", error) from error
         self._seen = self._mark()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         if self._path is None:
             yield
             return

@@ -22,7 +22,7 @@ class Stalls:
         self._coming = iter(windows)
         self._next = next(self._coming, None)
 
-    def during(self, begin: float, end: float) -> tuple[float, list[float]]:
+    def answered_share(self, begin: float, end: float) -> tuple[float, list[float]]:
         """Of the seconds from `begin` to `end` the share that is answered, and lengths of the pauses that end in it.
 
         Asked for one interval after the other.
@@ -38,7 +38,7 @@ class Stalls:
         return (1.0 - still / (end - begin) if end > begin else 1.0), over
 
 
-def bursts(pace: float, chance: random.Random) -> Stalls:
+def uneven_stalls(pace: float, chance: random.Random) -> Stalls:
     """Of a device that works `pace` times as fast as on average, and then not at all, over and over."""
     return Stalls(_pauses(pace, chance), pace=pace)
 

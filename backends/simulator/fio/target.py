@@ -13,7 +13,7 @@ from backends.simulator.fio.counters import RunCounters
 from backends.simulator.fio.document import Json, Moment, disk_entry, job_entry
 from backends.simulator.fio.job import FioJob
 from backends.simulator.fio.latency import latencies
-from backends.simulator.fio.stalls import Stalls, bursts
+from backends.simulator.fio.stalls import Stalls, uneven_stalls
 from backends.simulator.queueing_model import Direction, PredictedPerformance
 
 RUN_SPREAD = 0.007
@@ -63,7 +63,7 @@ class SimulatedTarget:
         """Seconds of fio before which it cannot end."""
         if held:
             still = (0.0, held)
-        self._stalls = Stalls([still]) if still else bursts(burst, self._chance) if burst > 1 else Stalls()
+        self._stalls = Stalls([still]) if still else uneven_stalls(burst, self._chance) if burst > 1 else Stalls()
         self._late: Counter[int] = Counter()
 
     @property
@@ -106,10 +106,10 @@ class SimulatedTarget:
         held = self.job.rate_iops > 0
         if held:
             pace = min(pace, 1.0)
-        answering, over = self._stalls.during(elapsed, elapsed + seconds)
+        answering, over = self._stalls.answered_share(elapsed, elapsed + seconds)
         # What was in flight when the device stopped answering comes back when it does again, and took that long.
-        for each in over:
-            self._late[bucket_of(round(each * 1e9))] += self.job.depth * self.job.numjobs
+        for pause in over:
+            self._late[bucket_of(round(pause * 1e9))] += self.job.depth * self.job.numjobs
         if not timed:
             self._late.clear()
         pace *= self._stalls.pace * self.share
@@ -177,7 +177,7 @@ class SimulatedTarget:
             ios = min(ios, math.ceil(left / block))
         counts = None
         if timed:
-            late = self._come_back(ios)
+            late = self._take_late(ios)
             counts = self._latencies(direction, ios - late.total(), pace)
             counts.update(late)
         counters.add(ios, moved, counts, seconds)
@@ -185,7 +185,7 @@ class SimulatedTarget:
     def _latencies(self, direction: Direction, count: int, pace: float) -> Counter[int]:
         """Of so many requests; what a cache answers and what it does not are two kinds."""
         counts: Counter[int] = Counter()
-        *first, last = direction.ways
+        *first, last = direction.request_classes
         for way in first:
             some = min(count - counts.total(), int(count * way.share + self._chance.random()))
             counts.update(latencies(some, way.mean_us * 1000 / pace, way.spread, way.tail, self._chance))
@@ -193,7 +193,7 @@ class SimulatedTarget:
         counts.update(latencies(rest, last.mean_us * 1000 / pace, last.spread, last.tail, self._chance))
         return counts
 
-    def _come_back(self, count: int) -> Counter[int]:
+    def _take_late(self, count: int) -> Counter[int]:
         """Those of the next `count` requests that a pause made late, by the bucket of their latency."""
         counts: Counter[int] = Counter()
         for bucket in list(self._late):

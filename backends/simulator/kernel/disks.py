@@ -13,7 +13,7 @@ from backends.simulator.fusionio import IoMemory
 from backends.simulator.kernel.chassis import AHCI_HOST, CHASSIS, Chassis, folder_of
 from backends.simulator.kernel.tree import (
     SimulatedSysfs,
-    built_on,
+    member_record,
     put_content,
     put_disk,
     put_node,
@@ -22,7 +22,7 @@ from backends.simulator.kernel.tree import (
 )
 from backends.simulator.lvm.volumes import DmNode, LvmGroup, LvmVolume
 from backends.simulator.md_array import MdArray
-from backends.simulator.mdadm import spelled
+from backends.simulator.mdadm import mdadm_uuid
 from backends.simulator.queue import CACHE, CAN_QUEUE, TAGS
 from backends.simulator.rack import Rack
 from backends.simulator.smartarray.cards import SmartCard, SmartVolume
@@ -32,7 +32,7 @@ from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
 def put_nvme(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
+    sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
 ) -> None:
     """A namespace."""
     if drive is None:
@@ -51,15 +51,15 @@ def put_nvme(
         "mq/0/nr_tags": "1023",
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
-    record = ["E:ID_BUS=nvme", *built_on(rack, name)]
+    put_disk(sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
+    record = ["E:ID_BUS=nvme", *member_record(rack, name)]
     if name in rack.lying:
-        record += put_content(simulated_sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+        record += put_content(sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
+    sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
 
 
 def put_sata(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
+    sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
 ) -> None:
     """A drive at a port of the mainboard, or of the HBA."""
     if drive is None:
@@ -84,23 +84,23 @@ def put_sata(
         "mq/0/nr_tags": "32",
     }
     folder = f"{folder}/target{address[:-2]}/{address}/block/{name}"
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=True)
-    simulated_sysfs.files |= {
+    put_disk(sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=True)
+    sysfs.files |= {
         f"/sys/class/scsi_disk/{address}/cache_type": rack.queues.get(name, {}).get(CACHE, "write back"),
     }
     if not CHASSIS[rack.name].hba:
         host = f"/sys/class/scsi_host/host{AHCI_HOST + number}"
-        simulated_sysfs.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
+        sysfs.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
     record = [
         f"E:ID_SERIAL_SHORT={serial}",
         f"E:ID_WWN=0x{wwn}",
         f"E:ID_PATH={path}",
         "E:ID_BUS=ata",
-        *built_on(rack, name),
+        *member_record(rack, name),
     ]
     if name in rack.lying:
-        record += put_content(simulated_sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+        record += put_content(sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
+    sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
 
 
 def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
@@ -113,7 +113,7 @@ def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
     return f"{AHCI_HOST}:0:{number}:0", folder, f"pci-{chassis.hba}-sas-phy{number}-lun-0"
 
 
-def put_flash(simulated_sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
+def put_flash(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
     """The block device of an ioMemory module, while it is attached."""
     if not (module.driver and module.attached):
         return
@@ -128,13 +128,11 @@ def put_flash(simulated_sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> 
         "mq/0/nr_tags": "1024",
     }
     folder = f"{folder_of(f'0000:{module.pci}')}/block/{name}"
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
-    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
+    put_disk(sysfs, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
+    sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
 
 
-def put_volume(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]
-) -> None:
+def put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]) -> None:
     """The disk that a volume is to the kernel, its partitions and its mount."""
     name = volume.device
     major, minor = scsi_number(name)
@@ -157,9 +155,9 @@ def put_volume(
         "mq/0/nr_tags": str(TAGS),
     }
     spinning = not card.on_flash(volume)
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=spinning, flushes=volume.writes_back(card.protected))
+    put_disk(sysfs, rack, name, folder, own, rotational=spinning, flushes=volume.writes_back(card.protected))
     caching = "write back" if volume.writes_back(card.protected) else "write through"
-    simulated_sysfs.files |= {
+    sysfs.files |= {
         f"/sys/class/scsi_disk/{address}/cache_type": caching,
         f"/sys/class/scsi_host/host{card.host}/proc_name": "megaraid_sas",
         f"/sys/class/scsi_host/host{card.host}/can_queue": str(CAN_QUEUE),
@@ -171,8 +169,8 @@ def put_volume(
         "E:ID_BUS=scsi",
     ]
     if volume.content is not None:
-        record += put_content(simulated_sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+        record += put_content(sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
+    sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
 def _identified(card: SimulatedCard) -> tuple[str, str]:
@@ -184,7 +182,7 @@ def _identified(card: SimulatedCard) -> tuple[str, str]:
 
 
 def put_logical_drive(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume, mounts: list[str]
+    sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume, mounts: list[str]
 ) -> None:
     """The same of a Smart Array or Adaptec card: smartpqi shows them on channel 1 by LUN, aacraid on 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
@@ -211,15 +209,15 @@ def put_logical_drive(
         record += [f"E:ID_WWN_WITH_EXTENSION=0x{volume.wwn}", f"E:ID_SCSI_SERIAL={card.serial}"]
     elif volume.serial:
         record += [f"E:ID_SCSI_SERIAL={volume.serial}"]
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=not card.flash(volume.group), flushes=False)
-    simulated_sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
+    put_disk(sysfs, rack, name, folder, own, rotational=not card.flash(volume.group), flushes=False)
+    sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
     if volume.content is not None:
-        record += put_content(simulated_sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+        record += put_content(sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
+    sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
 def put_unit(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]
+    sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]
 ) -> None:
     """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
     name = unit.device or ""
@@ -240,22 +238,22 @@ def put_unit(
         "mq/0/nr_tags": str(TAGS),
     }
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi", f"E:ID_SCSI_SERIAL={unit.serial}"]
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=True, flushes=False)
-    simulated_sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
+    put_disk(sysfs, rack, name, folder, own, rotational=True, flushes=False)
+    sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
     if unit.content is not None:
-        record += put_content(simulated_sysfs, name, own["dev"], unit.size_bytes, unit.content, folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+        record += put_content(sysfs, name, own["dev"], unit.size_bytes, unit.content, folder, mounts)
+    sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
-def put_pathed(simulated_sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
+def put_pathed(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
     """All of one disk."""
     layout = rack.layout(disk.device)
     if layout is None:
         return
     spinning, size = layout.drive.media is Media.HDD, str(layout.size_bytes // 512)
     for at, name in enumerate(disk.paths):
-        _put_path(simulated_sysfs, rack, disk, at, size=size, spinning=spinning)
-        simulated_sysfs.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
+        _put_path(sysfs, rack, disk, at, size=size, spinning=spinning)
+        sysfs.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
     number = disk.device.removeprefix("dm-")
     own = {
         "dev": f"254:{number}",
@@ -269,16 +267,14 @@ def put_pathed(simulated_sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk)
         "mq/0/nr_tags": "2048",
     }
     folder = f"/sys/devices/virtual/block/{disk.device}"
-    put_disk(simulated_sysfs, rack, disk.device, folder, own, rotational=spinning, flushes=not spinning)
-    put_node(simulated_sysfs, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
+    put_disk(sysfs, rack, disk.device, folder, own, rotational=spinning, flushes=not spinning)
+    put_node(sysfs, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
     for name in disk.paths:
-        simulated_sysfs.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
-    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:DM_NAME={disk.alias}\nE:DM_UUID={own['dm/uuid']}"
+        sysfs.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
+    sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:DM_NAME={disk.alias}\nE:DM_UUID={own['dm/uuid']}"
 
 
-def _put_path(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size: str, spinning: bool
-) -> None:
+def _put_path(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size: str, spinning: bool) -> None:
     name, host = disk.paths[at], disk.hosts[at]
     major, minor = scsi_number(name)
     address = f"{host}:0:0:{disk.lun}" if disk.transport == "rport" else f"{host}:0:{disk.lun}:0"
@@ -299,21 +295,19 @@ def _put_path(
         "device/queue_depth": "32",
         "mq/0/nr_tags": "2048",
     }
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=spinning, flushes=not spinning)
-    simulated_sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(
-        CACHE, "write back"
-    )
+    put_disk(sysfs, rack, name, folder, own, rotational=spinning, flushes=not spinning)
+    sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(CACHE, "write back")
     serial = f"E:ID_SERIAL_SHORT={DRIVES[disk.model].vendor[:1]}{disk.wwn[-8:].upper()}" if disk.model else ""
     record = [f"E:ID_WWN_WITH_EXTENSION=0x{disk.wwn}", "E:ID_BUS=scsi", "E:ID_FS_TYPE=mpath_member", serial]
-    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(filter(None, record))
+    sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(filter(None, record))
 
 
-def put_array(simulated_sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
+def put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
     """An array of the kernel's RAID driver, and how it hangs together with its members."""
     name, now = array.name, rack.now()
     number = f"9:{name.removeprefix('md')}"
     put_stacked(
-        simulated_sysfs,
+        sysfs,
         rack,
         name,
         number,
@@ -323,9 +317,9 @@ def put_array(simulated_sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> No
         own={f"md/{key}": text for key, text in array.files(now).items()},
         below=tuple(member.name for member in array.members),
     )
-    record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": spelled(array.uuid), "MD_NAME": array.label}
-    lines = [*(f"E:{key}={text}" for key, text in record.items()), *built_on(rack, name)]
-    simulated_sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(lines)
+    record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": mdadm_uuid(array.uuid), "MD_NAME": array.label}
+    lines = [*(f"E:{key}={text}" for key, text in record.items()), *member_record(rack, name)]
+    sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(lines)
 
 
 def mdstat(rack: Rack) -> str:
@@ -341,7 +335,7 @@ _LISTED = 70
 """Sequence numbers of their disks begin here."""
 
 
-def put_group(simulated_sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
+def put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
     """All volumes of a group, and its mark on the physical volumes."""
     for volume in group.volumes:
         for node in _from_beneath(volume.nodes(rack.now())):
@@ -350,7 +344,7 @@ def put_group(simulated_sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> N
             fields = {"dm/name": group.dm_name(node), "dm/uuid": group.dm_uuid(node), "dm/suspended": "0"}
             ahead = volume.queue_sectors if own else 256
             folder = put_stacked(
-                simulated_sysfs,
+                sysfs,
                 rack,
                 name,
                 number,
@@ -362,17 +356,17 @@ def put_group(simulated_sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> N
             )
             aliases = [f"mapper/{fields['dm/name']}", *([f"{group.name}/{node.name}"] if own else [])]
             for alias in aliases:
-                put_node(simulated_sysfs, alias, name, folder, number)
-                simulated_sysfs.links[f"/dev/{alias}"] = f"/dev/{name}"
+                put_node(sysfs, alias, name, folder, number)
+                sysfs.links[f"/dev/{alias}"] = f"/dev/{name}"
             record = [f"E:DM_NAME={fields['dm/name']}", f"E:DM_UUID={fields['dm/uuid']}"]
             record += [f"E:DM_VG_NAME={group.name}", f"E:DM_LV_NAME={volume.name}"] if own else []
-            simulated_sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(record)
-    simulated_sysfs.files[f"/etc/lvm/backup/{group.name}"] = f"# Generated by LVM2\n{group.name} {{\n}}"
-    for place in group.places:
-        devno = simulated_sysfs.files[f"/sys/block/{place}/dev"]
+            sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(record)
+    sysfs.files[f"/etc/lvm/backup/{group.name}"] = f"# Generated by LVM2\n{group.name} {{\n}}"
+    for member in group.places:
+        devno = sysfs.files[f"/sys/block/{member}/dev"]
         path = f"/run/udev/data/b{devno}"
-        marks = ("E:ID_FS_TYPE=LVM2_member", f"E:ID_FS_UUID={group.uuid_of(place)}")
-        simulated_sysfs.files[path] = "\n".join(filter(None, (simulated_sysfs.files.get(path, ""), *marks)))
+        marks = ("E:ID_FS_TYPE=LVM2_member", f"E:ID_FS_UUID={group.uuid_of(member)}")
+        sysfs.files[path] = "\n".join(filter(None, (sysfs.files.get(path, ""), *marks)))
 
 
 def _from_beneath(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
@@ -403,28 +397,28 @@ _ZVOL_QUEUE = {
 """What OpenZFS 2.1 gives the queue of a volume, which takes requests as they come (os/linux/zfs/zvol_os.c)."""
 
 
-def put_pools(simulated_sysfs: SimulatedSysfs, rack: Rack, mounts: list[str]) -> None:
+def put_pools(sysfs: SimulatedSysfs, rack: Rack, mounts: list[str]) -> None:
     """All of it."""
     if rack.zfs is None:
         return
-    simulated_sysfs.files |= rack.zfs.files(rack.arc_counts())
+    sysfs.files |= rack.zfs.files(rack.arc_counts())
     at = 0
     for pool in rack.pools.values():
-        simulated_sysfs.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"
+        sysfs.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"
         for name, dataset in pool.datasets.items():
             if dataset.kind == VOLUME:
-                _put_volume(simulated_sysfs, rack, name, dataset)
+                _put_volume(sysfs, rack, name, dataset)
             elif dataset.mountpoint:
                 at += 1
                 where = f"0:{40 + at} / {dataset.mountpoint} rw,relatime shared:{400 + at}"
                 mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
 
 
-def _put_volume(simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
+def _put_volume(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
     number = int(dataset.node.removeprefix("zd"))
     devno = f"{_ZVOL_MAJOR}:{number}"
     put_stacked(
-        simulated_sysfs,
+        sysfs,
         rack,
         dataset.node,
         devno,
@@ -434,8 +428,8 @@ def _put_volume(simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, dataset:
         own={},
         below=(),
     )
-    simulated_sysfs.files[f"/run/udev/data/b{devno}"] = f"S:zvol/{name}"
-    simulated_sysfs.links[f"/dev/zvol/{name}"] = f"/dev/{dataset.node}"
+    sysfs.files[f"/run/udev/data/b{devno}"] = f"S:zvol/{name}"
+    sysfs.links[f"/dev/zvol/{name}"] = f"/dev/{dataset.node}"
 
 
 _CACHED_MAJOR, _CACHED_MINORS = 251, 128
@@ -445,7 +439,7 @@ _ANY = "2147483647"
 """It cuts requests itself, and sets no limit."""
 
 
-def put_bcache(simulated_sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
+def put_bcache(sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
     """A device and its cache set; the disks have to be there already."""
     name, at = device.name, int(device.name.removeprefix("bcache"))
     layout = rack.layout(name)
@@ -453,7 +447,7 @@ def put_bcache(simulated_sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice
         return
     number = f"{_CACHED_MAJOR}:{at * _CACHED_MINORS}"
     put_stacked(
-        simulated_sysfs,
+        sysfs,
         rack,
         name,
         number,
@@ -466,17 +460,17 @@ def put_bcache(simulated_sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice
         below=rack.members(name),
     )
     base, kernel_set = f"/sys/block/{name}/bcache", f"/sys/fs/bcache/{device.set_uuid}"
-    simulated_sysfs.links[base] = f"{simulated_sysfs.links[f'/sys/block/{device.backing}']}/bcache"
-    simulated_sysfs.files[f"/sys/block/{device.backing}/bcache/running"] = "1"
+    sysfs.links[base] = f"{sysfs.links[f'/sys/block/{device.backing}']}/bcache"
+    sysfs.files[f"/sys/block/{device.backing}/bcache/running"] = "1"
     if device.attached:
-        cache = f"{simulated_sysfs.links[f'/sys/block/{device.cache}']}/bcache"
-        simulated_sysfs.files |= {f"{kernel_set}/{key}": text for key, text in device.set_files().items()}
-        simulated_sysfs.links |= {
+        cache = f"{sysfs.links[f'/sys/block/{device.cache}']}/bcache"
+        sysfs.files |= {f"{kernel_set}/{key}": text for key, text in device.set_files().items()}
+        sysfs.links |= {
             f"{base}/cache": kernel_set,
             f"/sys/block/{device.cache}/bcache/set": kernel_set,
             f"{base}/cache/cache0": cache,
             f"{kernel_set}/cache0": cache,
-            f"{kernel_set}/bdev0": simulated_sysfs.links[base],
+            f"{kernel_set}/bdev0": sysfs.links[base],
         }
-    simulated_sysfs.files["/sys/fs/bcache/register"] = ""
-    simulated_sysfs.files[f"/run/udev/data/b{number}"] = f"E:CACHED_UUID={device.uuid}"
+    sysfs.files["/sys/fs/bcache/register"] = ""
+    sysfs.files[f"/run/udev/data/b{number}"] = f"E:CACHED_UUID={device.uuid}"

@@ -102,16 +102,16 @@ CARDS: Mapping[str, PciCard] = {
 """By model. Ids of the PCI ID repository and of the drivers' tables."""
 
 
-def put_functions(simulated_sysfs: SimulatedSysfs, rack: Rack) -> None:
+def put_functions(sysfs: SimulatedSysfs, rack: Rack) -> None:
     """Everything of the rack that sits on the PCI bus."""
     for card in rack.cards:
         address = f"0000:{card.bus:02x}:00.0"
-        simulated_sysfs.links[f"/sys/bus/pci/drivers/megaraid_sas/{address}"] = f"/sys/devices/{card.bus}"
-        simulated_sysfs.links[f"/sys/bus/pci/devices/{address}/driver"] = "/sys/bus/pci/drivers/megaraid_sas"
-        simulated_sysfs.files |= {f"/sys/bus/pci/devices/{address}/{name}": text for name, text in SLOT.items()}
-        simulated_sysfs.files["/sys/module/megaraid_sas/version"] = "07.719.03.00-rc1"
+        sysfs.links[f"/sys/bus/pci/drivers/megaraid_sas/{address}"] = f"/sys/devices/{card.bus}"
+        sysfs.links[f"/sys/bus/pci/devices/{address}/driver"] = "/sys/bus/pci/drivers/megaraid_sas"
+        sysfs.files |= {f"/sys/bus/pci/devices/{address}/{name}": text for name, text in SLOT.items()}
+        sysfs.files["/sys/module/megaraid_sas/version"] = "07.719.03.00-rc1"
     for address, model, hosts in _named(rack):
-        _put(simulated_sysfs, address, CARDS[model], hosts)
+        _put(sysfs, address, CARDS[model], hosts)
 
 
 def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
@@ -141,21 +141,21 @@ def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
         yield chassis.ahci, "AHCI", {port: {"can_queue": "32"} for port in ports}
 
 
-def _put(simulated_sysfs: SimulatedSysfs, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:
+def _put(sysfs: SimulatedSysfs, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:
     real = folder_of(address)
     base = f"/sys/bus/pci/devices/{address}"
     names = ("vendor", "device", "subsystem_vendor", "subsystem_device")
     texts = {**SLOT, "current_link_speed": card.speed, "max_link_speed": card.speed, "class": f"0x{card.kind}"}
     texts |= {name: f"0x{text}" for name, text in zip(names, card.ids, strict=True)}
-    simulated_sysfs.files |= {f"{base}/{name}": text for name, text in texts.items()}
-    simulated_sysfs.links |= {
+    sysfs.files |= {f"{base}/{name}": text for name, text in texts.items()}
+    sysfs.links |= {
         base: real,
         f"{base}/driver": f"/sys/bus/pci/drivers/{card.driver}",
         f"/sys/bus/pci/drivers/{card.driver}/{address}": real,
     }
     if card.version:
-        simulated_sysfs.files[f"/sys/module/{card.driver.replace('-', '_')}/version"] = card.version
+        sysfs.files[f"/sys/module/{card.driver.replace('-', '_')}/version"] = card.version
     for number, says in hosts.items():
         own = f"/sys/class/scsi_host/host{number}"
-        simulated_sysfs.links[own] = f"{real}/host{number}/scsi_host/host{number}"
-        simulated_sysfs.files |= {f"{own}/{name}": text for name, text in {"proc_name": card.driver, **says}.items()}
+        sysfs.links[own] = f"{real}/host{number}/scsi_host/host{number}"
+        sysfs.files |= {f"{own}/{name}": text for name, text in {"proc_name": card.driver, **says}.items()}

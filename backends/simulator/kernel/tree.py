@@ -78,7 +78,7 @@ def scsi_number(name: str) -> tuple[int, int]:
 
 
 def put_disk(
-    simulated_sysfs: SimulatedSysfs,
+    sysfs: SimulatedSysfs,
     rack: Rack,
     name: str,
     folder: str,
@@ -97,16 +97,16 @@ def put_disk(
     queue |= {"nr_requests": own["mq/0/nr_tags"], **rack.queues.get(name, {})}
     depth, _ = queue.pop(DEPTH, None), queue.pop(CACHE, None)
     for key, text in own.items():
-        simulated_sysfs.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
+        sysfs.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
     for key, text in queue.items():
-        simulated_sysfs.files[f"{base}/queue/{key}"] = text
-    simulated_sysfs.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
-    simulated_sysfs.links[base] = folder
-    put_node(simulated_sysfs, name, name, folder, own["dev"])
+        sysfs.files[f"{base}/queue/{key}"] = text
+    sysfs.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
+    sysfs.links[base] = folder
+    put_node(sysfs, name, name, folder, own["dev"])
 
 
 def put_stacked(
-    simulated_sysfs: SimulatedSysfs,
+    sysfs: SimulatedSysfs,
     rack: Rack,
     name: str,
     devno: str,
@@ -123,20 +123,20 @@ def put_stacked(
     """
     folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
     texts = {"dev": devno, "size": str(size_bytes // 512), "ro": "0", "removable": "0", "diskseq": str(sequence), **own}
-    simulated_sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
-    merged = {**_STACKED, **_limits(simulated_sysfs, below), **queue, **rack.queues.get(name, {})}
-    simulated_sysfs.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
-    put_mute(simulated_sysfs, name)
-    simulated_sysfs.files[f"{folder}/queue/logical_block_size"] = merged["logical_block_size"]
-    simulated_sysfs.links[base] = folder
-    put_node(simulated_sysfs, name, name, folder, devno)
+    sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
+    merged = {**_STACKED, **_limits(sysfs, below), **queue, **rack.queues.get(name, {})}
+    sysfs.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
+    put_mute(sysfs, name)
+    sysfs.files[f"{folder}/queue/logical_block_size"] = merged["logical_block_size"]
+    sysfs.links[base] = folder
+    put_node(sysfs, name, name, folder, devno)
     for member in below:
-        simulated_sysfs.links[f"{base}/slaves/{member}"] = f"/sys/block/{member}"
-        simulated_sysfs.links[f"/sys/block/{member}/holders/{name}"] = folder
+        sysfs.links[f"{base}/slaves/{member}"] = f"/sys/block/{member}"
+        sysfs.links[f"/sys/block/{member}/holders/{name}"] = folder
     return folder
 
 
-def _limits(simulated_sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
+def _limits(sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
     """What members decide: one that turns makes a disk that turns, blocks are the largest, requests the smallest.
 
     What is set on a member later moves nothing of it: its limits are stacked once, when it is put together.
@@ -144,29 +144,29 @@ def _limits(simulated_sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, 
     if not below:
         return {}
     own = {
-        key: str(decide(int(simulated_sysfs.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
+        key: str(decide(int(sysfs.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
         for key, decide in _DECIDED.items()
     }
     return {**own, "max_sectors_kb": own["max_hw_sectors_kb"]}
 
 
-def put_mute(simulated_sysfs: SimulatedSysfs, name: str) -> None:
+def put_mute(sysfs: SimulatedSysfs, name: str) -> None:
     """The file of a queue without requests of its own that cannot be read, unless it was written."""
     path = f"/sys/block/{name}/queue/{MUTE}"
-    if path not in simulated_sysfs.files:
-        simulated_sysfs.mute.add(path)
+    if path not in sysfs.files:
+        sysfs.mute.add(path)
 
 
-def put_node(simulated_sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
+def put_node(sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
     """A device node."""
-    simulated_sysfs.links[f"/sys/dev/block/{devno}"] = folder
-    simulated_sysfs.links[f"/dev/{name}"] = f"/dev/{name}"
-    simulated_sysfs.nodes[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=devno)
-    simulated_sysfs.names[f"/dev/{name}"] = disk
+    sysfs.links[f"/sys/dev/block/{devno}"] = folder
+    sysfs.links[f"/dev/{name}"] = f"/dev/{name}"
+    sysfs.nodes[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=devno)
+    sysfs.names[f"/dev/{name}"] = disk
 
 
 def put_content(
-    simulated_sysfs: SimulatedSysfs,
+    sysfs: SimulatedSysfs,
     name: str,
     number: str,
     size_bytes: int,
@@ -180,20 +180,20 @@ def put_content(
         if content.mount is not None:
             mounts.append(_mount(len(mounts), f"{major}:{minor}", content, name))
         return [*_filesystem(content)]
-    parts = [(Content(filesystem="vfat", label="EFI", uuid="7A1C-93F0", mount="/boot/efi"), _EFI)]
-    parts = parts if content.mount == "/" else []
-    parts.append((content, size_bytes - sum(size for _, size in parts) - 2 * _START))
+    partitions = [(Content(filesystem="vfat", label="EFI", uuid="7A1C-93F0", mount="/boot/efi"), _EFI)]
+    partitions = partitions if content.mount == "/" else []
+    partitions.append((content, size_bytes - sum(size for _, size in partitions) - 2 * _START))
     start = _START
-    for at, (part, size) in enumerate(parts, start=1):
+    for at, (partition, size) in enumerate(partitions, start=1):
         part_name, devno = f"{name}{'p' if name[-1].isdigit() else ''}{at}", f"{major}:{minor + at}"
         base = f"/sys/block/{name}/{part_name}"
         texts = {"dev": devno, "size": str(size // 512), "ro": "0", "partition": str(at), "start": str(start // 512)}
-        simulated_sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
-        simulated_sysfs.files[f"{folder}/{part_name}/partition"] = str(at)
-        put_node(simulated_sysfs, part_name, name, f"{folder}/{part_name}", devno)
-        simulated_sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join(_filesystem(part))
-        if part.mount is not None:
-            mounts.append(_mount(len(mounts), devno, part, part_name))
+        sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
+        sysfs.files[f"{folder}/{part_name}/partition"] = str(at)
+        put_node(sysfs, part_name, name, f"{folder}/{part_name}", devno)
+        sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join(_filesystem(partition))
+        if partition.mount is not None:
+            mounts.append(_mount(len(mounts), devno, partition, part_name))
         start += size
     return [f"E:ID_PART_TABLE_TYPE={content.table}", f"E:ID_PART_TABLE_UUID={content.uuid[::-1]}"]
 
@@ -211,7 +211,7 @@ def _mount(at: int, devno: str, content: Content, name: str) -> str:
     return f"{30 + at} 25 {where} - {content.filesystem} /dev/{name} rw"
 
 
-def built_on(rack: Rack, name: str) -> list[str]:
+def member_record(rack: Rack, name: str) -> list[str]:
     """Lines of its record: of a member of an array, whether that runs or not, and of the disks of a bcache device."""
     if (
         cached := next((device for device in rack.bcache.values() if name in (device.backing, device.cache)), None)

@@ -189,7 +189,7 @@ def add(rack: Rack, card: SimulatedCard, verb: str, args: Sequence[str]) -> list
             raise UsageFault
     if not arrays:
         raise UsageFault
-    volume.places = tuple(place for array in arrays for place in array)
+    volume.places = tuple(position for array in arrays for position in array)
     volume.per_span = len(arrays[0])
     made = firmware_rules.create(rack, card, volume, share=share)
     return [f"Adapter {card.number}: Created VD {made.number}", "", f"Adapter {card.number}: Configured the Adapter!!"]

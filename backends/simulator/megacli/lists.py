@@ -193,9 +193,9 @@ def drives(rack: Rack, card: SimulatedCard) -> list[str]:
     """`-PDList`."""
     where: dict[str, str] = {}
     for volume in card.volumes:
-        for number, place in enumerate(volume.places):
+        for number, position in enumerate(volume.places):
             span, arm = divmod(number, volume.per_span)
-            where.setdefault(place, f"{volume.group}, Span: {span}, Arm: {arm}")
+            where.setdefault(position, f"{volume.group}, Span: {span}, Arm: {arm}")
     lines = ["", f"Adapter #{card.number}", ""]
     for disk in card.disks:
         lines += [*_drive(rack, disk, where.get(disk.place)), "", "", ""]

@@ -26,7 +26,7 @@ def demo_text(rack: str) -> str:
 
 def rack_of(host: str) -> str:
     """Which rack this is the host of; "" for none."""
-    return next((name for name, known in HOSTS.items() if known == host), "")
+    return next((name for name, host_name in HOSTS.items() if host_name == host), "")
 
 
 SOUND = "sound"

@@ -39,7 +39,7 @@ def arrays_rack(clock: Clock | None = None, *, seed: int = 73) -> Rack:
     )
     if clock is not None:
         rack.clock = clock
-    rack.cards = [_modern(), _old()]
+    rack.cards = [_card_9361(), _card_9280()]
     for card in rack.cards:
         settle(rack, card)
     rack.smart = {"ssacli": (_smart_array(),), "arcconf": (_smart_raid(), _series_5())}
@@ -53,7 +53,7 @@ def _data() -> LvmGroup:
     return LvmGroup(name="data", places=[*_DATA], volumes=[mail])
 
 
-def _modern() -> SimulatedCard:
+def _card_9361() -> SimulatedCard:
     """A 9361-8i that storcli sees: six free SAS SSDs, and a drive of each kind that is not free."""
     system = disks_of(252, (10, 11), HDD, "9QG7A", 0)
     disks = disks_of(252, range(9), S1200, "Z3F07", None)
@@ -93,7 +93,7 @@ def _modern() -> SimulatedCard:
     )
 
 
-def _old() -> SimulatedCard:
+def _card_9280() -> SimulatedCard:
     """A 9280-24i4e that MegaCli alone sees: eight free SATA SSDs and nothing else."""
     return SimulatedCard(
         number=1,

@@ -61,7 +61,7 @@ def _disk(rack: Rack) -> str:
     return next(iter((*rack.nvme, *rack.sata)), "sda")
 
 
-PLANTS: Sequence[InjectedFault] = (
+FAULTS: Sequence[InjectedFault] = (
     InjectedFault(name="unreachable", change=None),
     InjectedFault(name="battery", change=_battery),
     InjectedFault(name="firmware", change=_firmware),
@@ -71,7 +71,7 @@ PLANTS: Sequence[InjectedFault] = (
 )
 
 
-def planted(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
+def faults_by_host(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
     """Which hosts of a fleet have something, by their place in it: spread out, and fewer than half."""
-    plants = PLANTS[: max(0, (len(hosts) - 1) // 2)]
+    plants = FAULTS[: max(0, (len(hosts) - 1) // 2)]
     return {hosts[len(hosts) * (at + 1) // (len(plants) + 1)]: plant for at, plant in enumerate(plants)}

@@ -38,7 +38,7 @@ def demo_rack(clock: Clock | None = None, *, seed: int = 27) -> Rack:
     )
     if clock is not None:
         rack.clock = clock
-    rack.cards = [_first(), _fast(), _lame(rack), _slow()]
+    rack.cards = [_card_9280(), _card_9361(), _degraded_card(rack), _card_84016()]
     for card in rack.cards:
         settle(rack, card)
     return rack
@@ -87,7 +87,7 @@ def _unequal(name: str, level: str, number: int) -> MdArray:
     )
 
 
-def _first() -> SimulatedCard:
+def _card_9280() -> SimulatedCard:
     """Article A: the 9280-24i4e with three SATA SSDs in RAID5 as volume 1; FastPath wants its key."""
     disks = disks_of(245, (1, 2, 3), M4, "000000001142092", 1) + disks_of(245, (8, 9), HDD, "9QG5K", 0)
     disks += disks_of(245, (4,), M4, "000000001142093", None) + disks_of(245, (10, 11, 12), HDD, "9QG6R", None)
@@ -131,7 +131,7 @@ def _first() -> SimulatedCard:
     )
 
 
-def _fast() -> SimulatedCard:
+def _card_9361() -> SimulatedCard:
     """Article E: the 9361-8i with six SAS SSDs; it refuses changes of the drive cache on SSDs, and exits with 0."""
     disks = disks_of(252, range(6), S1200, "Z3F04", 0)
     return SimulatedCard(
@@ -166,7 +166,7 @@ def _fast() -> SimulatedCard:
     )
 
 
-def _lame(rack: Rack) -> SimulatedCard:
+def _degraded_card(rack: Rack) -> SimulatedCard:
     """Article F: the RS2BL080 with eight X25-E, degraded, rebuilding, its battery failed, in use."""
     disks = disks_of(252, range(8), X25E, "CVEM0042", 0)
     lost = disks[5]
@@ -204,7 +204,7 @@ def _lame(rack: Rack) -> SimulatedCard:
     )
 
 
-def _slow() -> SimulatedCard:
+def _card_84016() -> SimulatedCard:
     """Article F: the 84016E, which only MegaCli sees, and which takes its time."""
     disks = disks_of(28, range(8), X25E, "CVEM9280", 0)
     return SimulatedCard(

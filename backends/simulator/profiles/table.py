@@ -31,11 +31,11 @@ def put(rack: Rack, states: Iterable[str]) -> None:
         if card.battery is not None and as_new.battery is not None:
             card.battery.state = "failed" if failed else as_new.battery.state
     for tool, cards in new.smart.items():
-        known = {card.number: card.battery for card in cards}
+        batteries = {card.number: card.battery for card in cards}
         rack.smart[tool] = tuple(
             replace(
                 card,
-                battery="Failed (Replace Batteries)" if failed and card.battery else known[card.number],
+                battery="Failed (Replace Batteries)" if failed and card.battery else batteries[card.number],
                 cache_problem=broken and tool == "ssacli",
             )
             for card in rack.smart[tool]

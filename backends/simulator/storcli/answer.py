@@ -33,7 +33,7 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     plain = [word for word in args if word not in ("J", "j", "nolog")]
     as_json = len(plain) != len(args) and any(word in ("J", "j") for word in args)
     try:
-        entries, code, changed, seconds = _answered(rack, plain)
+        entries, code, changed, seconds = _run(rack, plain)
     except changes.SyntaxFault as fault:
         text = f"syntax error, unexpected {str(fault) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
         return SimulatedOutput(text=text, code=1, seconds=_SHORT)
@@ -41,24 +41,24 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     return SimulatedOutput(text=text, code=code, seconds=seconds, changed=changed)
 
 
-def _answered(rack: Rack, args: list[str]) -> tuple[list[Entry], int, bool, float]:
+def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, bool, float]:
     """Entries, exit status, whether the rack changed, seconds."""
-    seen = [card for card in rack.cards if STORCLI in card.seen_by]
+    visible = [card for card in rack.cards if STORCLI in card.seen_by]
     if args == ["show"]:
-        if not seen:
+        if not visible:
             return [_entry(None, status="Failure", description="No Controller found")], 255, False, _SHORT
-        return [_entry(None, show_all.overview(seen))], 0, False, _SHORT
+        return [_entry(None, show_all.overview(visible))], 0, False, _SHORT
     match = _PATH.fullmatch(args[0]) if args else None
     if match is None or len(args) < 2:
         raise changes.SyntaxFault(args[0] if args else "$end")
-    cards = [card for card in seen if match["card"] in ("all", str(card.number))]
+    cards = [card for card in visible if match["card"] in ("all", str(card.number))]
     if not cards:
         number = int(match["card"]) if match["card"].isdigit() else 0
         return [_entry(number, status="Failure", description="Controller not found")], 1, False, _SHORT
-    matches = [_on_card(rack, card, match["rest"] or "", args[1:]) for card in cards]
+    outcomes = [_on_card(rack, card, match["rest"] or "", args[1:]) for card in cards]
     slow = [card.slow for card in cards if args[1:3] == ["show", "all"] and not match["rest"]]
-    entries = [entry for entry, _, _ in matches]
-    return entries, max(code for _, code, _ in matches), any(done for _, _, done in matches), max([_SHORT, *slow])
+    entries = [entry for entry, _, _ in outcomes]
+    return entries, max(code for _, code, _ in outcomes), any(done for _, _, done in outcomes), max([_SHORT, *slow])
 
 
 def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> tuple[Entry, int, bool]:
@@ -301,24 +301,24 @@ def _entry_text(entry: Mapping[str, Any]) -> str:
     data = entry.get("Response Data", {})
     blocks = _blocks(data) if isinstance(data, Mapping) else [_table(data)]
     if detailed:
-        blocks.append(_headed("Detailed Status", _table(detailed)))
+        blocks.append(_with_heading("Detailed Status", _table(detailed)))
     return "\n".join([*lines, "", "", *blocks])
 
 
 def _blocks(data: Mapping[str, Any]) -> list[str]:
-    matches: list[str] = []
+    blocks: list[str] = []
     pairs: list[str] = []
     for key, value in data.items():
         if isinstance(value, Mapping):
-            matches.append(_headed(key, "\n".join(_blocks(value))))
+            blocks.append(_with_heading(key, "\n".join(_blocks(value))))
         elif isinstance(value, list):
-            matches.append(_headed(key, _table(value)))
+            blocks.append(_with_heading(key, _table(value)))
         else:
             pairs.append(f"{key} = {value}")
-    return ["\n".join([*pairs, ""]), *matches] if pairs else matches
+    return ["\n".join([*pairs, ""]), *blocks] if pairs else blocks
 
 
-def _headed(heading: str, body: str) -> str:
+def _with_heading(heading: str, body: str) -> str:
     title = f"{heading} :"
     return f"{title}\n{'=' * (len(title) - 1)}\n\n{body}\n"
 

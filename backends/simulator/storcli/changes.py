@@ -64,7 +64,7 @@ def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> 
             raise SyntaxFault(name)
         key, shown, meanings = VOLUME_WORDS[name]
         for volume in volumes:
-            row: Row = {"VD": volume.number, "Property": shown, "Value": _shown(value)}
+            row: Row = {"VD": volume.number, "Property": shown, "Value": _value_text(value)}
             try:
                 firmware_rules.set_volume(card, volume, key, meanings[value.lower()])
                 row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
@@ -94,7 +94,7 @@ def _set_bypass(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> 
     return rows
 
 
-def _shown(value: str) -> str:
+def _value_text(value: str) -> str:
     return value.upper() if len(value) < 5 and value not in ("on", "off") else value.capitalize()
 
 
@@ -194,15 +194,15 @@ def _level(digits: str) -> Level:
 
 def _places(text: str) -> tuple[str, ...]:
     """`245:1-3,246:0` as places, in this order."""
-    matches: list[str] = []
+    positions: list[str] = []
     enclosure = ""
     for part in text.split(","):
         match = re.fullmatch(r"(?:(\d*):)?(\d+)(?:-(\d+))?", part)
         if match is None:
             raise SyntaxFault(part)
         enclosure = match[1] if match[1] is not None else enclosure
-        matches += [f"{enclosure}:{slot}" for slot in range(int(match[2]), int(match[3] or match[2]) + 1)]
-    return tuple(matches)
+        positions += [f"{enclosure}:{slot}" for slot in range(int(match[2]), int(match[3] or match[2]) + 1)]
+    return tuple(positions)
 
 
 def _share(text: str) -> int | None:

@@ -17,7 +17,7 @@ from backends.simulator.profiles.hpe import hpe_rack
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.profiles.table import put
 from backends.simulator.programs import PATHS
-from backends.simulator.queueing_model import IoPattern, expect
+from backends.simulator.queueing_model import IoPattern, predict
 from backends.simulator.rack import Rack
 from backends.simulator.state_file import RackFile
 from backends.topology import look
@@ -261,7 +261,7 @@ def test_what_lies_below_a_disk_does_its_work(
     layout = made.layout(name)
     assert layout is not None
     work = IoPattern(depth=8, read_share=0.5)
-    disks = {one.name: one for one in shares(name, made.members, layout, work, expect(layout, work))}
+    disks = {one.name: one for one in shares(name, made.members, layout, work, predict(layout, work))}
     assert {one: disks[one].reads for one in disks if one != name} == reads
     assert {one: disks[one].writes for one in writes} == writes
 
