@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
-from backends.errors import ToolFailedError
 from backends.simulator.caches import CacheCounts
+from backends.simulator.tool_output import invalid_argument
 from backends.values import dataclass
 
 _MOST = (1 << 32) - 1
@@ -123,7 +123,7 @@ class BcacheDevice:
             _, low, high = _NUMBERS[name]
             self.values[name] = str(min(max(int(text), low), high))
         else:
-            raise ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")
+            raise invalid_argument(text)
 
     def restart(self) -> None:
         """A reboot forgets what is in no superblock."""

@@ -39,6 +39,8 @@ def allows(key: str, value: str) -> bool:
     return key in DEFAULTS and value in _WORDS.get(key, ("on", "off"))
 
 
+RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
+"""Rates of background work in percent, and seconds between two flushes of the cache, of a new controller."""
 STORCLI, MEGACLI = "storcli", "MegaCli"
 """The tools that may see a card."""
 
@@ -107,7 +109,7 @@ class SimulatedCard:
     """Smallest strip."""
     strip_maximum: int = 1 << 20
     """Largest strip."""
-    rates: dict[str, int] = field(default_factory=dict)
+    rates: dict[str, int] = field(default_factory=lambda: dict(RATES))
     """`rebuild`, `bgi`, `cc`, `migrate`, `patrol` in per cent; `flush` in seconds."""
     patrol: str = "auto"
     """`off`, `auto`, `manual`."""
@@ -190,9 +192,9 @@ class SimulatedCard:
         members = self.members(volume)
         missing = self.missing(volume)
         rebuilding = any(disk.state == REBUILD for disk in members)
-        busy = 0.6 * self.rates.get("rebuild", 30) / 100 if rebuilding else 0.0
+        busy = 0.6 * self.rates["rebuild"] / 100 if rebuilding else 0.0
         if volume.initialised(now) is not None:
-            busy = max(busy, 0.4 * self.rates.get("bgi", 30) / 100)
+            busy = max(busy, 0.4 * self.rates["bgi"] / 100)
         return WorkloadTarget(
             card=self.type,
             drive=members[0].type,

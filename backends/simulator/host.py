@@ -34,7 +34,6 @@ from backends.simulator.queue import CACHE, DEPTH, write_cache_type, write_depth
 from backends.simulator.rack import Rack
 from backends.simulator.state_file import RackFile
 from backends.simulator.tool_output import SimulatedOutput
-from backends.simulator.zfs.module import PARAMETERS
 from backends.system.synthetic import SyntheticHost
 
 _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
@@ -215,41 +214,30 @@ class SimulatedHost(SyntheticHost):
 
     async def write(self, path: str, text: str) -> None:
         """A request queue's file or the queue depth, as the kernel takes it. Raises NotFoundError, ToolFailedError."""
-        now, mute = self._linux().files, self._linux().mute
-        tokens = path.split("/")
-        if path not in now and path not in mute:
+        files = self._linux().files
+        if path not in files and path not in self._linux().mute:
             raise NotFoundError(f"{path} is not there.")
-        if tokens[:3] == ["", "sys", "block"] and tokens[4:] == ["device", DEPTH]:
-            with self._file.changing() as rack:
-                write_depth(rack, tokens[3], text, self._can_queue(tokens[3]))
-            return
-        if tokens[:3] == ["", "sys", "block"] and tokens[4:5] == ["md"]:
-            with self._file.changing() as rack:
-                rack.md[tokens[3]].write("/".join(tokens[5:]), text, rack.now())
-            return
-        if path.startswith(PARAMETERS):
-            with self._file.changing() as rack:
-                if rack.zfs is not None:
-                    rack.zfs.write(tokens[-1], text)
-            return
-        if (pair := self._cached(tokens)) is not None:
-            with self._file.changing() as rack:
-                rack.bcache[pair[0]].write(pair[1], text)
-            return
-        if tokens[:4] == ["", "sys", "class", "scsi_disk"] and tokens[5:] == [CACHE]:
-            name = self._own_drive(tokens[4])
-            if name is not None:
-                with self._file.changing() as rack:
-                    write_cache_type(rack, name, text, _queue_of(now, name))
-                return
-        if len(tokens) != 6 or tokens[:3] != ["", "sys", "block"] or tokens[4] != "queue":
-            raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
-        name, key = tokens[3], tokens[5]
-        queue = _queue_of(now, name)
-        output = now.get(f"/sys/block/{name}/mq/0/nr_tags")
-        tags = int(output) if output is not None else None
+        folders = path.split("/")
+        cached = self._cached(folders)
         with self._file.changing() as rack:
-            write_queue(rack, name, key, text, queue, tags)
+            match folders[1:]:
+                case ["sys", "block", name, "device", key] if key == DEPTH:
+                    write_depth(rack, name, text, self._can_queue(name))
+                case ["sys", "block", name, "md", *keys]:
+                    rack.md[name].write("/".join(keys), text, rack.now())
+                case ["sys", "module", "zfs", "parameters", key] if rack.zfs is not None:
+                    rack.zfs.write(key, text)
+                case _ if cached is not None:
+                    rack.bcache[cached[0]].write(cached[1], text)
+                case ["sys", "class", "scsi_disk", address, key] if key == CACHE and (
+                    drive := self._own_drive(address)
+                ):
+                    write_cache_type(rack, drive, text, _queue_of(files, drive))
+                case ["sys", "block", name, "queue", key]:
+                    tags = files.get(f"/sys/block/{name}/mq/0/nr_tags")
+                    write_queue(rack, name, key, text, _queue_of(files, name), None if tags is None else int(tags))
+                case _:
+                    raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
 
     def _cached(self, folders: Sequence[str]) -> tuple[str, str] | None:
         """Kernel name and file of what a path says of a bcache device or its cache set."""

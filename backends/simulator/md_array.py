@@ -8,6 +8,7 @@ from dataclasses import field
 from backends import raid
 from backends.errors import ToolFailedError
 from backends.model import Level
+from backends.simulator.tool_output import invalid_argument
 from backends.values import dataclass
 
 SYSTEM = {"sync_speed_min": 1000, "sync_speed_max": 200_000}
@@ -204,14 +205,14 @@ class MdArray:
         ) is not None:
             _flag(member, text)
         else:
-            raise _invalid(text)
+            raise invalid_argument(text)
 
     def _stripe(self, key: str, text: str) -> None:
         _, least, most = STRIPES[key]
         if key == "preread_bypass_threshold":
             most = self.stripes.get("stripe_cache_size", STRIPES["stripe_cache_size"][0])
         if not re.fullmatch(r"\d{1,6}", text) or not least <= int(text) <= most:
-            raise _invalid(text)
+            raise invalid_argument(text)
         self.stripes[key] = int(text)
 
     def _act(self, text: str, now: float) -> None:
@@ -219,7 +220,7 @@ class MdArray:
         if text == "idle":
             self.work = self.work if self.work in ("recover", "reshape") else ""
         elif text not in _JOBS:
-            raise _invalid(text)
+            raise invalid_argument(text)
         elif self.work:
             raise ToolFailedError(f"The kernel refused {text!r}: Device or resource busy.", evidence="EBUSY")
         else:
@@ -231,7 +232,7 @@ class MdArray:
         elif re.fullmatch(r"\d{1,10}", text) and int(text):
             self.limits[key] = int(text)
         else:
-            raise _invalid(text)
+            raise invalid_argument(text)
 
     def stat_lines(self, now: float) -> list[str]:
         """Its lines in /proc/mdstat."""
@@ -270,10 +271,6 @@ def component_of(size_bytes: int) -> int:
 def _flag(member: MdMember, text: str) -> None:
     flag = _FLAGS.get(text.removeprefix("-"))
     if flag is None:
-        raise _invalid(text)
+        raise invalid_argument(text)
     kept = [name for name in member.flags if name != flag]
     member.flags = kept if text.startswith("-") else [*kept, flag]
-
-
-def _invalid(text: str) -> ToolFailedError:
-    return ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")

@@ -6,8 +6,6 @@ from backends import raid
 from backends.model import Level
 from backends.values import dataclass
 
-"""Parity drives of each span."""
-
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels that are spans of a simpler one."""
 

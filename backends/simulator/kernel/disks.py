@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from backends.model import Media
 from backends.simulator.bcache import BLOCK_BYTES, BcacheDevice
@@ -14,9 +14,9 @@ from backends.simulator.kernel.chassis import AHCI_HOST, CHASSIS, Chassis, folde
 from backends.simulator.kernel.tree import (
     SimulatedSysfs,
     member_record,
-    put_content,
     put_disk,
     put_node,
+    put_record,
     put_stacked,
     scsi_number,
 )
@@ -31,17 +31,13 @@ from backends.simulator.volume import Volume
 from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
-def put_nvme(
-    sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
-) -> None:
+def put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int) -> None:
     """A namespace."""
     if drive is None:
         return
     own = {
         "dev": f"259:{number * 16}",
         "size": str(drive.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
         "diskseq": str(2 + number),
         "wwid": f"eui.0025385{number:09x}",
         "device/model": f"SAMSUNG {drive.model}",
@@ -52,55 +48,61 @@ def put_nvme(
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
     put_disk(sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
-    record = ["E:ID_BUS=nvme", *member_record(rack, name)]
-    if name in rack.lying:
-        record += put_content(sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
-    sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+    put_record(sysfs, name, ["E:ID_BUS=nvme", *member_record(rack, name)], rack.lying.get(name))
 
 
-def put_sata(
-    sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
+def _put_scsi(
+    sysfs: SimulatedSysfs,
+    rack: Rack,
+    name: str,
+    address: str,
+    parent: str,
+    own: Mapping[str, str],
+    *,
+    size_bytes: int,
+    rotational: bool,
+    flushes: bool,
 ) -> None:
+    """Put a SCSI disk at an address below `parent`, the folder of its host or port. `own`: its files besides."""
+    major, minor = scsi_number(name)
+    files = {
+        "dev": f"{major}:{minor}",
+        "size": str(size_bytes // 512),
+        "diskseq": str(10 + major + minor // 16),
+        "device/state": "running",
+        "device/queue_depth": "256",
+        "mq/0/nr_tags": str(TAGS),
+    }
+    folder = f"{parent}/target{address.rpartition(':')[0]}/{address}/block/{name}"
+    put_disk(sysfs, rack, name, folder, {**files, **own}, rotational=rotational, flushes=flushes)
+    caching = rack.queues.get(name, {}).get(CACHE, "write back" if flushes else "write through")
+    sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = caching
+
+
+def put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int) -> None:
     """A drive at a port of the mainboard, or of the HBA."""
     if drive is None:
         return
-    major, minor = scsi_number(name)
-    address, folder, path = _attached(CHASSIS[rack.name], number)
+    address, parent, path = _attached(CHASSIS[rack.name], number)
     samsung = drive.model.startswith("MZ")
     serial = f"{'S47FNA0M2017' if samsung else '9QG5K7'}{number:02d}"
     wwn = f"{'5002538e' if samsung else '5000c500'}{number + 1:08x}"
     own = {
-        "dev": f"{major}:{minor}",
-        "size": str(drive.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
         "diskseq": str(6 + number),
         "device/vendor": "ATA     ",
         "device/model": f"{'SAMSUNG ' if samsung else ''}{drive.model}"[:16],
         "device/rev": drive.firmware[:4],
-        "device/state": "running",
         "device/wwid": f"naa.{wwn}",
         "device/queue_depth": "32",
         "mq/0/nr_tags": "32",
     }
-    folder = f"{folder}/target{address[:-2]}/{address}/block/{name}"
-    put_disk(sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=True)
-    sysfs.files |= {
-        f"/sys/class/scsi_disk/{address}/cache_type": rack.queues.get(name, {}).get(CACHE, "write back"),
-    }
+    spinning = drive.media is Media.HDD
+    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=drive.size_bytes, rotational=spinning, flushes=True)
     if not CHASSIS[rack.name].hba:
         host = f"/sys/class/scsi_host/host{AHCI_HOST + number}"
         sysfs.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
-    record = [
-        f"E:ID_SERIAL_SHORT={serial}",
-        f"E:ID_WWN=0x{wwn}",
-        f"E:ID_PATH={path}",
-        "E:ID_BUS=ata",
-        *member_record(rack, name),
-    ]
-    if name in rack.lying:
-        record += put_content(sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
-    sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+    record = [f"E:ID_SERIAL_SHORT={serial}", f"E:ID_WWN=0x{wwn}", f"E:ID_PATH={path}", "E:ID_BUS=ata"]
+    put_record(sysfs, name, [*record, *member_record(rack, name)], rack.lying.get(name))
 
 
 def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
@@ -121,56 +123,43 @@ def put_flash(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
     own = {
         "dev": f"252:{module.number * 16}",
         "size": str(module.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
         "diskseq": str(30 + module.number),
         "serial": module.serial,
         "mq/0/nr_tags": "1024",
     }
     folder = f"{folder_of(f'0000:{module.pci}')}/block/{name}"
     put_disk(sysfs, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
-    sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
+    put_record(sysfs, name, [f"E:ID_SERIAL_SHORT={module.serial}"])
 
 
-def put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]) -> None:
+def put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume) -> None:
     """The disk that a volume is to the kernel, its partitions and its mount."""
-    name = volume.device
-    major, minor = scsi_number(name)
-    address = f"{card.host}:2:{volume.number}:0"
-    pci = f"0000:{card.bus:02x}:00.0"
-    folder = f"/sys/devices/pci0000:00/{pci}/host{card.host}/target{address[:-2]}/{address}/block/{name}"
+    address, pci = f"{card.host}:2:{volume.number}:0", f"0000:{card.bus:02x}:00.0"
     maker, product = _identified(card)
     own = {
-        "dev": f"{major}:{minor}",
-        "size": str(volume.size_bytes // 512),
         "ro": "1" if volume.access == "read-only" else "0",
-        "removable": "0",
         "diskseq": str(10 + volume.sequence),
         "device/vendor": f"{maker:<8}",
         "device/model": f"{product:<16}",
         "device/rev": card.firmware[:4],
-        "device/state": "running",
         "device/wwid": f"naa.{volume.naa}",
-        "device/queue_depth": "256",
-        "mq/0/nr_tags": str(TAGS),
     }
-    spinning = not card.on_flash(volume)
-    put_disk(sysfs, rack, name, folder, own, rotational=spinning, flushes=volume.writes_back(card.protected))
-    caching = "write back" if volume.writes_back(card.protected) else "write through"
-    sysfs.files |= {
-        f"/sys/class/scsi_disk/{address}/cache_type": caching,
-        f"/sys/class/scsi_host/host{card.host}/proc_name": "megaraid_sas",
-        f"/sys/class/scsi_host/host{card.host}/can_queue": str(CAN_QUEUE),
-    }
-    record = [
-        f"E:ID_SCSI_SERIAL={volume.naa[::-1]}",
-        f"E:ID_WWN_WITH_EXTENSION=0x{volume.naa}",
-        f"E:ID_PATH=pci-{pci}-scsi-{address}",
-        "E:ID_BUS=scsi",
-    ]
-    if volume.content is not None:
-        record += put_content(sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
-    sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+    _put_scsi(
+        sysfs,
+        rack,
+        volume.device,
+        address,
+        f"{folder_of(pci)}/host{card.host}",
+        own,
+        size_bytes=volume.size_bytes,
+        rotational=not card.on_flash(volume),
+        flushes=volume.writes_back(card.protected),
+    )
+    host = f"/sys/class/scsi_host/host{card.host}"
+    sysfs.files |= {f"{host}/proc_name": "megaraid_sas", f"{host}/can_queue": str(CAN_QUEUE)}
+    names = [f"E:ID_SCSI_SERIAL={volume.naa[::-1]}", f"E:ID_WWN_WITH_EXTENSION=0x{volume.naa}"]
+    path = f"E:ID_PATH=pci-{pci}-scsi-{address}"
+    put_record(sysfs, volume.device, [*names, path, "E:ID_BUS=scsi"], volume.content)
 
 
 def _identified(card: SimulatedCard) -> tuple[str, str]:
@@ -181,27 +170,15 @@ def _identified(card: SimulatedCard) -> tuple[str, str]:
     return ("AVAGO", f"MR{short}") if "AVAGO" in card.product else ("LSI", f"MR{short}")
 
 
-def put_logical_drive(
-    sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume, mounts: list[str]
-) -> None:
+def put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume) -> None:
     """The same of a Smart Array or Adaptec card: smartpqi shows them on channel 1 by LUN, aacraid on 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
-    major, minor = scsi_number(name)
     address = f"{card.host}:0:{volume.number}:0" if card.series else f"{card.host}:1:0:{volume.number}"
-    folder = f"{folder_of(card.pci)}/host{card.host}/target{address.rpartition(':')[0]}/{address}/block/{name}"
-    maker = "Adaptec" if card.model.startswith("Adaptec") else "HPE"
     own = {
-        "dev": f"{major}:{minor}",
-        "size": str(volume.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
-        "diskseq": str(10 + major + minor // 16 + 1000 * volume.sequence),
-        "device/vendor": f"{maker:<8}",
+        "diskseq": _sequence_number(name, volume.sequence),
+        "device/vendor": f"{'Adaptec' if card.model.startswith('Adaptec') else 'HPE':<8}",
         "device/model": f"{volume.name if card.series else 'LOGICAL VOLUME':<16}",
         "device/rev": "V1.0" if card.series else card.firmware[:4],
-        "device/state": "running",
-        "device/queue_depth": "256",
-        "mq/0/nr_tags": str(TAGS),
     }
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi"]
     if not card.series:
@@ -209,40 +186,31 @@ def put_logical_drive(
         record += [f"E:ID_WWN_WITH_EXTENSION=0x{volume.wwn}", f"E:ID_SCSI_SERIAL={card.serial}"]
     elif volume.serial:
         record += [f"E:ID_SCSI_SERIAL={volume.serial}"]
-    put_disk(sysfs, rack, name, folder, own, rotational=not card.flash(volume.group), flushes=False)
-    sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
-    if volume.content is not None:
-        record += put_content(sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
-    sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+    spinning, parent = not card.flash(volume.group), f"{folder_of(card.pci)}/host{card.host}"
+    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=volume.size_bytes, rotational=spinning, flushes=False)
+    put_record(sysfs, name, record, volume.content)
 
 
-def put_unit(
-    sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]
-) -> None:
-    """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
-    name = unit.device or ""
+def _sequence_number(name: str, made: int) -> str:
+    """Return the number that the kernel gives a disk: another one for each that was made under an old name."""
     major, minor = scsi_number(name)
-    address = f"{card.host}:0:{unit.number}:0"
-    folder = f"{folder_of(card.pci)}/host{card.host}/target{address.rpartition(':')[0]}/{address}/block/{name}"
+    return str(10 + major + minor // 16 + 1000 * made)
+
+
+def put_unit(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit) -> None:
+    """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
+    name, address = unit.device or "", f"{card.host}:0:{unit.number}:0"
     own = {
-        "dev": f"{major}:{minor}",
-        "size": str(unit.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
-        "diskseq": str(10 + major + minor // 16 + 1000 * unit.sequence),
+        "diskseq": _sequence_number(name, unit.sequence),
         "device/vendor": "AMCC    ",
         "device/model": f"{card.model:<11} DISK",
         "device/rev": "4.10",
-        "device/state": "running",
         "device/queue_depth": "254",
-        "mq/0/nr_tags": str(TAGS),
     }
+    parent = f"{folder_of(card.pci)}/host{card.host}"
+    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=unit.size_bytes, rotational=True, flushes=False)
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi", f"E:ID_SCSI_SERIAL={unit.serial}"]
-    put_disk(sysfs, rack, name, folder, own, rotational=True, flushes=False)
-    sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
-    if unit.content is not None:
-        record += put_content(sysfs, name, own["dev"], unit.size_bytes, unit.content, folder, mounts)
-    sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+    put_record(sysfs, name, record, unit.content)
 
 
 def put_pathed(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
@@ -250,16 +218,14 @@ def put_pathed(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
     layout = rack.layout(disk.device)
     if layout is None:
         return
-    spinning, size = layout.drive.media is Media.HDD, str(layout.size_bytes // 512)
+    spinning = layout.drive.media is Media.HDD
     for at, name in enumerate(disk.paths):
-        _put_path(sysfs, rack, disk, at, size=size, spinning=spinning)
+        _put_path(sysfs, rack, disk, at, size_bytes=layout.size_bytes, spinning=spinning)
         sysfs.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
     number = disk.device.removeprefix("dm-")
     own = {
         "dev": f"254:{number}",
-        "size": size,
-        "ro": "0",
-        "removable": "0",
+        "size": str(layout.size_bytes // 512),
         "diskseq": str(60 + int(number)),
         "dm/name": disk.alias,
         "dm/uuid": f"mpath-3{disk.wwn}",
@@ -271,35 +237,31 @@ def put_pathed(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
     put_node(sysfs, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
     for name in disk.paths:
         sysfs.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
-    sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:DM_NAME={disk.alias}\nE:DM_UUID={own['dm/uuid']}"
+    put_record(sysfs, disk.device, [f"E:DM_NAME={disk.alias}", f"E:DM_UUID={own['dm/uuid']}"])
 
 
-def _put_path(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size: str, spinning: bool) -> None:
+def _put_path(
+    sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size_bytes: int, spinning: bool
+) -> None:
     name, host = disk.paths[at], disk.hosts[at]
-    major, minor = scsi_number(name)
-    address = f"{host}:0:0:{disk.lun}" if disk.transport == "rport" else f"{host}:0:{disk.lun}:0"
-    ports = f"rport-{host}:0-0" if disk.transport == "rport" else f"port-{host}:{disk.lun}/end_device-{host}:{disk.lun}"
-    target = address.rpartition(":")[0]
-    folder = f"{folder_of(disk.pci[at])}/host{host}/{ports}/target{target}/{address}/block/{name}"
+    fibre = disk.transport == "rport"
+    address = f"{host}:0:0:{disk.lun}" if fibre else f"{host}:0:{disk.lun}:0"
+    ports = f"rport-{host}:0-0" if fibre else f"port-{host}:{disk.lun}/end_device-{host}:{disk.lun}"
     own = {
-        "dev": f"{major}:{minor}",
-        "size": size,
-        "ro": "0",
-        "removable": "0",
-        "diskseq": str(10 + major + minor // 16),
         "device/vendor": f"{disk.vendor:<8}",
         "device/model": f"{disk.product:<16}",
         "device/rev": disk.rev,
-        "device/state": "running",
         "device/wwid": f"naa.{disk.wwn}",
         "device/queue_depth": "32",
         "mq/0/nr_tags": "2048",
     }
-    put_disk(sysfs, rack, name, folder, own, rotational=spinning, flushes=not spinning)
-    sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(CACHE, "write back")
+    parent = f"{folder_of(disk.pci[at])}/host{host}/{ports}"
+    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=size_bytes, rotational=spinning, flushes=not spinning)
+    if spinning:
+        sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(CACHE, "write back")
     serial = f"E:ID_SERIAL_SHORT={DRIVES[disk.model].vendor[:1]}{disk.wwn[-8:].upper()}" if disk.model else ""
     record = [f"E:ID_WWN_WITH_EXTENSION=0x{disk.wwn}", "E:ID_BUS=scsi", "E:ID_FS_TYPE=mpath_member", serial]
-    sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(filter(None, record))
+    put_record(sysfs, name, list(filter(None, record)))
 
 
 def put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
@@ -318,8 +280,7 @@ def put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
         below=tuple(member.name for member in array.members),
     )
     record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": mdadm_uuid(array.uuid), "MD_NAME": array.label}
-    lines = [*(f"E:{key}={text}" for key, text in record.items()), *member_record(rack, name)]
-    sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(lines)
+    put_record(sysfs, name, [*(f"E:{key}={text}" for key, text in record.items()), *member_record(rack, name)])
 
 
 def mdstat(rack: Rack) -> str:
@@ -360,7 +321,7 @@ def put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
                 sysfs.links[f"/dev/{alias}"] = f"/dev/{name}"
             record = [f"E:DM_NAME={fields['dm/name']}", f"E:DM_UUID={fields['dm/uuid']}"]
             record += [f"E:DM_VG_NAME={group.name}", f"E:DM_LV_NAME={volume.name}"] if own else []
-            sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(record)
+            put_record(sysfs, name, record)
     sysfs.files[f"/etc/lvm/backup/{group.name}"] = f"# Generated by LVM2\n{group.name} {{\n}}"
     for member in group.places:
         devno = sysfs.files[f"/sys/block/{member}/dev"]
@@ -397,7 +358,7 @@ _ZVOL_QUEUE = {
 """What OpenZFS 2.1 gives the queue of a volume, which takes requests as they come (os/linux/zfs/zvol_os.c)."""
 
 
-def put_pools(sysfs: SimulatedSysfs, rack: Rack, mounts: list[str]) -> None:
+def put_pools(sysfs: SimulatedSysfs, rack: Rack) -> None:
     """All of it."""
     if rack.zfs is None:
         return
@@ -411,7 +372,7 @@ def put_pools(sysfs: SimulatedSysfs, rack: Rack, mounts: list[str]) -> None:
             elif dataset.mountpoint:
                 at += 1
                 where = f"0:{40 + at} / {dataset.mountpoint} rw,relatime shared:{400 + at}"
-                mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
+                sysfs.mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
 
 
 def _put_volume(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
@@ -428,7 +389,7 @@ def _put_volume(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) 
         own={},
         below=(),
     )
-    sysfs.files[f"/run/udev/data/b{devno}"] = f"S:zvol/{name}"
+    put_record(sysfs, dataset.node, [f"S:zvol/{name}"])
     sysfs.links[f"/dev/zvol/{name}"] = f"/dev/{dataset.node}"
 
 
@@ -473,4 +434,4 @@ def put_bcache(sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
             f"{kernel_set}/bdev0": sysfs.links[base],
         }
     sysfs.files["/sys/fs/bcache/register"] = ""
-    sysfs.files[f"/run/udev/data/b{number}"] = f"E:CACHED_UUID={device.uuid}"
+    put_record(sysfs, name, [f"E:CACHED_UUID={device.uuid}"])

@@ -33,31 +33,30 @@ cpu MHz\t\t: {mhz}.000
 def kernel(rack: Rack) -> SimulatedSysfs:
     """The host as it is now."""
     sysfs = SimulatedSysfs()
-    mounts = ["25 1 0:22 / /proc rw,relatime shared:1 - proc proc rw"]
     for card, volume in rack.volumes():
-        put_volume(sysfs, rack, card, volume, mounts)
+        put_volume(sysfs, rack, card, volume)
     for smart, drive in rack.logical_drives():
-        put_logical_drive(sysfs, rack, smart, drive, mounts)
+        put_logical_drive(sysfs, rack, smart, drive)
     for threeware, unit in rack.units():
-        put_unit(sysfs, rack, threeware, unit, mounts)
+        put_unit(sysfs, rack, threeware, unit)
     for disk in rack.pathed:
         put_pathed(sysfs, rack, disk)
     for module in rack.flash:
         put_flash(sysfs, rack, module)
     for number, name in enumerate(rack.nvme):
-        put_nvme(sysfs, rack, name, rack.drive(name), number, mounts)
+        put_nvme(sysfs, rack, name, rack.drive(name), number)
     for number, name in enumerate(rack.sata):
-        put_sata(sysfs, rack, name, rack.drive(name), number, mounts)
+        put_sata(sysfs, rack, name, rack.drive(name), number)
     for array in rack.md.values():
         put_array(sysfs, rack, array)
-    put_pools(sysfs, rack, mounts)
+    put_pools(sysfs, rack)
     for group in rack.lvm.values():
         put_group(sysfs, rack, group)
     for device in rack.bcache.values():
         put_bcache(sysfs, rack, device)
     put_functions(sysfs, rack)
     chassis = CHASSIS[rack.name]
-    table = "\n".join(mounts)
+    table = "\n".join(sysfs.mounts)
     sysfs.files |= {
         "/proc/self/mountinfo": table,
         "/proc/1/mountinfo": table,

@@ -44,8 +44,13 @@ def lvs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
             rows.append(
                 {key: text for key, text in row.items() if key in wanted or (every and not key.startswith("vg_"))}
             )
+    return _report("lv", rows)
+
+
+def _report(kind: str, rows: Sequence[Row]) -> SimulatedOutput:
+    """Return rows as LVM reports them in JSON."""
     lines = ",\n".join(f"                  {json.dumps(row, separators=(', ', ':'))}" for row in rows)
-    text = f'  {{\n      "report": [\n          {{\n              "lv": [\n{lines}\n              ]\n          }}\n'
+    text = f'  {{\n      "report": [\n          {{\n              "{kind}": [\n{lines}\n              ]\n          }}\n'
     return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
 
 
@@ -87,49 +92,27 @@ def _common(group: LvmGroup, node: DmNode, names: dict[str, str], own: bool) -> 
         "lv_attr": "-wi-a-----" if own else "iwi-aor---",
         "lv_size": str(node.size_bytes),
         "lv_active": "active",
-        "lv_health_status": "",
-        "lv_suspended": "",
+        **dict.fromkeys(("lv_health_status", "lv_suspended"), ""),
         "lv_kernel_major": "254",
         "lv_kernel_minor": str(node.number),
         "lv_read_ahead": "auto",
         "lv_kernel_read_ahead": "131072",
-        "lv_tags": "",
-        "pool_lv": "",
-        "origin": "",
-        "origin_size": "",
-        "snap_percent": "",
+        **dict.fromkeys(("lv_tags", "pool_lv", "origin", "origin_size", "snap_percent"), ""),
         "lv_snapshot_invalid": "unknown",
-        "copy_percent": "",
-        "data_percent": "",
-        "metadata_percent": "",
-        "sync_percent": "",
-        "raid_mismatch_count": "",
-        "raid_sync_action": "",
-        "raid_write_behind": "",
-        "raid_min_recovery_rate": "",
-        "raid_max_recovery_rate": "",
-        "cache_total_blocks": "",
-        "cache_used_blocks": "",
-        "cache_dirty_blocks": "",
-        "cache_read_hits": "",
-        "cache_read_misses": "",
-        "cache_write_hits": "",
-        "cache_write_misses": "",
-        "kernel_cache_settings": "",
-        "kernel_cache_policy": "",
+        **dict.fromkeys(("copy_percent", "data_percent", "metadata_percent", "sync_percent"), ""),
+        **dict.fromkeys(("raid_mismatch_count", "raid_sync_action", "raid_write_behind", "raid_min_recovery_rate"), ""),
+        **dict.fromkeys(("raid_max_recovery_rate", "cache_total_blocks", "cache_used_blocks"), ""),
+        **dict.fromkeys(("cache_dirty_blocks", "cache_read_hits", "cache_read_misses", "cache_write_hits"), ""),
+        **dict.fromkeys(("cache_write_misses", "kernel_cache_settings", "kernel_cache_policy"), ""),
         "lv_check_needed": "unknown",
-        "writecache_total_blocks": "",
-        "writecache_free_blocks": "",
-        "writecache_writeback_blocks": "",
+        **dict.fromkeys(("writecache_total_blocks", "writecache_free_blocks", "writecache_writeback_blocks"), ""),
         "writecache_error": "",
         "writecache_block_size": "-1",
         "segtype": "linear",
         "stripes": "1",
         "stripe_size": "0",
         "chunk_size": "0",
-        "cache_mode": "",
-        "cache_policy": "",
-        "cache_settings": "",
+        **dict.fromkeys(("cache_mode", "cache_policy", "cache_settings"), ""),
         "devices": devices,
         "vg_name": group.name,
         "vg_uuid": group.uuid,
@@ -274,9 +257,7 @@ def free_bytes(rack: Rack, group: LvmGroup) -> int:
 def pvs_output(rack: Rack, _words: Sequence[str]) -> SimulatedOutput:
     """The report of all physical volumes in JSON, with the columns of their groups."""
     rows = [_row(rack, group, device) for group in rack.lvm.values() for device in group.places]
-    lines = ",\n".join(f"                  {json.dumps(row, separators=(', ', ':'))}" for row in rows)
-    text = f'  {{\n      "report": [\n          {{\n              "pv": [\n{lines}\n              ]\n          }}\n'
-    return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
+    return _report("pv", rows)
 
 
 def _row(rack: Rack, group: LvmGroup, device: str) -> dict[str, str]:

@@ -221,7 +221,7 @@ def _rebuild(rack: Rack, card: SimulatedCard, positions: str) -> list[str]:
         enclosure = "N/A" if disk.enclosure is None else disk.enclosure
         where = f"Device(Encl-{enclosure} Slot-{disk.slot}) is not in rebuild process"
         if disk.state == REBUILD:
-            minutes = int((rack.now() - disk.rebuild_since + disk.rebuild_from * disk.rebuild_seconds) / 60)
+            minutes = disk.rebuild_minutes(rack.now())
             done = int(disk.rebuilt(rack.now()) * 100)
             at = f"Enclosure {enclosure}, Slot {disk.slot}"
             where = f"Rebuild Progress on Device at {at} Completed {done}% in {minutes} Minutes."

@@ -75,12 +75,12 @@ def adapter(card: SimulatedCard) -> list[str]:
         "                Settings",
         "                ================",
         f"Predictive Fail Poll Interval    : {card.property('smart_poll')}sec",
-        f"Rebuild Rate                     : {rates.get('rebuild', 30)}%",
-        f"PR Rate                          : {rates.get('patrol', 30)}%",
-        f"BGI Rate                         : {rates.get('bgi', 30)}%",
-        f"Check Consistency Rate           : {rates.get('cc', 30)}%",
-        f"Reconstruction Rate              : {rates.get('migrate', 30)}%",
-        f"Cache Flush Interval             : {rates.get('flush', 4)}s",
+        f"Rebuild Rate                     : {rates['rebuild']}%",
+        f"PR Rate                          : {rates['patrol']}%",
+        f"BGI Rate                         : {rates['bgi']}%",
+        f"Check Consistency Rate           : {rates['cc']}%",
+        f"Reconstruction Rate              : {rates['migrate']}%",
+        f"Cache Flush Interval             : {rates['flush']}s",
         f"Auto Rebuild                     : {_enabled(card, 'auto_rebuild')}",
         f"Load Balance Mode                : {'Auto' if card.property('load_balance') == 'on' else 'None'}",
         f"Disable Copyback                 : {'No' if card.property('copyback') == 'on' else 'Yes'}",
@@ -226,7 +226,7 @@ def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
         f"Firmware state: {STATES[disk.state]}",
     ]
     if disk.state == REBUILD:
-        minutes = int((rack.now() - disk.rebuild_since + disk.rebuild_from * disk.rebuild_seconds) / 60)
+        minutes = disk.rebuild_minutes(rack.now())
         done = int(disk.rebuilt(rack.now()) * 100)
         lines += ["Ongoing Progresses:", f"  Rebuild: Completed {done}%, Taken {minutes} min."]
     return [

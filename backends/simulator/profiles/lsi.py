@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from backends.model import Level
@@ -20,24 +21,21 @@ PM983, SM883 = "MZ1LB960HAJQ", "MZ7KH960HAJR"
 SLOW_SECONDS = 8.0
 """What the slow card takes for a long answer."""
 
-RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
-"""Rates of background work in percent, and seconds between two flushes of the cache."""
 
 _BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="0d6f1c52-3a7e-4b91-9c55-7f2a86e1b4d0", mount="/")
 _OLD = Content(filesystem="xfs", label="bench-old", uuid="5b0c8a4e-91d7-4f0e-8a3b-2c6d1e7f9a10")
 _SRV = Content(table="gpt", filesystem="xfs", label="vm", uuid="c1a7e9d4-6b2f-4d38-b0e5-94f3a8d7261c", mount="/srv/vm")
 
 
-def demo_rack(clock: Clock | None = None, *, seed: int = 27) -> Rack:
-    """The machines of the articles in one host. Every rack of the same seed is the same."""
+def demo_rack(clock: Clock = time.time) -> Rack:
+    """Return the machines of the articles in one host, as new."""
     rack = Rack(
-        seed=seed,
+        seed=27,
+        clock=clock,
         nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
         sata={"sdf": SM883, "sdg": SM883},
         md={array.name: array for array in (_unequal("md0", "raid10", 1), _unequal("md1", "raid1", 2))},
     )
-    if clock is not None:
-        rack.clock = clock
     rack.cards = [_card_9280(), _card_9361(), _degraded_card(rack), _card_84016()]
     for card in rack.cards:
         settle(rack, card)
@@ -103,7 +101,6 @@ def _card_9280() -> SimulatedCard:
         host=0,
         cache_mib=512,
         battery=Battery(kind="bbu", temperature=34),
-        rates=dict(RATES),
         disks=sorted(disks, key=lambda disk: disk.slot),
         volumes=[
             Volume(
@@ -148,7 +145,6 @@ def _card_9361() -> SimulatedCard:
         adaptive=False,
         blocks_ssd_cache=True,
         strip_minimum=65536,
-        rates=dict(RATES),
         disks=disks,
         volumes=[
             Volume(
@@ -183,7 +179,6 @@ def _degraded_card(rack: Rack) -> SimulatedCard:
         host=2,
         cache_mib=512,
         battery=Battery(kind="bbu", state="failed", temperature=41),
-        rates=dict(RATES),
         disks=disks,
         volumes=[
             Volume(
@@ -222,7 +217,6 @@ def _card_84016() -> SimulatedCard:
         options=(),
         can_fastpath=False,
         slow=SLOW_SECONDS,
-        rates=dict(RATES),
         disks=disks,
         volumes=[
             Volume(

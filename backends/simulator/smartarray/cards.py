@@ -218,6 +218,10 @@ class SmartCard:
         volumes = (replace(volume, content=None) if volume.device == device else volume for volume in self.volumes)
         return replace(self, volumes=tuple(volumes))
 
+    def volume(self, number: int) -> SmartVolume | None:
+        """Return the logical drive of this number."""
+        return next((volume for volume in self.volumes if volume.number == number), None)
+
     def flash(self, group: str) -> bool:
         """Whether an array is of flash alone."""
         mine = [bay.ssd for bay in self.bays if bay.group == group]
@@ -253,7 +257,7 @@ def with_setting(card: SmartCard, word: str, value: str) -> Outcome:
 
 def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
     """Caching of a logical drive. Under Smart Path the answer is a lie: the logical drive is there."""
-    volume = next((volume for volume in card.volumes if volume.number == number), None)
+    volume = card.volume(number)
     refusal = _refusal(card, *(() if volume is None else (volume,)))
     if refusal is not None or volume is None:
         return refusal or f"Invalid drive specified: {number}"
@@ -283,7 +287,7 @@ def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
 
 def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
     """Strips of another size. The simulated card is done at once."""
-    volume = next((volume for volume in card.volumes if volume.number == number), None)
+    volume = card.volume(number)
     refusal = _refusal(card, *(() if volume is None else (volume,)))
     if refusal is not None or volume is None:
         return refusal or f"Invalid drive specified: {number}"
@@ -349,7 +353,7 @@ def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: Sm
 
 def without_volume(card: SmartCard, number: int) -> Outcome:
     """A logical drive is deleted; with the last of its array that goes too, and the letters of those behind move."""
-    volume = next((volume for volume in card.volumes if volume.number == number), None)
+    volume = card.volume(number)
     if card.hba or card.cache_problem:
         return IN_HBA_MODE if card.hba else LOCKED
     if volume is None:
@@ -366,7 +370,7 @@ def without_volume(card: SmartCard, number: int) -> Outcome:
 
 def with_cache_mode(card: SmartCard, number: int, mode: str) -> Outcome:
     """Read or write cache of a logical device of series 2 to 8."""
-    volume = next((volume for volume in card.volumes if volume.number == number), None)
+    volume = card.volume(number)
     if volume is None:
         return "The specified logical device does not exist."
     if mode in ("ron", "roff"):

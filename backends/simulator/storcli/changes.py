@@ -64,14 +64,18 @@ def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> 
             raise SyntaxFault(name)
         key, shown, meanings = VOLUME_WORDS[name]
         for volume in volumes:
-            row: Row = {"VD": volume.number, "Property": shown, "Value": _value_text(value)}
-            try:
-                firmware_rules.set_volume(card, volume, key, meanings[value.lower()])
-                row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
-            except firmware_rules.RefusalError as error:
-                row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
-            rows.append(row)
+            row = {"VD": volume.number, "Property": shown, "Value": _value_text(value)}
+            rows.append(row | _set_volume(card, volume, key, meanings[value.lower()]))
     return rows
+
+
+def _set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Row:
+    """Set a value; return the columns that say what the firmware made of it."""
+    try:
+        firmware_rules.set_volume(card, volume, key, value)
+    except firmware_rules.RefusalError as error:
+        return {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+    return {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
 
 
 def _set_bypass(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> list[Row]:
@@ -82,16 +86,11 @@ def _set_bypass(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> 
     modes = {"0": "intelligent", "1": "standard", "2": "custom-1", "3": "custom-2", "4": "custom-3"}
     size = ("64k", "128k", "256k")[int(match[1])]
     value = "off" if match[2] == "7" else f"{modes[match[2]]}-{size}"
-    rows: list[Row] = []
-    for volume in volumes:
-        row: Row = {"VD": volume.number, "Property": "CacheBypass", "Value": value}
-        try:
-            firmware_rules.set_volume(card, volume, "cache_bypass", value)
-            row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
-        except firmware_rules.RefusalError as error:
-            row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
-        rows.append(row)
-    return rows
+    return [
+        {"VD": volume.number, "Property": "CacheBypass", "Value": value}
+        | _set_volume(card, volume, "cache_bypass", value)
+        for volume in volumes
+    ]
 
 
 def _value_text(value: str) -> str:

@@ -227,11 +227,9 @@ def safe_id(card: SimulatedCard) -> str:
 def policies(card: SimulatedCard) -> list[Data]:
     """Rates in the policies table."""
     names = {"rebuild": "Rebuild", "patrol": "PR", "bgi": "BGI", "cc": "Check Consistency", "migrate": "Reconstruction"}
-    rows = [
-        {"Policy": f"{names[key]} Rate", "Current": f"{card.rates.get(key, 30)} %", "Default": "30%"} for key in names
-    ]
+    rows = [{"Policy": f"{names[key]} Rate", "Current": f"{card.rates[key]} %", "Default": "30%"} for key in names]
     poll = {"Policy": "Predictive Fail Poll Interval", "Current": f"{card.property('smart_poll')} sec", "Default": ""}
-    return [poll, *rows, {"Policy": "Cache Flush Interval", "Current": f"{card.rates.get('flush', 4)}s", "Default": ""}]
+    return [poll, *rows, {"Policy": "Cache Flush Interval", "Current": f"{card.rates['flush']}s", "Default": ""}]
 
 
 WRITE_LONG = {"write-through": "WriteThrough", "write-back": "WriteBack", "always-write-back": "AlwaysWriteBack"}
