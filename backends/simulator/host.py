@@ -7,7 +7,7 @@ import contextlib
 import fnmatch
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -301,7 +301,7 @@ class SimulatedHost(SyntheticHost):
         node = self._linux().nodes.get(path)
         if node is not None:
             return node
-        if path in self._folders or path in self._mountpoints():
+        if path in self._folders or any(path == content.mount for _, content in self._file.rack.contents()):
             return FileStat(kind="directory", size=4096)
         size = self._file.rack.scratch.get(path)
         return None if size is None else FileStat(kind="file", size=size)
@@ -309,10 +309,6 @@ class SimulatedHost(SyntheticHost):
     async def space_at(self, path: str) -> FilesystemSpace | None:
         """Its files lie nowhere."""
         return None
-
-    def _mountpoints(self) -> Set[str]:
-        """Folders of the pools' filesystems."""
-        return {dataset.mountpoint for pool in self._file.rack.pools.values() for dataset in pool.datasets.values()}
 
     async def writable(self, path: str) -> str | None:
         """Queue settings are; nothing else."""

@@ -10,7 +10,7 @@ from backends.simulator.calibration import DRIVES, DriveType
 from backends.simulator.controller import SimulatedCard
 from backends.simulator.disk import MultipathDisk
 from backends.simulator.fusionio import IoMemory
-from backends.simulator.kernel.chassis import AHCI_HOST, CHASSIS, Chassis, folder_of
+from backends.simulator.kernel.functions import AHCI_HOST, CHASSIS, Chassis, folder_of
 from backends.simulator.kernel.tree import (
     SimulatedSysfs,
     member_record,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from backends.simulator.calibration import CORES
-from backends.simulator.kernel.chassis import CHASSIS
 from backends.simulator.kernel.disks import (
     mdstat,
     put_array,
@@ -18,7 +17,7 @@ from backends.simulator.kernel.disks import (
     put_unit,
     put_volume,
 )
-from backends.simulator.kernel.functions import put_functions
+from backends.simulator.kernel.functions import CHASSIS, put_functions
 from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.md_array import SYSTEM
 from backends.simulator.rack import Rack

@@ -170,9 +170,7 @@ def _status(card: SimulatedCard) -> Data:
     bad = card.battery is not None and not card.battery.healthy
     return {
         "Controller Status": "Needs Attention" if lame or bad else "Optimal",
-        "Memory Correctable Errors": 0,
-        "Memory Uncorrectable Errors": 0,
-        "ECC Bucket Count": 0,
+        **dict.fromkeys(("Memory Correctable Errors", "Memory Uncorrectable Errors", "ECC Bucket Count"), 0),
         "Any Offline VD Cache Preserved": "Yes" if card.pinned else "No",
         "BBU Status": 0 if card.battery and card.battery.healthy else 4,
         "Controller must be rebooted to complete security operation": "No",
@@ -184,17 +182,9 @@ def _status(card: SimulatedCard) -> Data:
 def _supported(card: SimulatedCard) -> Data:
     return {
         "Supported Adapter Operations": {
-            "Rebuild Rate": "Yes",
-            "CC Rate": "Yes",
-            "BGI Rate ": "Yes",
-            "Reconstruct Rate": "Yes",
-            "Patrol Read Rate": "Yes",
-            "Alarm Control": "Yes",
-            "BBU": "Yes",
-            "Spanning": "Yes",
-            "Dedicated Hot Spare": "Yes",
-            "Foreign Config Import": "Yes",
-            "Global Hot Spares": "Yes",
+            **dict.fromkeys(("Rebuild Rate", "CC Rate", "BGI Rate ", "Reconstruct Rate", "Patrol Read Rate"), "Yes"),
+            **dict.fromkeys(("Alarm Control", "BBU", "Spanning", "Dedicated Hot Spare"), "Yes"),
+            **dict.fromkeys(("Foreign Config Import", "Global Hot Spares"), "Yes"),
             # A card that refuses such changes does not always say so beforehand: this one is silent.
             **({} if card.blocks_ssd_cache else {"Block SSD Write Disk Cache Change": "No"}),
             "Support JBOD": yes(card.jbod),
@@ -203,12 +193,8 @@ def _supported(card: SimulatedCard) -> Data:
         },
         "Supported PD Operations": {"Force Online": "Yes", "Force Offline": "Yes", "Force Rebuild": "Yes"},
         "Supported VD Operations": {
-            "Read Policy": "Yes",
-            "Write Policy": "Yes",
-            "IO Policy": "Yes",
-            "Access Policy": "Yes",
-            "Disk Cache Policy": "Yes",
-            "Reconstruction": "Yes",
+            **dict.fromkeys(("Read Policy", "Write Policy", "IO Policy", "Access Policy"), "Yes"),
+            **dict.fromkeys(("Disk Cache Policy", "Reconstruction"), "Yes"),
             "Support FastPath": yes(card.can_fastpath and FASTPATH in card.options),
         },
     }
