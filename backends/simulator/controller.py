@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 
 from backends.model import Level, Media
 from backends.simulator.calibration import CARDS, MIB, CardType
-from backends.simulator.disk import GOOD, ONLINE, REBUILD, SimulatedDrive
+from backends.simulator.disk import ONLINE, REBUILD, SimulatedDrive
 from backends.simulator.queueing_model import WorkloadTarget
 from backends.simulator.volume import Volume
 from backends.values import dataclass
@@ -154,10 +154,6 @@ class SimulatedCard:
         """Drives of a volume, in span order."""
         by_position = {disk.place: disk for disk in self.disks}
         return [by_position[position] for position in volume.places if position in by_position]
-
-    def free(self) -> Iterable[SimulatedDrive]:
-        """Drives that an array may be made of."""
-        return (disk for disk in self.disks if disk.state == GOOD)
 
     def settle(self, now: float) -> None:
         """Bring what goes on by itself up to date: a rebuild that is over, an initialisation that is over."""

@@ -12,6 +12,7 @@ from backends.simulator.caches import CacheCounts
 from backends.simulator.mirror import busy_share, in_flight, mirror_loads
 from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget
 from backends.simulator.service_demand import parity_operations
+from backends.simulator.volume import SPANNED
 from backends.simulator.workload_target import CachedBy, Pooled
 from backends.simulator.zfs_model import ALLOCATED, pool_flow
 from backends.values import dataclass
@@ -22,8 +23,6 @@ Totals = dict[str, list[float]]
 DISKSTATS = "/proc/diskstats"
 """Where the kernel keeps count."""
 
-_OUTER = {Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6, Level.RAID10: Level.RAID1}
-"""Levels of two layers where md makes them, and that of the inner arrays."""
 
 _SECTOR = 512
 _COLUMNS = 6
@@ -90,10 +89,10 @@ def _below(
         for name, half, waiting in zip(below, loads, queued, strict=True):
             part = half.reads
             yield replace(top, name=name, reads=top.reads * part, fetches=top.fetches * part, queued=waiting)
-    elif layout.level in _OUTER and any(members(name) for name in below):
+    elif layout.level in SPANNED and any(members(name) for name in below):
         inner = replace(
             layout,
-            level=_OUTER[layout.level],
+            level=SPANNED[layout.level],
             drives=(layout.drives + layout.degraded) // len(below),
             degraded=0,
             spans=1,

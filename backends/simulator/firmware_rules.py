@@ -186,17 +186,13 @@ def _free(card: SimulatedCard, position: str) -> SimulatedDrive:
 
 def _check_shape(volume: Volume) -> None:
     count = len(volume.places)
-    level = {Level.RAID10: Level.RAID1, Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}.get(
-        volume.level, volume.level
-    )
+    level = SPANNED.get(volume.level, volume.level)
     volume.per_span = volume.per_span or (2 if volume.level is Level.RAID10 else count)
     spans, rest = divmod(count, volume.per_span)
     least, most = _MEMBERS.get(level, (1000, 0))
-    if spans > _MOST_SPANS or count > _MOST_IN_VOLUME:
-        raise RefusalError(INVALID, "invalid number of drives for this RAID level")
-    if rest or (spans > 1) != (volume.level in SPANNED) or not least <= volume.per_span <= most:
-        raise RefusalError(INVALID, "invalid number of drives for this RAID level")
-    if level is Level.RAID1 and volume.per_span % 2:
+    uneven = rest or (level is Level.RAID1 and volume.per_span % 2)
+    many = spans > _MOST_SPANS or count > _MOST_IN_VOLUME
+    if uneven or many or (spans > 1) != (volume.level in SPANNED) or not least <= volume.per_span <= most:
         raise RefusalError(INVALID, "invalid number of drives for this RAID level")
 
 

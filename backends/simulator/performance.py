@@ -16,6 +16,7 @@ from backends.simulator.queueing_model import WorkloadTarget
 from backends.simulator.smartarray.cards import SmartCard, SmartVolume
 from backends.simulator.smcli import DiskSystem, HostDisk
 from backends.simulator.threeware import SimulatedThreeware, SimulatedUnit
+from backends.simulator.volume import SPANNED
 from backends.simulator.workload_target import CachedBy, CacheKind, CacheMode, Pooled
 from backends.simulator.zfs.pool import VOLUME, ZfsPool
 
@@ -160,11 +161,11 @@ def of_striped(array: MdArray, model: str, software: SoftwareType | None = None)
 
 def of_nested(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
     """Stripes over md arrays that are alike; `below`: the first of them."""
-    level = {Level.RAID5: Level.RAID50, Level.RAID6: Level.RAID60, Level.RAID1: Level.RAID10}.get(below.level)
+    level = next((outer for outer, inner_level in SPANNED.items() if inner_level is below.level), below.level)
     lost = sum(array.missing for array in inner)
     return replace(
         below,
-        level=level or below.level,
+        level=level,
         drives=sum(len(array.members) for array in inner) - lost,
         degraded=lost,
         spans=len(inner),

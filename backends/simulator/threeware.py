@@ -20,14 +20,7 @@ LEVELS = {
 }
 """By the word of `type=`, that of the table of units."""
 
-_AS_LEVEL = {
-    "RAID-0": Level.RAID0,
-    "RAID-1": Level.RAID1,
-    "RAID-5": Level.RAID5,
-    "RAID-10": Level.RAID10,
-    "RAID-50": Level.RAID50,
-    "SINGLE": Level.RAID0,
-}
+_AS_LEVEL = {name: Level.RAID0 if word == "single" else Level(word) for word, name in LEVELS.items()}
 _LEAST = {"RAID-0": 2, "RAID-1": 2, "RAID-5": 3, "RAID-10": 4, "RAID-50": 6, "SINGLE": 1}
 _UNSTRIPED = ("RAID-1", "SINGLE", "SPARE")
 STRIPES = (16, 64, 256)

@@ -258,7 +258,7 @@ def with_setting(card: SmartCard, word: str, value: str) -> Outcome:
 def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
     """Caching of a logical drive. Under Smart Path the answer is a lie: the logical drive is there."""
     volume = card.volume(number)
-    refusal = _refusal(card, *(() if volume is None else (volume,)))
+    refusal = _refusal(card, volume)
     if refusal is not None or volume is None:
         return refusal or f"Invalid drive specified: {number}"
     if volume.acceleration == "path" and on:
@@ -288,7 +288,7 @@ def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
 def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
     """Strips of another size. The simulated card is done at once."""
     volume = card.volume(number)
-    refusal = _refusal(card, *(() if volume is None else (volume,)))
+    refusal = _refusal(card, volume)
     if refusal is not None or volume is None:
         return refusal or f"Invalid drive specified: {number}"
     if kib not in STRIPS:
@@ -311,8 +311,8 @@ NOT_FREE = "The drive {} is not available for a new logical drive: it is {}."
 
 def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: SmartVolume, groups: int = 0) -> Outcome:
     """A logical drive over free drives. `new`: its strip, label and caching; `groups` of RAID 50 and 60."""
-    if card.hba or card.cache_problem:
-        return IN_HBA_MODE if card.hba else LOCKED
+    if (locked := _lock_reason(card)) is not None:
+        return locked
     bays = {bay.place: bay for bay in card.bays}
     if len(set(positions)) < len(positions):
         return "Cannot use a drive multiple times in one logical device!"
@@ -354,8 +354,8 @@ def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: Sm
 def without_volume(card: SmartCard, number: int) -> Outcome:
     """A logical drive is deleted; with the last of its array that goes too, and the letters of those behind move."""
     volume = card.volume(number)
-    if card.hba or card.cache_problem:
-        return IN_HBA_MODE if card.hba else LOCKED
+    if (locked := _lock_reason(card)) is not None:
+        return locked
     if volume is None:
         return f"Invalid drive specified: {number}"
     left = tuple(kept for kept in card.volumes if kept is not volume)
@@ -393,12 +393,14 @@ def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
     return replace(card, bays=bays)
 
 
-def _refusal(card: SmartCard, *volumes: SmartVolume) -> str | None:
-    if card.hba:
-        return IN_HBA_MODE
-    if card.cache_problem:
-        return LOCKED
-    unwell = next((volume.state for volume in volumes if volume.state != "OK"), None)
+def _lock_reason(card: SmartCard) -> str | None:
+    return IN_HBA_MODE if card.hba else LOCKED if card.cache_problem else None
+
+
+def _refusal(card: SmartCard, *volumes: SmartVolume | None) -> str | None:
+    if (locked := _lock_reason(card)) is not None:
+        return locked
+    unwell = next((volume.state for volume in volumes if volume is not None and volume.state != "OK"), None)
     if unwell is not None:
         return next((why for start, why in BUSY.items() if unwell.startswith(start)), STATUS)
     return None if card.volumes else EMPTY

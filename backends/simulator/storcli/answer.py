@@ -17,6 +17,8 @@ from backends.simulator.tool_output import SimulatedOutput
 from backends.simulator.volume import Volume
 
 Entry = dict[str, Any]
+Answer = tuple[Entry, int, bool]
+"""An entry, exit status, and whether the rack changed."""
 
 VERSION = "007.2707.0000.0000 Dec 18, 2023"
 """What it calls itself."""
@@ -61,9 +63,8 @@ def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, bool, float]:
     return entries, max(code for _, code, _ in outcomes), any(done for _, _, done in outcomes), max([_SHORT, *slow])
 
 
-def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> tuple[Entry, int, bool]:
-    verb, more = args[0], args[1:]
-    handlers: list[tuple[str, Callable[..., tuple[Entry, int, bool]]]] = [
+def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> Answer:
+    handlers: list[tuple[str, Callable[..., Answer]]] = [
         (r"", _card),
         (r"v(all|\d+)", _volumes),
         (r"(?:e(?P<e>all|\d+)/)?s(?P<s>all|\d+)", _drives),
@@ -72,15 +73,13 @@ def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> tup
     ]
     for pattern, handler in handlers:
         if (match := re.fullmatch(pattern, rest)) is not None:
-            return handler(rack, card, match, verb, more)
+            return handler(rack, card, match, args)
     raise changes.SyntaxFault(rest)
 
 
-def _card(
-    rack: Rack, card: SimulatedCard, _match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
+def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
     number = card.number
-    match [verb, *more]:
+    match args:
         case ["show"]:
             return _entry(number, {"Product Name": card.product, **show_all.lists(rack, card)}), 0, False
         case ["show", "all"]:
@@ -89,11 +88,8 @@ def _card(
             data = {"Advanced Software Option": show_all.options(card), "Safe ID": show_all.safe_id(card)}
             return _entry(number, data), 0, False
         case ["show", name]:
-            return (
-                _entry(number, {"Controller Properties": show_all.table("Ctrl_Prop", _property(card, name))}),
-                0,
-                False,
-            )
+            rows = show_all.table("Ctrl_Prop", _property(card, name))
+            return _entry(number, {"Controller Properties": rows}), 0, False
         case ["set", "aso", key, *preview] if key.startswith("key="):
             return _key(card, key.removeprefix("key="), preview == ["preview"])
         case ["set", *pairs] if pairs:
@@ -112,7 +108,7 @@ def _card(
             card.options, card.pending = tuple(dict.fromkeys((*card.pending, *card.options))), ()
             return _entry(number, description="Restart Controller Succeeded."), 0, True
         case _:
-            raise changes.SyntaxFault((more or [verb])[0])
+            raise changes.SyntaxFault(args[:2][-1])
 
 
 def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
@@ -146,7 +142,7 @@ def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
     raise changes.SyntaxFault(name)
 
 
-def _key(card: SimulatedCard, key: str, preview: bool) -> tuple[Entry, int, bool]:
+def _key(card: SimulatedCard, key: str, preview: bool) -> Answer:
     try:
         brought = firmware_rules.apply_key(card, key, preview=preview)
     except firmware_rules.RefusalError as error:
@@ -161,15 +157,13 @@ def _key(card: SimulatedCard, key: str, preview: bool) -> tuple[Entry, int, bool
     return status, firmware_rules.RESET_REQUIRED, True
 
 
-def _volumes(
-    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
+def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
     number = card.number
     chosen = [volume for volume in card.volumes if match[1] in ("all", str(volume.number))]
-    if not chosen and verb != "del":
+    if not chosen and args[0] != "del":
         text = "No VD's have been configured." if match[1] == "all" else "Some of the specified VDs does not exist"
         return _entry(number, status="Failure", description=text), 255, False
-    match [verb, *more]:
+    match args:
         case ["show"]:
             return _entry(number, {"Virtual Drives": [volume_row(card, volume) for volume in chosen]}), 0, False
         case ["show", "all"]:
@@ -190,7 +184,7 @@ def _volumes(
         case ["del", *flags] if set(flags) <= {"force", "discardcache"}:
             return _delete(rack, card, match[1], force="force" in flags)
         case _:
-            raise changes.SyntaxFault((more or [verb])[0])
+            raise changes.SyntaxFault(args[:2][-1])
 
 
 def _work(rack: Rack, volume: Volume, work: str) -> Entry:
@@ -199,7 +193,7 @@ def _work(rack: Rack, volume: Volume, work: str) -> Entry:
     return row if done is None else row | {"Progress%": int(done * 100), "Status": "In progress"}
 
 
-def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> tuple[Entry, int, bool]:
+def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> Answer:
     numbers = [volume.number for volume in card.volumes] if which == "all" else [int(which)]
     for number in numbers:
         try:
@@ -210,9 +204,7 @@ def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> tupl
     return _entry(card.number, description="Delete VD succeeded"), 0, True
 
 
-def _drives(
-    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
+def _drives(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
     chosen = [
         disk
         for disk in card.disks
@@ -221,7 +213,7 @@ def _drives(
     ]
     if not chosen:
         return _entry(card.number, status="Failure", description="No drive found!"), 255, False
-    match [verb, *more]:
+    match args:
         case ["show"]:
             return _entry(card.number, {"Drive Information": [drive_row(disk) for disk in chosen]}), 0, False
         case ["show", "all"]:
@@ -234,14 +226,12 @@ def _drives(
             rows = [row for row in show_all.rebuilds(rack, card) if row["Drive-ID"] in places]
             return _entry(card.number, rows, description="Show Drive Rebuild Status Succeeded."), 0, False
         case _:
-            raise changes.SyntaxFault((more or [verb])[0])
+            raise changes.SyntaxFault(args[:2][-1])
 
 
-def _backup(
-    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
-    if [verb, *more] not in (["show"], ["show", "all"], ["show", "status"]):
-        raise changes.SyntaxFault(verb)
+def _backup(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
+    if args not in (["show"], ["show", "all"], ["show", "status"]):
+        raise changes.SyntaxFault(args[0])
     data = show_all.battery_all(rack, card, match[1])
     if data is not None:
         return _entry(card.number, data), 0, False
@@ -252,12 +242,10 @@ def _backup(
     return _entry(card.number, status="Failure", detailed=[row]), code, False
 
 
-def _foreign(
-    _rack: Rack, card: SimulatedCard, _match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
+def _foreign(_rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
     """What drives of another card bring along: of each of its arrays one drive is here, and the others are not."""
-    if [verb, *more] not in (["show"], ["show", "all"]):
-        raise changes.SyntaxFault((more or [verb])[0])
+    if args not in (["show"], ["show", "all"]):
+        raise changes.SyntaxFault(args[:2][-1])
     number, count = card.number, sum(disk.state == FOREIGN for disk in card.disks)
     if count:
         data = {"Total Foreign PDs": count, "Total Locked Foreign PDs": 0}

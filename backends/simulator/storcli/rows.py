@@ -8,7 +8,7 @@ from backends.model import Media
 from backends.simulator.controller import SimulatedCard
 from backends.simulator.disk import SimulatedDrive
 from backends.simulator.tool_output import size_text
-from backends.simulator.volume import Volume
+from backends.simulator.volume import SPANNED, Volume
 
 Row = dict[str, Any]
 
@@ -78,14 +78,13 @@ def topology(card: SimulatedCard) -> list[Row]:
         taken = sum(other.size_bytes for other in card.volumes if other.group == group)
         free = "Y" if whole - taken > 1 << 30 else "N"
         state = STATES[card.state(volume)]
-        plain = {"raid10": "RAID1", "raid50": "RAID5", "raid60": "RAID6"}.get(volume.level.value)
-        kind = volume.level.value.upper()
+        kind, inner = (level.value.upper() for level in (volume.level, SPANNED.get(volume.level, volume.level)))
         rows.append(_line(volume, "-", "-", "-", "-", kind, state, whole, free))
         for span in range(volume.spans):
             drives = members[span * volume.per_span : (span + 1) * volume.per_span]
             sound = all(disk.state == "online" for disk in drives)
             state = STATES["optimal" if sound else "degraded"]
-            rows.append(_line(volume, span, "-", "-", "-", plain or kind, state, whole // volume.spans, free))
+            rows.append(_line(volume, span, "-", "-", "-", inner, state, whole // volume.spans, free))
             for row, disk in enumerate(drives):
                 state = DRIVE_STATES[disk.state]
                 size = disk.coerced_bytes
