@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 from typing import ClassVar, Protocol
@@ -52,6 +53,10 @@ PLAIN = -1
 
 GROUND = -2
 """Code of the ground of what does not count."""
+
+
+LegendPiece = tuple[str, str, Style | None]
+"""Component class, text, and the style of a series."""
 
 
 class Drawing(Protocol):
@@ -130,7 +135,7 @@ class LineChart(Selectable):
         super().__init__(id=id)
         self._plot = self.make_plot()
         self._shown: ChartData | None = None
-        self._header: tuple[tuple[str, str, Style | None], ...] = ()
+        self._header: tuple[LegendPiece, ...] = ()
         self._rows: list[Row] = []
         self._drawn: tuple[int, int] = (0, 0)
         self._shaded = range(0)
@@ -232,9 +237,9 @@ class LineChart(Selectable):
             codes[:left] + bytes([LABEL]) * len(message) + codes[right:],
         )
 
-    def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
+    def legend(self, data: ChartData) -> tuple[LegendPiece, ...]:
         """The first line in pieces: component class, text, and the style of a series."""
-        pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
+        pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
         for index, series in sorted(enumerate(data.series), key=lambda pair: not pair[1].joined):
             code = min(FIRST_SERIES + index, AXIS - 1)
             color = series.color or COLORS[index % len(COLORS)]
@@ -278,12 +283,7 @@ class LineChart(Selectable):
         left = [piece for piece in self._header if piece[0] == "title"]
         right = [piece for piece in self._header if piece[0] != "title"]
         used = sum(width_of(text) for _, text, _ in left)
-        segments: list[Segment] = []
-        room = width - used - _EDGE
-        for kind, text, style in right:
-            part = shorten(f"{_GAPS.get(kind, '  ')}{text}", room)
-            room -= width_of(part)
-            segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
+        segments, room = self._legend_segments(right, width - used - _EDGE)
         line = ("-" if self.ascii else "─") * max(0, room)
         title = Text("".join(text for _, text, _ in left), self.get_component_rich_style("line-chart--title"))
         title = Text.assemble(title, (f" {line}", Style(color=self._edge_color.rich_color)))
@@ -305,21 +305,26 @@ class LineChart(Selectable):
             return self.style_of_code(PLAIN)
 
     def _render_header(self, width: int) -> Strip:
-        segments: list[Segment] = []
         flags = [piece for piece in self._header if piece[0] == "flag"]
         flag_text = " ".join(text for _, text, _ in flags)
         room = width - (len(flag_text) + 1 if flag_text else 0)
-        for kind, text, style in self._header:
-            if kind == "flag" or room <= 0:
-                continue
-            gap = _GAPS.get(kind, "  ")
-            part = shorten(text if not segments else gap + text, room)
-            segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
-            room -= width_of(part)
+        segments, room = self._legend_segments([piece for piece in self._header if piece[0] != "flag"], room, first="")
         if flag_text:
             segments.append(Segment(" " * max(0, room), self.style_of_code(PLAIN)))
             segments.append(Segment(f" {flag_text}", self.get_component_rich_style("line-chart--flag")))
         return Strip(segments).adjust_cell_length(width, self.style_of_code(PLAIN))
+
+    def _legend_segments(
+        self, pieces: Iterable[LegendPiece], room: int, *, first: str | None = None
+    ) -> tuple[list[Segment], int]:
+        """Return pieces of the legend as far as there is room, and the room that is left; `first`: the first gap."""
+        segments: list[Segment] = []
+        for kind, text, style in pieces:
+            gap = first if first is not None and not segments else _GAPS.get(kind, "  ")
+            part = shorten(f"{gap}{text}", room)
+            room -= width_of(part)
+            segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
+        return segments, room
 
     def _render_row(self, row: Row, width: int) -> Strip:
         """A strip of the runs of one style; empty cells join the run before, so that fewer colours are sent."""

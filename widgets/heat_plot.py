@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from widgets.axis_ticks import DOTS
 from widgets.cached_styles import StyleCachedWidget
-from widgets.chart import LineChart
+from widgets.chart import LegendPiece, LineChart
 from widgets.chart_data import ChartData, HeatInterval
 from widgets.plot_frame import FARTHEST, Frame, FramedDrawing, Row, axis_rows, draw_grid, gutter_of, time_span
 from widgets.text_utils.text import clean, shorten
@@ -230,10 +230,10 @@ class HeatChart(LineChart):
         """Whether nothing was counted yet."""
         return not data.heat
 
-    def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
+    def legend(self, data: ChartData) -> tuple[LegendPiece, ...]:
         """What the strengths mean."""
         signs = ASCII_SIGNS if self.ascii else SIGNS
-        pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
+        pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
         pieces.append(("legend", "0.01 %", None))
         for level in range(1, LEVELS + 1):
             pieces.append(("joined", signs[level], self.style_of_code(FIRST_LEVEL + level - 1)))
@@ -250,13 +250,10 @@ class HeatChart(LineChart):
         style = self._styles_by_code.get(code)
         if style is None:
             names = ("background", "primary", "success", "warning", "error")
-            background, *rest = (self._theme_color(name) for name in names)
+            background, *rest = (Color.parse(self.app.theme_variables.get(name, "#808080")) for name in names)
             stops = (faintest(background, rest[0]), *rest[:3], rest[2].blend(rest[3], 0.4))
             position = (level - 1) / (LEVELS - 1) * (len(stops) - 1)
             at = min(int(position), len(stops) - 2)
             color = stops[at].blend(stops[at + 1], position - at)
             style = self._styles_by_code[code] = super().style_of_code(0) + Style.from_color(color.rich_color)
         return style
-
-    def _theme_color(self, name: str) -> Color:
-        return Color.parse(self.app.theme_variables.get(name, "#808080"))

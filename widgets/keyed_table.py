@@ -66,10 +66,8 @@ class KeyedTable(TableRenderer, can_focus=True):
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self._layout_of_columns = TableLayout(columns)
-        self._layout_of_columns.measure(rows)
+        self._layout_of_columns = TableLayout(columns, rows)
         self._measured: tuple[object, object] = (None, None)
-        self._placed: tuple[int, tuple[PlacedColumn, ...]] = (-1, ())
         self._index: dict[str, int] = {row.key: index for index, row in enumerate(rows)}
         self.set_reactive(KeyedTable.columns, columns)
         self.set_reactive(KeyedTable.rows, rows)
@@ -115,7 +113,6 @@ class KeyedTable(TableRenderer, can_focus=True):
         if len(before) != len(rows):
             self.virtual_size = Size(0, len(rows) + 1)
         if grew or room != self._room:
-            self._placed = (-1, ())
             self.refresh()
         else:
             self._refresh_changed(before, rows)
@@ -230,15 +227,10 @@ class KeyedTable(TableRenderer, can_focus=True):
         if all(old is new for old, new in zip(self._measured, content, strict=True)):
             return  # a list of other devices is filled and fitted in one go
         self._measured = content
-        self._layout_of_columns = TableLayout(self.columns)
-        self._layout_of_columns.measure(self.rows)
-        self._placed = (-1, ())
+        self._layout_of_columns = TableLayout(self.columns, self.rows)
 
     def _place(self) -> tuple[PlacedColumn, ...]:
-        width = self._room - GUTTER
-        if self._placed[0] != width:
-            self._placed = (width, self._layout_of_columns.place(width))
-        return self._placed[1]
+        return self._layout_of_columns.place(self._room - GUTTER)
 
     def _refresh_changed(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
         top = round(self.scroll_y)

@@ -104,7 +104,7 @@ def paint_curve(data: CurveData, look: PlotStyle) -> list[str]:
     room = look.height - len(head) - len(measured)
     heights = {"rates": room // 2 if len(measured) > 1 else room}
     heights["latencies"] = room - (heights["rates"] if len(measured) > 1 else 0)
-    rows = [*head]
+    rows, latency = [*head], "p99" if len(measured) > 1 else "latency"
     for which in measured:
         last = which == measured[-1]
         series = [getattr(line, which) for line in data.lines]
@@ -112,12 +112,8 @@ def paint_curve(data: CurveData, look: PlotStyle) -> list[str]:
         pane = PlotPane(look, heights[which], x if last else replace(x, ticks=()), y, label=data.across if last else "")
         _draw(pane, data, series, shaded=last)
         knee = f"   ░ knee {_span(data)}" if data.knee and last else ""
-        rows += [_heading((data.unit.value if which == "rates" else _latency_text(measured)) + knee), *pane.built()]
+        rows += [_heading((data.unit.value if which == "rates" else latency) + knee), *pane.built()]
     return rows
-
-
-def _latency_text(measured: Sequence[str]) -> str:
-    return "p99" if len(measured) > 1 else "latency"
 
 
 def _span(data: CurveData) -> str:
