@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from widgets.chart_data import ChartData, Series
-from widgets.plot import FIRST_SERIES, Plot
+from widgets.plot import Plot, extends, series_code
 from widgets.plot_frame import AXIS, GRID, LABEL, Frame, FramedDrawing, Row, axis_rows, time_span, write_notes
 from widgets.text_utils import units
 from widgets.text_utils.sparkline import ASCII_LEVELS, LEVELS
@@ -86,7 +86,7 @@ class Bands(FramedDrawing):
         """The largest value of each column; of series that only grew, no more than the new points are read."""
         axis = (frame.start, frame.end, frame.columns)
         last_axis, before = self._known
-        grows = last_axis == axis and len(before) == len(series) and all(map(_extends, series, before))
+        grows = last_axis == axis and extends(series, before)
         if not grows:
             self._columns = [{} for _ in series]
             self._most = [(0.0, 0.0)] * len(series)
@@ -114,7 +114,7 @@ class Bands(FramedDrawing):
             at += high
             if row == at - 1:
                 series = data.series[index]
-                return clean(series.name), self._value(index, series, data), min(FIRST_SERIES + index, AXIS - 1)
+                return clean(series.name), self._value(index, series, data), series_code(index)
         return "", "", GRID
 
     def _value(self, index: int, series: Series, data: ChartData) -> str:
@@ -135,17 +135,13 @@ class Bands(FramedDrawing):
         heights = {
             column: 1 + round((math.log(value) - low) / (high - low) * (full - 1)) for column, value in largest.items()
         }
-        code = min(FIRST_SERIES + index, AXIS - 1)
+        code = series_code(index)
         pairs: list[Row] = []
         for row in range(rows - 1, -1, -1):
             filled = (min(len(levels), heights.get(at, 0) - row * len(levels)) for at in range(frame.columns))
             text = "".join(levels[part - 1] if part > 0 else " " for part in filled)
             pairs.append((text, bytes(GRID if char == " " else code for char in text)))
         return pairs
-
-
-def _extends(new: Series, old: Series) -> bool:
-    return new.points[: len(old.points)] == old.points
 
 
 def _frame_row(frame: Frame, row: Row, name: tuple[str, str, int]) -> Row:

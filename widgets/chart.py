@@ -19,8 +19,9 @@ from textual.strip import Strip
 from widgets.band_plot import BandedPlot
 from widgets.cached_styles import Selectable
 from widgets.chart_data import WAITING, ChartData, HeatInterval, Point, Reference, Series, TimeMark
-from widgets.plot import FIRST_SERIES, REFERENCE, sample
+from widgets.plot import REFERENCE, sample, series_code
 from widgets.plot_frame import AXIS, BAND, GRID, LABEL, MARK, NOTE, Row
+from widgets.terminal_diff import differing_spans
 from widgets.text_utils.text import clean, shorten, width_of
 
 __all__ = ["WAITING", "ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
@@ -45,8 +46,6 @@ _EDGE = 6
 _GAPS = {"legend": " ", "joined": ""}
 """What stands before a piece of the legend; two spaces before others."""
 
-_APART = 8
-"""Columns beyond which moving the cursor takes fewer bytes than what lies between."""
 
 PLAIN = -1
 """Code of what has no style of its own."""
@@ -241,7 +240,7 @@ class LineChart(Selectable):
         """The first line in pieces: component class, text, and the style of a series."""
         pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
         for index, series in sorted(enumerate(data.series), key=lambda pair: not pair[1].joined):
-            code = min(FIRST_SERIES + index, AXIS - 1)
+            code = series_code(index)
             color = series.color or COLORS[index % len(COLORS)]
             if self._colors.get(code) != color or code not in self._styles_by_code:
                 self._colors[code] = color
@@ -382,20 +381,6 @@ def _changes(before: list[Row], after: list[Row], offset: int) -> list[Region]:
     for y, (old, new) in enumerate(zip(before, after, strict=True)):
         if old is new or old == new:
             continue
-        columns = [
-            x for x, (a, b, c, d) in enumerate(zip(old[0], new[0], old[1], new[1], strict=True)) if a != b or c != d
-        ]
-        for first, last in _stretches(columns):
-            regions.append(Region(first, y + offset, last - first + 1, 1))
+        cells = (list(zip(*row, strict=True)) for row in (old, new))
+        regions += [Region(first, y + offset, end - first, 1) for first, end in differing_spans(*cells)]
     return regions
-
-
-def _stretches(columns: list[int]) -> list[tuple[int, int]]:
-    """Columns as stretches, first and last; what lies far apart is not one: a line, and its name at the end."""
-    pairs: list[tuple[int, int]] = []
-    for column in columns:
-        if pairs and column - pairs[-1][1] <= _APART:
-            pairs[-1] = (pairs[-1][0], column)
-        else:
-            pairs.append((column, column))
-    return pairs

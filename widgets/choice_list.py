@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from widgets.guarded_dialog import Clock, GuardedDialog
-from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow, Tone
+from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow
 from widgets.text_panel import TextParagraphs
 from widgets.text_utils.text import clean
 
@@ -114,7 +114,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
             cells=(
                 clean(choice.label),
                 TableCell(text=now, tone="accent"),
-                TableCell(text=choice.risk or "-", tone=_tone(choice)),
+                TableCell(text=choice.risk or "-", tone="warning" if choice.risk else "muted"),
             ),
             dim=bool(choice.blocked),
         )
@@ -161,7 +161,3 @@ class MarkDialog(ChoiceDialog):
 
     def _row(self, choice: ChoiceItem) -> TableRow:
         return replace(super()._row(choice), marked=choice.value in self._marks)
-
-
-def _tone(choice: ChoiceItem) -> Tone:
-    return "warning" if choice.risk else "muted"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -145,7 +144,8 @@ class FigureRows(StyleCachedWidget):
         beside, widths = self._places()
         if y > len(self.rows):
             beneath = [
-                f"{column.beside} {cell[1]}" if column.beside and cell[1] else "" for column, cell in self._cells()
+                f"{column.beside} {cell[1]}" if column.beside and cell[1] else ""
+                for column, cell in zip(self.columns, self.rows[0].cells, strict=False)
             ]
             below = "".join(pad(clean(name), cell) for name, cell in zip(beneath, widths, strict=False))
             text = " " * self._names_width() + below
@@ -163,10 +163,6 @@ class FigureRows(StyleCachedWidget):
                 Segment(pad(clean(aside) if has_beside else "", cell - width_of(text)), self._style("beside"))
             )
         return Strip(segments).adjust_cell_length(width, self.style_of(""))
-
-    def _cells(self) -> Iterator[tuple[FigureColumn, tuple[str, str]]]:
-        """Those of the only row."""
-        return zip(self.columns, self.rows[0].cells, strict=False)
 
     def _style(self, name: str) -> Style:
         return self.style_of(f"figure-rows--{name}")

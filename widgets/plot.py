@@ -41,6 +41,11 @@ NAMES_EVERY: Final = 0.95
 _REFERENCE_DASHES: Final = b"\1\0\0\0"
 
 
+def series_code(index: int) -> int:
+    """Return the code of a series: the last ones share one."""
+    return min(FIRST_SERIES + index, AXIS - 1)
+
+
 def sample(series: tuple[Series, ...], index: int, *, ascii_only: bool) -> str:
     """The sign of one of these series in the legend."""
     if ascii_only:
@@ -94,7 +99,7 @@ class Plot(FramedDrawing):
             data, width, height, span=(start, end), values=values, log=log, ascii_only=ascii_only
         )
         # The one thing that makes a live graph cheap: as long as nothing moved, only the new points are drawn.
-        grows = frame == self._frame and _extends(data.series, self._series)
+        grows = frame == self._frame and extends(data.series, self._series)
         if not grows:
             self._canvas = Canvas(frame.columns, frame.rows)
             self._cells = [(b"", b"", _NO_NAME)] * frame.rows
@@ -116,7 +121,7 @@ class Plot(FramedDrawing):
     def _extremes(self, series: tuple[Series, ...], start: float, end: float, log: bool) -> tuple[float, ...]:
         """The least and greatest value in sight; of a line that only grew, no more than its new points are read."""
         cached, before = self._known if self._known[0][:2] == (start, log) else ((start, log, ()), ())
-        grows = bool(before) and _extends(series, before)
+        grows = bool(before) and extends(series, before)
         values = list(cached[2]) if grows else []
         for index, line in enumerate(series):
             points = line.points[len(before[index].points) :] if grows else line.points
@@ -132,7 +137,7 @@ class Plot(FramedDrawing):
     def _trace(self, frame: Frame, series: Series, start: int, index: int, line: int) -> None:
         """Draws the points from `start` on, joined to the one before."""
         points = series.points
-        canvas, layer = self._canvas, min(FIRST_SERIES + index, AXIS - 1)
+        canvas, layer = self._canvas, series_code(index)
         dashes = SOLID if series.whole else DASHES[line % len(DASHES)]
         before = _dot(frame, points[start - 1]) if start else None
         for point in points[start:]:
@@ -188,7 +193,7 @@ def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
             value_text = "" if data.over else data.y_format(value)
             text = value_text if len(lines) == 1 else f"{series.name} {value_text}".rstrip()
             text = text if len(text) < frame.margin else series.name if len(lines) > 1 else value_text
-            ends.append((frame.ruler.dot_of(value) // 4, -index, text, min(FIRST_SERIES + index, AXIS - 1)))
+            ends.append((frame.ruler.dot_of(value) // 4, -index, text, series_code(index)))
     names: dict[int, Row] = {}
     lowest = frame.rows
     for row, _, text, code in sorted(ends, reverse=True):  # from the lowest up: one that has no room goes above it
@@ -200,7 +205,7 @@ def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
     return names
 
 
-def _extends(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:
+def extends(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:
     """Whether every series is the one of before with points added at the end."""
     return len(series) == len(before) and all(
         new.points[: len(old.points)] == old.points for new, old in zip(series, before, strict=True)

@@ -116,14 +116,14 @@ class ShownCells:
                 pen.paste(y, left, right, strip.render(console))
                 row[left:right] = [None] * (right - left)
                 continue
-            for a, b in _spans(row[left:right], cells):
+            for a, b in differing_spans(row[left:right], cells):
                 pen.write(y, left + a, cells[a:b])
             row[left:right] = cells
         return pen.end()
 
 
-def _spans(old: Sequence[Cell | None], new: Sequence[Cell]) -> list[tuple[int, int]]:
-    """From where to where the cells differ."""
+def differing_spans(old: Sequence[object], new: Sequence[object]) -> list[tuple[int, int]]:
+    """Return from where to where the cells differ; what lies far apart is not one span."""
     if old == new:
         return []
     pairs: list[tuple[int, int]] = []

@@ -48,7 +48,7 @@ class RefusalError(Exception):
         super().__init__(text)
         self.code = code
         """Status code."""
-        self.words = text
+        self.text = text
         """Its sentence."""
 
 

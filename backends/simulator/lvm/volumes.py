@@ -217,12 +217,16 @@ class LvmVolume:
         if self.kind in CACHED:
             return tuple(self._cached(now))
         if self.kind == "linear":
-            return (self._node(self.name, 0, self.size_bytes, tuple(self.places), "linear"),)
+            return (self._top(tuple(self.places), "linear"),)
         if self.kind == "striped":
             stripes = " ".join(f"{{{device}}} 2048" for device in self.places)
             table = f"striped {len(self.places)} {self.stripe_bytes // 512} {stripes}"
-            return (self._node(self.name, 0, self.size_bytes, tuple(self.places), table),)
+            return (self._top(tuple(self.places), table),)
         return tuple(self._images(now))
+
+    def _top(self, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
+        """Return the device of the volume itself."""
+        return self._node(self.name, 0, self.size_bytes, slaves, table, **more)
 
     def _node(self, name: str, at: int, size: int, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
         status = more.pop("status", f"{table.split()[0]} ")  # the kernel leaves a blank where nothing follows
@@ -240,10 +244,7 @@ class LvmVolume:
             count = " ".join((str(len(settings)), *settings))
             free = self.blocks - self.used
             under = (f"dm-{self.number + 1}", f"dm-{self.number + 2}")
-            yield self._node(
-                self.name,
-                0,
-                self.size_bytes,
+            yield self._top(
                 under,
                 f"writecache s {{{under[1]}}} {{{under[0]}}} {self.chunk_bytes} {count}",
                 status=f"writecache 0 {self.blocks} {free} 0 {self.counted}",
@@ -257,10 +258,7 @@ class LvmVolume:
         sectors = self.chunk_bytes // 512
         dirty = self.dirty_now(now) // self.chunk_bytes
         layers_text = f"{{{layers[1]}}} {{{layers[0]}}} {{{layers[2]}}}"
-        yield self._node(
-            self.name,
-            0,
-            self.size_bytes,
+        yield self._top(
             tuple(layers),
             f"cache {layers_text} {sectors} 2 metadata2 {self.kernel_mode} {self.kernel_policy} {count}",
             status=f"cache 8 {META_USED}/{META_BLOCKS} {sectors} {self.used}/{self.blocks} {self.counted} {dirty} "
@@ -288,10 +286,7 @@ class LvmVolume:
         action = "reshape" if self.reshape_since else "idle"
         total = self.size_bytes // 512
         done = int(total * self.reshape_progress(now))
-        yield self._node(
-            self.name,
-            0,
-            self.size_bytes,
+        yield self._top(
             tuple(under),
             table,
             status=f"raid {kind} {count} {'A' * count} {done}/{total} {action} 0 0 -",

@@ -235,7 +235,7 @@ def _key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool]:
             try:
                 brought = firmware_rules.apply_key(card, key, preview=bool(preview))
             except firmware_rules.RefusalError as error:
-                args = ["", "Failed to apply the Activation key.", "FW error description:", f" {error.words}."]
+                args = ["", "Failed to apply the Activation key.", "FW error description:", f" {error.text}."]
                 return args, error.code, False
             if preview:
                 return ["", *(f"Advanced Software Option    : {name}" for name in brought)], 0, False
@@ -247,7 +247,7 @@ def _key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool]:
 
 def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int, bool]:
     code = 3 if error.code == firmware_rules.SPOKEN else error.code
-    text = _WORDS.get(error.code, error.words)
+    text = _WORDS.get(error.code, error.text)
     if verb in _ADDS and code == firmware_rules.UNFIT:  # said of a drive, before the card is asked
         return ["", text], code, False
     failure = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"

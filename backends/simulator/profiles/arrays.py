@@ -11,11 +11,11 @@ from backends.simulator.controller import MEGACLI, Battery, SimulatedCard
 from backends.simulator.disk import FOREIGN, JBOD, SPARE
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
 from backends.simulator.profiles.hpe import SAS, SATA_SSD, X25E, bays_of, series_5, smart_raid
-from backends.simulator.profiles.lsi import HDD, M4, PM983, S1200, SM883, disks_of, settle
+from backends.simulator.profiles.lsi import HDD, M4, PM983, S1200, SM883, disks_of, settle, volume_over
 from backends.simulator.rack import Clock, Rack
 from backends.simulator.smartarray.cards import SmartCard, SmartVolume
 from backends.simulator.threeware import SimulatedPort, SimulatedThreeware, SimulatedUnit
-from backends.simulator.volume import Content, Volume
+from backends.simulator.volume import Content
 
 _BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4", mount="/")
 _OLD = Content(filesystem="ext4", label="old-data", uuid="b83a5e17-64cf-4d02-9f71-25e0d8c6a94b")
@@ -76,21 +76,7 @@ def _card_9361() -> SimulatedCard:
         jbod=True,
         strip_minimum=65536,
         disks=[*disks, *system],
-        volumes=[
-            Volume(
-                number=0,
-                group=0,
-                name="system",
-                level=Level.RAID1,
-                places=tuple(disk.place for disk in system),
-                per_span=2,
-                size_bytes=system[0].coerced_bytes,
-                strip_bytes=256 * 1024,
-                write_cache="write-back",
-                read_ahead="read-ahead",
-                content=_BOOT,
-            )
-        ],
+        volumes=[volume_over(system, "system", Level.RAID1, 2, strip_kib=256, write_back=True, content=_BOOT)],
     )
 
 

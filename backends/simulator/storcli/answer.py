@@ -199,7 +199,7 @@ def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> Answ
         try:
             firmware_rules.delete(rack, card, number, force=force)
         except firmware_rules.RefusalError as error:
-            row = {"VD": number, "Operation": "Delete", "Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+            row = {"VD": number, "Operation": "Delete", "Status": "Failed", "ErrCd": error.code, "ErrMsg": error.text}
             return _entry(card.number, status="Failure", description="Delete VD failed", detailed=[row]), 1, False
     return _entry(card.number, description="Delete VD succeeded"), 0, True
 
@@ -257,8 +257,8 @@ def _foreign(_rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list
 
 
 def _failed(number: int, who: Entry, error: firmware_rules.RefusalError) -> Entry:
-    row = {**who, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.words, "Description": error.words}
-    return _entry(number, status="Failure", description=error.words, detailed=[row])
+    row = {**who, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.text, "Description": error.text}
+    return _entry(number, status="Failure", description=error.text, detailed=[row])
 
 
 def _entry(

@@ -74,7 +74,7 @@ def _set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Ro
     try:
         firmware_rules.set_volume(card, volume, key, value)
     except firmware_rules.RefusalError as error:
-        return {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+        return {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.text}
     return {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
 
 
@@ -179,8 +179,8 @@ def add_volume(rack: Rack, card: SimulatedCard, args: list[str]) -> Volume:
     if not volume.places:
         raise SyntaxFault("$end")
     if volume.level in SPANNED and not volume.per_span:
-        words_said = "operation not possible for current RAID level, Cannot create configuration with 1 span"
-        raise firmware_rules.RefusalError(firmware_rules.INVALID, words_said)
+        text = "operation not possible for current RAID level, Cannot create configuration with 1 span"
+        raise firmware_rules.RefusalError(firmware_rules.INVALID, text)
     return firmware_rules.create(rack, card, volume, share=share)
 
 
