@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import StyleCachedWidget
+from widgets.cached_styles import StyleCachedWidget, component_classes, component_css
 from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten, width_of
 
@@ -52,24 +52,25 @@ class Progress:
     """Seconds left, when known."""
 
 
+_STYLES = {
+    "phase": "text-style: bold;",
+    "bar": "color: $primary;",
+    "rest": "color: $border-blurred;",
+    "text": "color: $foreground;",
+}
+"""Component classes and their rules."""
+
+
 class ProgressLine(StyleCachedWidget):
     """Phase, bar, percent, elapsed and remaining time in one line."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "progress-line--bar",
-        "progress-line--phase",
-        "progress-line--rest",
-        "progress-line--text",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("progress-line", _STYLES)
 
-    DEFAULT_CSS = """
-    ProgressLine {
+    DEFAULT_CSS = f"""
+    ProgressLine {{
         height: 1;
-        & > .progress-line--phase { text-style: bold; }
-        & > .progress-line--bar { color: $primary; }
-        & > .progress-line--rest { color: $border-blurred; }
-        & > .progress-line--text { color: $foreground; }
-    }
+        {component_css("progress-line", _STYLES)}
+    }}
     """
 
     progress: reactive[Progress | None] = reactive(None, repaint=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -10,6 +12,25 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.selection import Selection
 from textual.widget import Widget
+
+TONE_STYLES: Final[Mapping[str, str]] = {
+    "accent": "color: $text-primary;",
+    "good": "color: $text-success;",
+    "warning": "color: $text-warning;",
+    "bad": "color: $text-error; text-style: bold;",
+    "muted": "color: $text-muted;",
+}
+"""Styles of what a text means, by `widgets.table_layout.Tone`."""
+
+
+def component_classes(prefix: str, styles: Iterable[str]) -> set[str]:
+    """Return the component classes of a widget for the names of its styles."""
+    return {f"{prefix}--{name}" for name in styles}
+
+
+def component_css(prefix: str, styles: Mapping[str, str]) -> str:
+    """Return the rules of these component classes, for within the widget's own."""
+    return "\n".join(f"& > .{prefix}--{name} {{ {rules} }}" for name, rules in styles.items())
 
 
 @dataclass

@@ -17,7 +17,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from widgets.band_plot import BandedPlot
-from widgets.cached_styles import Selectable
+from widgets.cached_styles import Selectable, component_classes, component_css
 from widgets.chart_data import WAITING, ChartData, HeatInterval, Point, Reference, Series, TimeMark
 from widgets.plot import REFERENCE, sample, series_code
 from widgets.plot_frame import AXIS, BAND, GRID, LABEL, MARK, NOTE, Row
@@ -75,38 +75,32 @@ class Drawing(Protocol):
         """The rows, each `width` characters; unchanged ones are the same objects."""
 
 
+_STYLES = {
+    "title": "text-style: bold; color: $foreground;",
+    "legend": "color: $foreground;",
+    "flag": "text-style: bold; color: $warning;",
+    "mark": "text-style: bold; color: $text-error;",
+    "note": "text-style: bold; color: $text-warning;",
+    "shaded": "background: $panel;",
+    "band": "color: $foreground 30%;",
+    "axis": "color: $foreground 30%;",
+    "label": "color: $text-muted;",
+    "grid": "color: $foreground 20%;",
+    "reference": "color: $text-muted;",
+}
+"""Component classes and their rules."""
+
+
 class LineChart(Selectable):
     """Lines over time, drawn in braille or ASCII; a new sample redraws only the cells it touches."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "line-chart--axis",
-        "line-chart--band",
-        "line-chart--flag",
-        "line-chart--grid",
-        "line-chart--label",
-        "line-chart--legend",
-        "line-chart--mark",
-        "line-chart--note",
-        "line-chart--reference",
-        "line-chart--shaded",
-        "line-chart--title",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("line-chart", _STYLES)
 
-    DEFAULT_CSS = """
-    LineChart {
+    DEFAULT_CSS = f"""
+    LineChart {{
         height: 1fr;
-        & > .line-chart--title { text-style: bold; color: $foreground; }
-        & > .line-chart--legend { color: $foreground; }
-        & > .line-chart--flag { text-style: bold; color: $warning; }
-        & > .line-chart--mark { text-style: bold; color: $text-error; }
-        & > .line-chart--note { text-style: bold; color: $text-warning; }
-        & > .line-chart--shaded { background: $panel; }
-        & > .line-chart--band { color: $foreground 30%; }
-        & > .line-chart--axis { color: $foreground 30%; }
-        & > .line-chart--label { color: $text-muted; }
-        & > .line-chart--grid { color: $foreground 20%; }
-        & > .line-chart--reference { color: $text-muted; }
-    }
+        {component_css("line-chart", _STYLES)}
+    }}
     """
 
     data: reactive[ChartData | None] = reactive(None, repaint=False)

@@ -11,7 +11,7 @@ from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import StyleCachedWidget
+from widgets.cached_styles import StyleCachedWidget, component_classes, component_css
 from widgets.text_utils.text import clean, pad, width_of
 
 _GAP = 2
@@ -40,35 +40,32 @@ class FigureRow:
     cells: tuple[tuple[str, str], ...] = ()
 
 
+_STYLES = {
+    "label": "color: $text-muted;",
+    "beside": "color: $text-muted;",
+    "name": "color: $foreground;",
+    "plain": "text-style: bold; color: $foreground;",
+    "accent": "text-style: bold; color: $text-primary;",
+    "good": "text-style: bold; color: $text-success;",
+    "warning": "text-style: bold; color: $text-warning;",
+    "bad": "text-style: bold; color: $text-error;",
+}
+"""Component classes and their rules."""
+
+
 class FigureRows(StyleCachedWidget):
     """A heading and a row or two of figures; only what differs is painted again.
 
     What belongs beside the figures of a single row stands below them, where each can be read by itself.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "figure-rows--label",
-        "figure-rows--beside",
-        "figure-rows--name",
-        "figure-rows--plain",
-        "figure-rows--accent",
-        "figure-rows--good",
-        "figure-rows--warning",
-        "figure-rows--bad",
-    }
-    DEFAULT_CSS = """
-    FigureRows {
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("figure-rows", _STYLES)
+    DEFAULT_CSS = f"""
+    FigureRows {{
         height: auto; padding: 0 1;
-        & > .figure-rows--label { color: $text-muted; }
-        & > .figure-rows--beside { color: $text-muted; }
-        & > .figure-rows--name { color: $foreground; }
-        & > .figure-rows--plain { text-style: bold; color: $foreground; }
-        & > .figure-rows--accent { text-style: bold; color: $text-primary; }
-        & > .figure-rows--good { text-style: bold; color: $text-success; }
-        & > .figure-rows--warning { text-style: bold; color: $text-warning; }
-        & > .figure-rows--bad { text-style: bold; color: $text-error; }
-        &.-empty { display: none; }
-    }
+        {component_css("figure-rows", _STYLES)}
+        &.-empty {{ display: none; }}
+    }}
     """
 
     columns: reactive[tuple[FigureColumn, ...]] = reactive((), repaint=False)

@@ -14,12 +14,22 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.cached_styles import WidgetMessage
+from widgets.cached_styles import TONE_STYLES, WidgetMessage, component_classes, component_css
 from widgets.log_lines import LogEntry, LogLines
 from widgets.text_utils.symbols import CLOSED, OPENED
 from widgets.text_utils.text import clean, pad
 
 __all__ = ["LogEntry", "LogView"]
+
+
+_STYLES = {
+    "kind": "color: $text-muted;",
+    "body": "color: $text-muted;",
+    "cursor": "background: $block-cursor-blurred-background;",
+    "match": "text-style: reverse;",
+    **TONE_STYLES,
+}
+"""Component classes and their rules."""
 
 
 class LogView(ScrollView, can_focus=True):
@@ -37,34 +47,16 @@ class LogView(ScrollView, can_focus=True):
         Binding("left,h", "unfold(False)", "Fold", show=False, id="log.fold"),
     ]
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "log-view--accent",
-        "log-view--bad",
-        "log-view--body",
-        "log-view--cursor",
-        "log-view--good",
-        "log-view--kind",
-        "log-view--match",
-        "log-view--muted",
-        "log-view--warning",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("log-view", _STYLES)
 
-    DEFAULT_CSS = """
-    LogView {
+    DEFAULT_CSS = f"""
+    LogView {{
         height: 1fr;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .log-view--kind { color: $text-muted; }
-        & > .log-view--body { color: $text-muted; }
-        & > .log-view--cursor { background: $block-cursor-blurred-background; }
-        & > .log-view--match { text-style: reverse; }
-        & > .log-view--accent { color: $text-primary; }
-        & > .log-view--good { color: $text-success; }
-        & > .log-view--warning { color: $text-warning; }
-        & > .log-view--bad { color: $text-error; text-style: bold; }
-        & > .log-view--muted { color: $text-muted; }
-        &:focus > .log-view--cursor { background: $primary-muted; text-style: $block-cursor-text-style; }
-    }
+        {component_css("log-view", _STYLES)}
+        &:focus > .log-view--cursor {{ background: $primary-muted; text-style: $block-cursor-text-style; }}
+    }}
     """
 
     entries: reactive[tuple[LogEntry, ...]] = reactive((), repaint=False)

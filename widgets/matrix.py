@@ -13,7 +13,7 @@ from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import StyleCachedWidget, WidgetMessage
+from widgets.cached_styles import TONE_STYLES, StyleCachedWidget, WidgetMessage, component_classes, component_css
 from widgets.heat_plot import SHADE_CLASSES, SHADE_CSS, shade_of
 from widgets.table_layout import Tone
 from widgets.text_utils.sparkline import block
@@ -58,6 +58,17 @@ class MatrixGrid:
     """A tuple for every row, with a cell for every column."""
 
 
+_STYLES = {
+    "header": "color: $text-muted; text-style: bold;",
+    **TONE_STYLES,
+    "accent": "color: $text-primary; text-style: bold;",
+    "bar": "color: $primary;",
+    "running": "text-style: bold reverse;",
+    "cursor": "background: $block-cursor-blurred-background; text-style: bold;",
+}
+"""Component classes and their rules."""
+
+
 class Matrix(StyleCachedWidget, can_focus=True):
     """As high as its rows where there is room; otherwise it shows what is around its cursor."""
 
@@ -68,32 +79,13 @@ class Matrix(StyleCachedWidget, can_focus=True):
         Binding("right,l", "move(0, 1)", "Column right", show=False, id="matrix.right"),
     ]
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "matrix--accent",
-        "matrix--bad",
-        "matrix--bar",
-        "matrix--cursor",
-        "matrix--good",
-        "matrix--header",
-        "matrix--muted",
-        "matrix--running",
-        "matrix--warning",
-        *SHADE_CLASSES,
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("matrix", _STYLES) | SHADE_CLASSES
 
     DEFAULT_CSS = f"""
     Matrix {{
         height: auto;
         {SHADE_CSS}
-        & > .matrix--header {{ color: $text-muted; text-style: bold; }}
-        & > .matrix--accent {{ color: $text-primary; text-style: bold; }}
-        & > .matrix--good {{ color: $text-success; }}
-        & > .matrix--warning {{ color: $text-warning; }}
-        & > .matrix--bad {{ color: $text-error; text-style: bold; }}
-        & > .matrix--bar {{ color: $primary; }}
-        & > .matrix--muted {{ color: $text-muted; }}
-        & > .matrix--running {{ text-style: bold reverse; }}
-        & > .matrix--cursor {{ background: $block-cursor-blurred-background; text-style: bold; }}
+        {component_css("matrix", _STYLES)}
         &:focus > .matrix--cursor {{ background: $primary-muted; text-style: $block-cursor-text-style; }}
     }}
     """

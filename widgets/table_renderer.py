@@ -13,7 +13,7 @@ from rich.text import Text
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.cached_styles import Selectable
+from widgets.cached_styles import TONE_STYLES, Selectable, component_classes, component_css
 from widgets.table_layout import PlacedColumn, TableCell, TableColumn, TableRow, align, heading, plain
 from widgets.text_utils.text import pad, shorten, width_of
 
@@ -21,43 +21,32 @@ GUTTER = 2
 """Cells for the signs of cursor and mark."""
 
 
+_STYLES = {
+    "header": "color: $text-muted; text-style: bold;",
+    "cursor": "background: $block-cursor-blurred-background;",
+    "separator": "color: $text-muted; text-style: bold;",
+    "dim": "color: $text-muted;",
+    "mark": "color: $accent; text-style: bold;",
+    "match": "text-style: underline bold;",
+    "bar": "color: $primary;",
+    **TONE_STYLES,
+}
+"""Component classes and their rules."""
+
+
 class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and styles of the first base alone
     """Draws the lines of a table as strips; what stands where is its subclass's business."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "keyed-table--accent",
-        "keyed-table--bad",
-        "keyed-table--bar",
-        "keyed-table--cursor",
-        "keyed-table--dim",
-        "keyed-table--good",
-        "keyed-table--header",
-        "keyed-table--mark",
-        "keyed-table--match",
-        "keyed-table--muted",
-        "keyed-table--separator",
-        "keyed-table--warning",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("keyed-table", _STYLES)
 
-    DEFAULT_CSS = """
-    TableRenderer {
+    DEFAULT_CSS = f"""
+    TableRenderer {{
         height: 1fr;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .keyed-table--header { color: $text-muted; text-style: bold; }
-        & > .keyed-table--cursor { background: $block-cursor-blurred-background; }
-        & > .keyed-table--separator { color: $text-muted; text-style: bold; }
-        & > .keyed-table--dim { color: $text-muted; }
-        & > .keyed-table--mark { color: $accent; text-style: bold; }
-        & > .keyed-table--match { text-style: underline bold; }
-        & > .keyed-table--accent { color: $text-primary; }
-        & > .keyed-table--good { color: $text-success; }
-        & > .keyed-table--warning { color: $text-warning; }
-        & > .keyed-table--bad { color: $text-error; text-style: bold; }
-        & > .keyed-table--bar { color: $primary; }
-        & > .keyed-table--muted { color: $text-muted; }
-        &:focus > .keyed-table--cursor { background: $primary-muted; text-style: $block-cursor-text-style; }
-    }
+        {component_css("keyed-table", _STYLES)}
+        &:focus > .keyed-table--cursor {{ background: $primary-muted; text-style: $block-cursor-text-style; }}
+    }}
     """
 
     sought: tuple[str, ...] = ()
