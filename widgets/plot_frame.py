@@ -75,7 +75,7 @@ class Frame:
     """What the horizontal axis measures."""
     shaded: float
     """Seconds at the beginning that do not count."""
-    shaded_words: str
+    shaded_text: str
     """What they are called."""
     marks: tuple[TimeMark, ...]
     """What happened when."""
@@ -165,7 +165,7 @@ class PlotLayout:
             bands=bands,
             x_label=data.x_label,
             shaded=data.shaded_until,
-            shaded_words=clean(data.shaded_words),
+            shaded_text=clean(data.shaded_text),
             marks=data.marks,
             margin=margin_of(width) if data.ends and gutter else 0,
         )
@@ -236,8 +236,8 @@ def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
         notes = [
             (frame.column_of(mark.at), f"{mark.sign} {clean(mark.words)}", MARK if mark.bad else NOTE) for mark in marks
         ]
-    if row == frame.rows - 1 and frame.rows > _LEAST_NOTED and len(frame.shaded_words) + 2 <= frame.shaded_columns:
-        notes.append(((frame.shaded_columns - len(frame.shaded_words)) // 2, frame.shaded_words, LABEL))
+    if row == frame.rows - 1 and frame.rows > _LEAST_NOTED and len(frame.shaded_text) + 2 <= frame.shaded_columns:
+        notes.append(((frame.shaded_columns - len(frame.shaded_text)) // 2, frame.shaded_text, LABEL))
     if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no words, no line to mark
         notes += [(frame.column_of(mark.at), mark.sign, MARK if mark.bad else NOTE) for mark in _in_sight(frame)]
     free = 0

@@ -67,5 +67,5 @@ class StaticTable(TableRenderer, can_focus=False):
             return Strip.blank(width, self.rich_style)
         placed = self._columns_laid.place(width - GUTTER)
         if y == 0:  # columns that have no room are not counted: nobody can bring them into sight
-            return self.header_strip([place.column for place in placed], placed, width)
+            return self.header_strip([column.column for column in placed], placed, width)
         return self.row_strip(self.rows[y - 1], placed, width, current=False)

@@ -89,12 +89,12 @@ def _rack(options: Options, speed: float) -> Host:
         rack.reset()
         shutil.rmtree(paths.devices, ignore_errors=True)
     if options.demo_state:
-        from backends.simulator.profiles.table import put
+        from backends.simulator.profiles.table import apply_states
 
-        with rack.changing() as known:
-            put(known, options.demo_state)
+        with rack.edit() as known:
+            apply_states(known, options.demo_state)
     if options.demo_reboot:
-        with rack.changing() as known:
+        with rack.edit() as known:
             known.restart()
     folders = (str(Path.cwd()),)
     return SimulatedHost(rack, speed=speed, folders=folders, apart=options.apart, shares_watchdog=True)
@@ -327,14 +327,14 @@ def _elsewhere(folder: Path) -> str:
 def require_its_machine(folder: Path) -> None:
     """Raises RefusedError where a session that is to be gone on with is of another machine than the one meant."""
     from app.core.session.store import beginning
-    from backends.simulator.profiles import rack_of
+    from backends.simulator.profiles import rack_name
 
     begun = beginning(folder)
     if begun is None:
         return
     options = current()
     host = clean(begun.machine.host, 64)
-    rack = rack_of(begun.machine.host) if begun.simulated else ""
+    rack = rack_name(begun.machine.host) if begun.simulated else ""
     if begun.simulated is options.simulated and options.demo in ("", rack):
         return
     if not begun.simulated:

@@ -118,7 +118,7 @@ class SimulatedCard:
     perf_mode: int = 0
     """0 or 1."""
     properties: dict[str, str] = field(default_factory=dict)
-    """Properties that are not as in `properties.DEFAULTS`."""
+    """Properties that are not as in `DEFAULTS`."""
     jbod: bool = False
     """Whether it may pass a drive on as it is."""
     pinned: bool = False

@@ -58,10 +58,10 @@ def shares(
     """The disk under a job and all that is below it, `members` of each: stripes and paths share evenly."""
     queued = float(min(work.depth * work.jobs, work.tags))
     top = DiskShare(name=name, reads=1.0, writes=1.0, queued=queued)
-    return [top, *_below(top, members, layout, work, expected)]
+    return [top, *_member_shares(top, members, layout, work, expected)]
 
 
-def _below(
+def _member_shares(
     top: DiskShare,
     members: Callable[[str], Sequence[str]],
     layout: WorkloadTarget,
@@ -74,16 +74,16 @@ def _below(
     if len(below) == 1:
         lower = replace(top, name=below[0])
         yield lower
-        yield from _below(lower, members, layout, work, expected)
+        yield from _member_shares(lower, members, layout, work, expected)
     elif layout.cache is not None:
-        shares_by_part = _parts(top, layout, layout.cache, work, expected)
+        shares_by_part = _cache_shares(top, layout, layout.cache, work, expected)
         for name, below_it, share in zip(below, (layout.cache.slow, layout.cache.fast), shares_by_part, strict=True):
             lower = replace(share, name=name)
             yield lower
-            yield from _below(lower, members, below_it, work, expected)
+            yield from _member_shares(lower, members, below_it, work, expected)
     elif layout.pool is not None:
-        vdevs = _of_pool(top, layout, layout.pool, work)
-        yield from _below(vdevs, members, layout.pool.vdevs, work, expected)
+        vdevs = _pool_share(top, layout, layout.pool, work)
+        yield from _member_shares(vdevs, members, layout.pool.vdevs, work, expected)
     elif loads is not None:
         queued = in_flight(loads, expected.iops, top.queued)
         for name, half, waiting in zip(below, loads, queued, strict=True):
@@ -98,27 +98,27 @@ def _below(
             spans=1,
         )
         for name in below:
-            lower = _spread(top, name, len(below))
+            lower = _split_share(top, name, len(below))
             yield lower
-            yield from _below(lower, members, inner, work, expected)
+            yield from _member_shares(lower, members, inner, work, expected)
     elif below and layout.card is None and layout.level in PARITY:
         red, fetched, written = parity_operations(layout, work)
         for name in below:
-            lower = _spread(top, name, len(below))
+            lower = _split_share(top, name, len(below))
             yield replace(lower, reads=lower.reads * red, fetches=lower.writes * fetched, writes=lower.writes * written)
     elif below:
         copies = 2 if layout.card is None and layout.level in (Level.RAID1, Level.RAID10) else 1
         for name in below:
-            lower = _spread(top, name, len(below))
+            lower = _split_share(top, name, len(below))
             yield replace(lower, writes=lower.writes * copies)
 
 
-def _spread(top: DiskShare, name: str, count: int) -> DiskShare:
+def _split_share(top: DiskShare, name: str, count: int) -> DiskShare:
     """What one of so many gets of a share."""
     return replace(top, name=name, reads=top.reads / count, writes=top.writes / count, queued=top.queued / count)
 
 
-def _parts(
+def _cache_shares(
     top: DiskShare, layout: WorkloadTarget, cache: CachedBy, work: IoPattern, expected: PredictedPerformance
 ) -> tuple[DiskShare, DiskShare]:
     """Of the slow and the fast part of a cache; of what it moves between them only what is written out."""
@@ -136,7 +136,7 @@ def _parts(
     return replace(slow, queued=waits), share
 
 
-def _of_pool(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> DiskShare:
+def _pool_share(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> DiskShare:
     """What reaches the disks of a pool: whole blocks, read by themselves and written together."""
     flow = pool_flow(layout, pool, work)
     return replace(
@@ -174,17 +174,17 @@ class DiskCounts:
                 busy_share(disk.queued) * seconds * 1000,
                 disk.queued * seconds * 1000,
             ]
-            self.totals[disk.name] = _sum(self.totals.get(disk.name), added)
+            self.totals[disk.name] = _add_rows(self.totals.get(disk.name), added)
 
     def move_to(self, totals: Totals) -> None:
         """Give it all to the rack."""
         for name, row in self.totals.items():
-            totals[name] = _sum(totals.get(name), row)
+            totals[name] = _add_rows(totals.get(name), row)
         self.totals.clear()
         self.caches.clear()
 
 
-def _sum(numbers: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:
+def _add_rows(numbers: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:
     nothing = (0.0,) * _COLUMNS
     return [had + more for had, more in zip(numbers or nothing, other or nothing, strict=True)]
 
@@ -193,7 +193,7 @@ def diskstats(numbers: Mapping[str, str], before: Totals, now: Totals) -> str:
     """The text of /proc/diskstats. `numbers`: MAJ:MIN of each disk by kernel name."""
     lines = []
     for name, number in numbers.items():
-        reads, sectors, writes, written, busy, waited = map(int, _sum(before.get(name), now.get(name)))
+        reads, sectors, writes, written, busy, waited = map(int, _add_rows(before.get(name), now.get(name)))
         major, _, minor = number.partition(":")
         lines.append(
             f"{major:>4} {minor:>7} {name} {reads} 0 {sectors} 0 {writes} 0 {written} 0 0 {busy} {waited} 0 0 0 0 0 0"

@@ -18,7 +18,7 @@ from backends.host import MADE_UP, Command, Completed, FileStat, FilesystemSpace
 from backends.simulator.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.simulator.fio.start import start
 from backends.simulator.hung_disk import stall_error, wait_seconds
-from backends.simulator.kernel.machine import COUNTER_FOLDERS, counter_files, kernel
+from backends.simulator.kernel.machine import COUNTER_FOLDERS, build_sysfs, counter_files
 from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.profiles import HOSTS
 from backends.simulator.programs import (
@@ -110,7 +110,7 @@ class SimulatedHost(SyntheticHost):
         args, path = command.argv[1:], command.argv[0]
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
-            with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
+            with self._file.edit() if changes else nullcontext(self._file.rack) as rack:
                 rack.note_cached(self._counts.caches)  # what runs now has changed since it began
                 return program_output(program, rack, args, mutates=command.mutates, reply=command.reply)
         match next((name for name, where in SYSTEM_PATHS.items() if where == path), None):
@@ -124,7 +124,7 @@ class SimulatedHost(SyntheticHost):
     def _exclusive_run(self, path: str) -> AbstractContextManager[bool]:
         """Whether a program that gives up beside another of its kind is the only one."""
         program = self._program(path)
-        return self._file.alone_with(Path(path).name) if program and program.lonely else nullcontext(True)
+        return self._file.lock_program(Path(path).name) if program and program.lonely else nullcontext(True)
 
     def _program(self, path: str) -> VendorProgram | None:
         """The vendor's program at a path, where it is installed."""
@@ -136,8 +136,8 @@ class SimulatedHost(SyntheticHost):
         if command.argv[0] != SYSTEM_PATHS["fio"]:
             raise ToolMissingError(f"{command.argv[0]} runs on and on, which only fio does on the simulated host.")
         folder = Path(command.cwd) if command.cwd is not None else Path()
-        text = _text(folder / command.argv[-1])
-        with self._file.changing() as rack:
+        text = _job_text(folder / command.argv[-1])
+        with self._file.edit() as rack:
             rack.runs += 1
             return start(
                 rack,
@@ -164,14 +164,14 @@ class SimulatedHost(SyntheticHost):
     def _keep_counts(self) -> None:
         """A job is over: what it did is part of the rack."""
         if self._counts.totals:
-            with contextlib.suppress(RaidbenchError), self._file.changing() as rack:
+            with contextlib.suppress(RaidbenchError), self._file.edit() as rack:
                 rack.note_written({name: int(row[3]) * 512 for name, row in self._counts.totals.items()})
                 rack.note_cached(self._counts.caches)
                 self._counts.move_to(rack.totals)
 
     def _fail_battery(self, number: int) -> None:
         """From now on a card's cache does not survive a power cut."""
-        with self._file.changing() as rack:
+        with self._file.edit() as rack:
             for card in rack.cards:
                 if card.number == number and card.battery is not None:
                     card.battery.state, card.fails_after = "failed", None
@@ -181,7 +181,7 @@ class SimulatedHost(SyntheticHost):
         rack = self._file.rack
         mark = self._file.mark
         if self._kernel is None or self._kernel[0] != mark:
-            self._kernel = (mark, kernel(rack))
+            self._kernel = (mark, build_sysfs(rack))
             self._paths.clear()
             self._listed.clear()
         return self._kernel[1]
@@ -219,7 +219,7 @@ class SimulatedHost(SyntheticHost):
             raise NotFoundError(f"{path} is not there.")
         folders = path.split("/")
         cached = self._cached(folders)
-        with self._file.changing() as rack:
+        with self._file.edit() as rack:
             match folders[1:]:
                 case ["sys", "block", name, "device", key] if key == DEPTH:
                     write_depth(rack, name, text, self._can_queue(name))
@@ -266,7 +266,7 @@ class SimulatedHost(SyntheticHost):
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Remember it with the rack; b"" removes it, a scratch file too."""
-        with self._file.changing() as rack:
+        with self._file.edit() as rack:
             rack.installed.pop(path, None)
             rack.scratch.pop(path, None)
             rack.records.pop(path, None)
@@ -277,10 +277,10 @@ class SimulatedHost(SyntheticHost):
         """Paths that match, as glob does."""
         self._linux()  # forgets what was listed of another rack
         if pattern not in self._listed:
-            self._listed[pattern] = self._matching(pattern)
+            self._listed[pattern] = self._matching_paths(pattern)
         return self._listed[pattern]
 
-    def _matching(self, pattern: str) -> tuple[str, ...]:
+    def _matching_paths(self, pattern: str) -> tuple[str, ...]:
         fitting: list[tuple[tuple[str, ...], _Tree]] = [((), self._tree())]
         for word in pattern.split("/"):
             fits = re.compile(fnmatch.translate(word)).match if _WILD.intersection(word) else None
@@ -317,7 +317,7 @@ class SimulatedHost(SyntheticHost):
 
     async def restart(self, *, without: str | None = None) -> None:
         """See `CanRestart`. Raises StorageError."""
-        with self._file.changing() as rack:
+        with self._file.edit() as rack:
             rack.restart(without=without)
 
     def which(self, names: Sequence[str]) -> str | None:
@@ -343,7 +343,7 @@ def _parent_folders(folder: str) -> list[str]:
     return folders
 
 
-def _text(path: Path) -> str | None:
+def _job_text(path: Path) -> str | None:
     """The job file that the engine wrote."""
     try:
         with open(path, "rb") as file:

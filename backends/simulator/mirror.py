@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from backends.model import Level
-from backends.simulator.service_demand import Demand, of_sizes, read_demand, write_demand
+from backends.simulator.service_demand import Demand, mean_demand, read_demand, write_demand
 from backends.simulator.workload_target import IoPattern, WorkloadTarget
 from backends.values import dataclass
 
@@ -65,10 +65,11 @@ def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
 
 def disk_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:
     """Of a read and of a write, on drives without a cache or pool of the kernel above them."""
-    return mirror_demands(layout, work) or (
-        of_sizes(read_demand, layout, work),
-        of_sizes(write_demand, layout, work),
-    )
+    return mirror_demands(layout, work) or _demands(layout, work)
+
+
+def _demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:
+    return mean_demand(read_demand, layout, work), mean_demand(write_demand, layout, work)
 
 
 def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Demand], tuple[Demand, Demand]] | None:
@@ -76,7 +77,9 @@ def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Deman
     if layout.halves is None:
         return None
     alone = [WorkloadTarget(card=None, drive=drive, size_bytes=layout.size_bytes) for drive in layout.halves]
-    first, second = ((of_sizes(read_demand, target, work), of_sizes(write_demand, target, work)) for target in alone)
+    first, second = (
+        (mean_demand(read_demand, target, work), mean_demand(write_demand, target, work)) for target in alone
+    )
     return first, second
 
 

@@ -54,7 +54,7 @@ _BIG_BLOCK, _BIG_BYTES = "3", 65536
 """The performance mode of series 2 to 8 in which large blocks go past the cache, and how large they are."""
 
 
-def of_logical_drive(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
+def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
     """A logical drive of a Smart Array or Adaptec card."""
     members = card.members(volume.group)
     common = WorkloadTarget(
@@ -98,7 +98,7 @@ def of_logical_drive(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
     )
 
 
-def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> WorkloadTarget:
+def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> WorkloadTarget:
     """A unit of a 3ware card."""
     return WorkloadTarget(
         card=CARDS[card.model],
@@ -116,7 +116,7 @@ def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Worklo
     )
 
 
-def of_lun(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
+def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
     """A logical drive of a disk system. Its cache holds unwritten data up to the share at which flushing begins."""
     return WorkloadTarget(
         card=CARDS[system.product],
@@ -136,14 +136,14 @@ def of_lun(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
     )
 
 
-def of_flash(card: IoMemory) -> WorkloadTarget:
+def flash_target(card: IoMemory) -> WorkloadTarget:
     """An ioMemory module."""
     return WorkloadTarget(
         card=None, drive=DRIVES[card.model], written_bytes=card.written_bytes, size_bytes=card.size_bytes
     )
 
 
-def of_striped(array: MdArray, model: str, software: SoftwareType | None = None) -> WorkloadTarget:
+def md_target(array: MdArray, model: str, software: SoftwareType | None = None) -> WorkloadTarget:
     """An md array of equal drives; `software`: what md takes for itself."""
     return WorkloadTarget(
         card=None,
@@ -159,7 +159,7 @@ def of_striped(array: MdArray, model: str, software: SoftwareType | None = None)
     )
 
 
-def of_nested(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
+def nested_md_target(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
     """Stripes over md arrays that are alike; `below`: the first of them."""
     level = next((outer for outer, inner_level in SPANNED.items() if inner_level is below.level), below.level)
     lost = sum(array.missing for array in inner)
@@ -175,7 +175,7 @@ def of_nested(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -
     )
 
 
-def of_cached_volume(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
+def cached_volume_target(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
     """A logical volume with a cache, on its parts."""
     writes = volume.kind == "writecache"
     mode = CacheMode.WRITE_BACK if writes else _MODES[volume.kernel_mode]
@@ -193,7 +193,7 @@ def of_cached_volume(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarg
     return replace(slow, size_bytes=volume.size_bytes, halves=None, cache=cache)
 
 
-def of_bcache(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
+def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
     """A bcache device with its cache attached, on both disks."""
     share = device.number("writeback_percent") / 100 if device.number("writeback_running") else 1.0
     cache = CachedBy(
@@ -209,7 +209,7 @@ def of_bcache(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) 
     return replace(slow, halves=None, cache=cache)
 
 
-def of_dataset(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
+def dataset_target(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
     """A file or a volume of a pool; `record`: bytes of the blocks that are there."""
     dataset = pool.datasets[name]
     pooled = Pooled(

@@ -60,9 +60,11 @@ class Demand:
         return math.pow(math.fsum(math.pow(part, _STATIONS) for part in self.stations), 1 / _STATIONS)
 
 
-def of_sizes(of: Callable[[WorkloadTarget, IoPattern, int], Demand], layout: WorkloadTarget, work: IoPattern) -> Demand:
+def mean_demand(
+    demand: Callable[[WorkloadTarget, IoPattern, int], Demand], layout: WorkloadTarget, work: IoPattern
+) -> Demand:
     """The mean demand over the mix of block sizes."""
-    rows = [(of(layout, work, size), share) for size, share in work.sizes]
+    rows = [(demand(layout, work, size), share) for size, share in work.sizes]
     return Demand(
         tuple(
             math.fsum(part * share for part, (_, share) in zip(station, rows, strict=True))

@@ -101,7 +101,7 @@ class RackFile:
         return self._rack
 
     @contextmanager
-    def changing(self) -> Iterator[Rack]:
+    def edit(self) -> Iterator[Rack]:
         """The rack for changing it: nobody else does meanwhile, and it is on disk afterwards. Raises StorageError."""
         with self._lock():
             rack = self.rack
@@ -113,7 +113,7 @@ class RackFile:
             self._write(rack)
 
     @contextmanager
-    def alone_with(self, program: str) -> Iterator[bool]:
+    def lock_program(self, program: str) -> Iterator[bool]:
         """Whether nobody else runs a program on this rack now, in whatever process; nobody can while this lasts."""
         if self._path is None:
             free = program not in self._running

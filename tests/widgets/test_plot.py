@@ -154,7 +154,7 @@ def test_what_does_not_count_is_shaded() -> None:
 
 
 def test_what_does_not_count_is_named() -> None:
-    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, shaded_until=15.0, shaded_words="ramp")
+    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, shaded_until=15.0, shaded_text="ramp")
     assert "ramp" in Plot().draw(data, 70, 12)[-3][0][10:26]
 
 

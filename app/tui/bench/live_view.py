@@ -89,7 +89,7 @@ def throughput_chart(
         references=references,
         marks=marks,
         shaded_until=curves.measured_from if total is not None else 0.0,
-        shaded_words="ramp",
+        shaded_text="ramp",
         x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
         close=close,
@@ -144,7 +144,7 @@ def latency_chart(
         series=(most, *lines),  # the lines over the points
         marks=marks,
         shaded_until=curves.measured_from if total is not None else 0.0,
-        shaded_words="ramp",
+        shaded_text="ramp",
         x_max=total,
         y_format=units.latency,
         ends=True,

@@ -77,7 +77,7 @@ def job_entry(
     share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
     reading = int(in_flight * share) if job.reads else 0
     shares = moment.core_percent / job.numjobs
-    matches: Json = {
+    return {
         "jobname": job.name,
         "groupid": number,
         "error": moment.error,
@@ -101,7 +101,6 @@ def job_entry(
         "latency_percentile": 100.0,
         "latency_window": 0,
     }
-    return matches
 
 
 def _depths(depth: int) -> Mapping[str, float]:

@@ -83,7 +83,7 @@ def put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | No
     """A drive at a port of the mainboard, or of the HBA."""
     if drive is None:
         return
-    address, parent, path = _attached(CHASSIS[rack.name], number)
+    address, parent, path = _sata_path(CHASSIS[rack.name], number)
     samsung = drive.model.startswith("MZ")
     serial = f"{'S47FNA0M2017' if samsung else '9QG5K7'}{number:02d}"
     wwn = f"{'5002538e' if samsung else '5000c500'}{number + 1:08x}"
@@ -105,7 +105,7 @@ def put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | No
     put_record(sysfs, name, [*record, *member_record(rack, name)], rack.lying.get(name))
 
 
-def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
+def _sata_path(chassis: Chassis, number: int) -> tuple[str, str, str]:
     """SCSI address, folder of what it hangs from, and udev's path of the n-th SATA drive."""
     if not chassis.hba:
         folder = f"{folder_of(chassis.ahci)}/ata{number + 1}/host{AHCI_HOST + number}"
@@ -135,7 +135,7 @@ def put_flash(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
 def put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume) -> None:
     """The disk that a volume is to the kernel, its partitions and its mount."""
     address, pci = f"{card.host}:2:{volume.number}:0", f"0000:{card.bus:02x}:00.0"
-    maker, product = _identified(card)
+    maker, product = _scsi_names(card)
     own = {
         "ro": "1" if volume.access == "read-only" else "0",
         "diskseq": str(10 + volume.sequence),
@@ -162,7 +162,7 @@ def put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: V
     put_record(sysfs, volume.device, [*names, path, "E:ID_BUS=scsi"], volume.content)
 
 
-def _identified(card: SimulatedCard) -> tuple[str, str]:
+def _scsi_names(card: SimulatedCard) -> tuple[str, str]:
     """SCSI vendor and product of a card's volumes."""
     short = card.product.split()[-1]
     if "Intel" in card.product:
@@ -299,7 +299,7 @@ _LISTED = 70
 def put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
     """All volumes of a group, and its mark on the physical volumes."""
     for volume in group.volumes:
-        for node in _from_beneath(volume.nodes(rack.now())):
+        for node in _lowest_first(volume.nodes(rack.now())):
             name, number = node.kernel, f"254:{node.number}"
             own = node.number == volume.number
             fields = {"dm/name": group.dm_name(node), "dm/uuid": group.dm_uuid(node), "dm/suspended": "0"}
@@ -330,7 +330,7 @@ def put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
         sysfs.files[path] = "\n".join(filter(None, (sysfs.files.get(path, ""), *marks)))
 
 
-def _from_beneath(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
+def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
     """Each after what it lies on."""
     left = {node.kernel: node for node in nodes}
     while left:

@@ -117,11 +117,11 @@ def put_functions(sysfs: SimulatedSysfs, rack: Rack) -> None:
         sysfs.links[f"/sys/bus/pci/devices/{address}/driver"] = "/sys/bus/pci/drivers/megaraid_sas"
         sysfs.files |= {f"/sys/bus/pci/devices/{address}/{name}": text for name, text in SLOT.items()}
         sysfs.files["/sys/module/megaraid_sas/version"] = "07.719.03.00-rc1"
-    for address, model, hosts in _named(rack):
+    for address, model, hosts in _adapters(rack):
         _put(sysfs, address, CARDS[model], hosts)
 
 
-def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
+def _adapters(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
     """Address, key of `CARDS` and what is said of each SCSI host."""
     for cards in rack.smart.values():
         for card in cards:

@@ -29,7 +29,7 @@ cpu MHz\t\t: {mhz}.000
 """
 
 
-def kernel(rack: Rack) -> SimulatedSysfs:
+def build_sysfs(rack: Rack) -> SimulatedSysfs:
     """The host as it is now."""
     sysfs = SimulatedSysfs()
     for card, volume in rack.volumes():

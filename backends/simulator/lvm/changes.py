@@ -77,7 +77,7 @@ def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
     if group not in rack.lvm:
         return None
     return next(
-        ((rack.lvm[group], other_volume) for other_volume in rack.lvm[group].volumes if other_volume.name == volume),
+        ((rack.lvm[group], candidate) for candidate in rack.lvm[group].volumes if candidate.name == volume),
         None,
     )
 
@@ -98,10 +98,10 @@ def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutp
             return f"{_WRITE_BACK}Continue using writeback without repair?[n]: [n]\n  Logical volume not changed.\n"
         volume.mode = value
         return SimulatedOutput(text=_WRITE_BACK + _CHANGED)
-    return _after_flush(rack, volume, "mode", value) if volume.mode == "writeback" else _at_once(volume, value)
+    return _after_flush(rack, volume, "mode", value) if volume.mode == "writeback" else _set_mode(volume, value)
 
 
-def _at_once(volume: LvmVolume, mode: str) -> SimulatedOutput:
+def _set_mode(volume: LvmVolume, mode: str) -> SimulatedOutput:
     volume.mode = mode
     return SimulatedOutput(text=_CHANGED)
 

@@ -155,7 +155,7 @@ def lvremove_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     volume = (
         None
         if group is None
-        else next((other_volume for other_volume in group.volumes if f"{group.name}/{other_volume.name}" == name), None)
+        else next((candidate for candidate in group.volumes if f"{group.name}/{candidate.name}" == name), None)
     )
     if group is None or volume is None:
         return _refused(f'Failed to find logical volume "{name}"')

@@ -23,7 +23,7 @@ MACHINES: Mapping[str, Callable[..., Rack]] = {
 """What makes each as new; it may be given a clock."""
 
 
-def put(rack: Rack, states: Iterable[str]) -> None:
+def apply_states(rack: Rack, states: Iterable[str]) -> None:
     """From now on the rack suffers from these of `STATES`, and from nothing else."""
     rack.states = sorted(set(states) - {SOUND})
     new, failed, broken = MACHINES[rack.name](), "battery-failed" in rack.states, "cache-problem" in rack.states

@@ -13,7 +13,7 @@ from backends.registry import MachineBackends
 from backends.simulator.diskstats import shares
 from backends.simulator.host import SimulatedHost
 from backends.simulator.md_array import MdArray, MdMember
-from backends.simulator.performance import of_striped
+from backends.simulator.performance import md_target
 from backends.simulator.queueing_model import IoPattern, predict
 from backends.simulator.state_file import rack_data
 from backends.simulator.volume import Content
@@ -268,7 +268,7 @@ def hdds(arrangement: str, chunk: int = 512 << 10) -> WorkloadTarget:
         chunk=chunk,
         layout={"near": 0x102, "far": 0x201, "offset": 0x10201}[arrangement],
     )
-    return of_striped(array, "ST3500630NS")
+    return md_target(array, "ST3500630NS")
 
 
 def test_heads_pay_for_far_copies_when_they_write_and_gain_when_they_read() -> None:

@@ -7,7 +7,7 @@ import pytest
 from backends.simulator.controller import FASTPATH, SimulatedCard
 from backends.simulator.firmware_rules import DEMO_KEY
 from backends.simulator.host import SimulatedHost
-from backends.simulator.profiles.table import put
+from backends.simulator.profiles.table import apply_states
 from tests.backends.simulator.asking import NOW, SDB, ask, cache, megacli, row, still_host, storcli
 
 
@@ -294,7 +294,7 @@ async def test_what_storcli_does_not_know_it_says_in_plain_text(host: SimulatedH
 async def test_the_slow_card_takes_eight_seconds_for_a_long_answer_where_the_rack_is_slow() -> None:
     host = still_host()
     quick = [(await ask(host, "MegaCli64", f"-AdpAllInfo -a{card} -NoLog")).seconds for card in (3, 0)]
-    put(host.rack, ["slow"])
+    apply_states(host.rack, ["slow"])
     slow = [(await ask(host, "MegaCli64", f"-AdpAllInfo -a{card} -NoLog")).seconds for card in (3, 0)]
     assert max(quick) < 0.1
     assert slow[0] == 8.0 > slow[1]

@@ -39,9 +39,9 @@ def test_a_large_rack_does_too() -> None:
 
 def test_the_second_rack_is_written_by_the_command_that_changes_it(path: Path) -> None:
     file = RackFile(path, make=hpe_rack, speed=60)
-    with file.changing() as rack:
+    with file.edit() as rack:
         rack.runs = 7
-    with file.changing() as rack:
+    with file.edit() as rack:
         rack.runs += 1
     again = RackFile(path, make=still_rack).rack
     assert (again.runs, again.smart) == (8, hpe_rack().smart)

@@ -78,6 +78,6 @@ async def _read(
 
 def _make(file: RackFile, plant: InjectedFault | None) -> None:
     """The rack as new, with what is planted."""
-    with file.changing() as made:
+    with file.edit() as made:
         if plant is not None and plant.change is not None:
             plant.change(made)
