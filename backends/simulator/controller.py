@@ -209,6 +209,6 @@ class SimulatedCard:
             size_bytes=volume.size_bytes,
         )
 
-    def on_flash(self, volume: Volume) -> bool:
+    def is_on_flash(self, volume: Volume) -> bool:
         """Whether its members are SSDs."""
         return any(disk.type.media is Media.SSD for disk in self.members(volume))

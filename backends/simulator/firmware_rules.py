@@ -13,7 +13,7 @@ from backends.simulator.volume import BGI_AFTER, SPANNED, Volume
 DEMO_KEY = "DEMO0FASTPATH0KEY0OF0THE0SIMULATED0RACK"
 """The one activation key that the rack accepts: it brings FastPath."""
 
-INVALID, WRONG_STATE, NO_ROOM, UNFIT, NOT_FOUND, SPOKEN = 3, 50, 13, 38, 12, 255
+INVALID, WRONG_STATE, NO_ROOM, UNFIT, NOT_FOUND, TOOL_MESSAGE = 3, 50, 13, 38, 12, 255
 """Status codes of the firmware; 255 is a message of the tool itself."""
 
 RESET_REQUIRED = 89
@@ -59,27 +59,11 @@ def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Non
     """
     if card.state(volume) == "offline":
         raise RefusalError(WRONG_STATE, "device state doesn't support requested command")
-    match key:
-        case "write_cache":
-            volume.write_cache = value
-        case "read_ahead":
-            if value == "adaptive" and not card.adaptive:
-                raise RefusalError(151, "Adaptive Read Ahead is not supported")
-            volume.read_ahead = value
-        case "io_policy":
-            volume.io_policy = value
-        case "drive_cache":
-            if card.blocks_ssd_cache and card.on_flash(volume) and value != volume.drive_cache:
-                raise RefusalError(SPOKEN, "SSD Pd is present")
-            volume.drive_cache = value
-        case "access":
-            volume.access = value
-        case "cache_bypass":
-            volume.cache_bypass = value
-        case "auto_bgi":
-            volume.auto_bgi = value == "on"
-        case _:
-            raise RefusalError(INVALID, "invalid parameter")
+    if key == "read_ahead" and value == "adaptive" and not card.adaptive:
+        raise RefusalError(151, "Adaptive Read Ahead is not supported")
+    if key == "drive_cache" and card.blocks_ssd_cache and card.is_on_flash(volume) and value != volume.drive_cache:
+        raise RefusalError(TOOL_MESSAGE, "SSD Pd is present")
+    setattr(volume, key, value == "on" if key == "auto_bgi" else value)
 
 
 def set_card(card: SimulatedCard, key: str, value: str) -> None:
@@ -108,9 +92,9 @@ def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> Volu
     """Delete a volume. Raises RefusalError, without `force` for one that something lies on."""
     volume = card.volume(number)
     if volume is None:
-        raise RefusalError(SPOKEN, "Invalid VD number")
+        raise RefusalError(TOOL_MESSAGE, "Invalid VD number")
     if volume.content is not None and not force:
-        raise RefusalError(SPOKEN, "VD has OS/FS, use force")
+        raise RefusalError(TOOL_MESSAGE, "VD has OS/FS, use force")
     card.volumes.remove(volume)
     if all(other.group != volume.group for other in card.volumes):
         for disk in card.members(volume):

@@ -124,12 +124,12 @@ class SimulatedHost(SyntheticHost):
     def _exclusive_run(self, path: str) -> AbstractContextManager[bool]:
         """Whether a program that gives up beside another of its kind is the only one."""
         program = self._program(path)
-        return self._file.lock_program(Path(path).name) if program and program.lonely else nullcontext(True)
+        return self._file.lock_program(Path(path).name) if program and program.exclusive else nullcontext(True)
 
     def _program(self, path: str) -> VendorProgram | None:
         """The vendor's program at a path, where it is installed."""
         program = next((candidate for candidate in PROGRAMS.values() if candidate.path == path), None)
-        return program if program is not None and program.there(self._file.rack) else None
+        return program if program is not None and program.installed(self._file.rack) else None
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """fio on a simulated device. Raises ToolMissingError for any other program."""
@@ -312,8 +312,8 @@ class SimulatedHost(SyntheticHost):
 
     async def writable(self, path: str) -> str | None:
         """Queue settings are; nothing else."""
-        there = path in self._linux().files or path in self._linux().mute
-        return None if there else "the kernel does not offer it for this device"
+        writable = path in self._linux().files or path in self._linux().mute
+        return None if writable else "the kernel does not offer it for this device"
 
     async def restart(self, *, without: str | None = None) -> None:
         """See `CanRestart`. Raises StorageError."""
@@ -323,7 +323,7 @@ class SimulatedHost(SyntheticHost):
     def which(self, names: Sequence[str]) -> str | None:
         """The first that is installed."""
         rack = self._file.rack
-        vendors = {name: program.path for name, program in PROGRAMS.items() if program.there(rack)}
+        vendors = {name: program.path for name, program in PROGRAMS.items() if program.installed(rack)}
         paths = {**SYSTEM_PATHS, **vendors}
         installed = set(paths.values())
         return next((paths.get(name, name) for name in names if name in paths or name in installed), None)

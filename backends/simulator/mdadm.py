@@ -13,7 +13,7 @@ from backends.simulator.kernel.tree import scsi_number
 from backends.simulator.md_array import OFFSET_COPIES, OFFSET_SECTORS, MdArray, MdMember, component_of
 from backends.simulator.profiles import HOSTS
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import SimulatedOutput, day
+from backends.simulator.tool_output import SimulatedOutput, format_time
 from backends.values import dataclass
 
 _COPIES = re.compile(r"([nfo])(\d{1,3})", re.ASCII)
@@ -420,7 +420,7 @@ def _size(kib: int) -> str:
 
 
 def _moment(seconds: float) -> str:
-    return day(seconds, "%a %b %d %H:%M:%S %Y")
+    return format_time(seconds, "%a %b %d %H:%M:%S %Y")
 
 
 def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> SimulatedOutput:

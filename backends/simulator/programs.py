@@ -107,15 +107,15 @@ class VendorProgram:
 
     path: str
     """Where it is installed."""
-    there: Callable[[Rack], bool]
+    installed: Callable[[Rack], bool]
     """Whether it is: only where it has something to do."""
     run: Callable[[Rack, Sequence[str]], SimulatedOutput]
     """What it prints, and what it does to the rack."""
-    vendors: bool = True
+    slow: bool = True
     """Whether it asks a card or a disk system, which may take its time."""
     question: Callable[[Sequence[str]], str] = lambda args: ""
     """What it asks before it does something, and does not do it unless that is answered; "" for nothing."""
-    lonely: bool = False
+    exclusive: bool = False
     """Whether a second one gives up while the first runs."""
 
 
@@ -123,7 +123,7 @@ def program_output(
     program: VendorProgram, rack: Rack, args: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
 ) -> SimulatedOutput:
     """What it prints in the state the rack is in, and when: a change (`mutates`) takes its time in each of them."""
-    if program.lonely and "locked" in rack.states:
+    if program.exclusive and "locked" in rack.states:
         return SimulatedOutput(text=ANOTHER, code=1)
     asked = program.question(args)
     if asked and (reply is None or not reply.fits(asked)):
@@ -132,7 +132,7 @@ def program_output(
     answer = replace(answer, text=asked + answer.text)
     if SLOW not in rack.states:
         return answer if mutates else replace(answer, seconds=min(answer.seconds, _QUICK))
-    if not program.vendors:
+    if not program.slow:
         return answer
     least, most = _SLOW
     return replace(answer, seconds=min(most, least + answer.seconds + len(answer.text) / _BYTES_A_SECOND))
@@ -205,15 +205,15 @@ def _cards(rack: Rack) -> bool:
 
 
 PROGRAMS: Mapping[str, VendorProgram] = {
-    "storcli64": VendorProgram(path="/opt/MegaRAID/storcli/storcli64", there=_cards, run=storcli.answer),
-    "MegaCli64": VendorProgram(path="/opt/MegaRAID/MegaCli/MegaCli64", there=_cards, run=megacli.answer),
-    "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, run=mdadm_output, vendors=False),
+    "storcli64": VendorProgram(path="/opt/MegaRAID/storcli/storcli64", installed=_cards, run=storcli.answer),
+    "MegaCli64": VendorProgram(path="/opt/MegaRAID/MegaCli/MegaCli64", installed=_cards, run=megacli.answer),
+    "mdadm": VendorProgram(path="/usr/sbin/mdadm", installed=lambda rack: True, run=mdadm_output, slow=False),
     "zpool": VendorProgram(
-        path="/usr/sbin/zpool", there=lambda rack: bool(rack.pools), run=zpool_output, vendors=False
+        path="/usr/sbin/zpool", installed=lambda rack: bool(rack.pools), run=zpool_output, slow=False
     ),
-    "zfs": VendorProgram(path="/usr/sbin/zfs", there=lambda rack: bool(rack.pools), run=zfs_output, vendors=False),
+    "zfs": VendorProgram(path="/usr/sbin/zfs", installed=lambda rack: bool(rack.pools), run=zfs_output, slow=False),
     **{
-        name: VendorProgram(path=f"/usr/sbin/{name}", there=lambda rack: bool(rack.lvm), run=run, vendors=False)
+        name: VendorProgram(path=f"/usr/sbin/{name}", installed=lambda rack: bool(rack.lvm), run=run, slow=False)
         for name, run in {
             "lvs": lvs_output,
             "pvs": pvs_output,
@@ -226,18 +226,20 @@ PROGRAMS: Mapping[str, VendorProgram] = {
         }.items()
     },
     "ssacli": VendorProgram(
-        path="/usr/sbin/ssacli", there=lambda rack: "ssacli" in rack.smart, run=_ssacli, lonely=True
+        path="/usr/sbin/ssacli", installed=lambda rack: "ssacli" in rack.smart, run=_ssacli, exclusive=True
     ),
-    "arcconf": VendorProgram(path="/usr/Arcconf/arcconf", there=lambda rack: "arcconf" in rack.smart, run=_arcconf),
+    "arcconf": VendorProgram(path="/usr/Arcconf/arcconf", installed=lambda rack: "arcconf" in rack.smart, run=_arcconf),
     "tw_cli": VendorProgram(
         path="/opt/3ware/CLI/tw_cli",
-        there=lambda rack: bool(rack.threeware),
+        installed=lambda rack: bool(rack.threeware),
         run=_tw_cli,
         question=tw_cli.question,
     ),
-    "SMcli": VendorProgram(path="/opt/IBM_DS/client/SMcli", there=lambda rack: bool(rack.systems), run=_smcli),
+    "SMcli": VendorProgram(path="/opt/IBM_DS/client/SMcli", installed=lambda rack: bool(rack.systems), run=_smcli),
     **{
-        name: VendorProgram(path=f"/usr/bin/{name}", there=lambda rack: bool(rack.flash), run=partial(_fusionio, name))
+        name: VendorProgram(
+            path=f"/usr/bin/{name}", installed=lambda rack: bool(rack.flash), run=partial(_fusionio, name)
+        )
         for name in ("fio-status", "fio-detach", "fio-format", "fio-attach")
     },
 }

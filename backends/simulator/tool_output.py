@@ -45,6 +45,6 @@ def fahrenheit(celsius: int) -> str:
     return f"{celsius}C ({celsius * 9 / 5 + 32:.2f} F)"
 
 
-def day(moment: float, form: str) -> str:
+def format_time(moment: float, form: str) -> str:
     """A moment of the rack's time in UTC."""
     return time.strftime(form, time.gmtime(moment))

@@ -16,6 +16,8 @@ from backends.simulator.threeware import (
 from backends.simulator.tool_output import SimulatedOutput
 
 _SET = re.compile(r"(cache|rdcache|autoverify|storsave|qpolicy)=(\w+)")
+_SWITCHES = {"cache": "write", "autoverify": "verify", "qpolicy": "queues"}
+"""Settings that are on or off, by the attribute of a unit."""
 _ASKS = ("cache", "storsave")
 """What has `quiet` in the usage."""
 
@@ -206,12 +208,8 @@ def _set(card: SimulatedThreeware, unit: SimulatedUnit, where: str, word: str, v
         return SimulatedOutput(text=f"{action} Failed.\n(0x0B:0x0017): Battery is not ready\n", code=1, seconds=1)
     if word == "rdcache" and value in ("off", "basic", "intelligent"):
         unit.read = value
-    elif word == "cache" and switch is not None:
-        unit.write = switch
-    elif word == "autoverify" and switch is not None:
-        unit.verify = switch
-    elif word == "qpolicy" and switch is not None:
-        unit.queues = switch
+    elif word in _SWITCHES and switch is not None:
+        setattr(unit, _SWITCHES[word], switch)
     elif word == "storsave" and value in _POLICIES:
         unit.storsave = value
     else:

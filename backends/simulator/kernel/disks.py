@@ -152,7 +152,7 @@ def put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: V
         f"{folder_of(pci)}/host{card.host}",
         own,
         size_bytes=volume.size_bytes,
-        rotational=not card.on_flash(volume),
+        rotational=not card.is_on_flash(volume),
         flushes=volume.writes_back(card.protected),
     )
     host = f"/sys/class/scsi_host/host{card.host}"
@@ -186,7 +186,7 @@ def put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume
         record += [f"E:ID_WWN_WITH_EXTENSION=0x{volume.wwn}", f"E:ID_SCSI_SERIAL={card.serial}"]
     elif volume.serial:
         record += [f"E:ID_SCSI_SERIAL={volume.serial}"]
-    spinning, parent = not card.flash(volume.group), f"{folder_of(card.pci)}/host{card.host}"
+    spinning, parent = not card.is_flash(volume.group), f"{folder_of(card.pci)}/host{card.host}"
     _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=volume.size_bytes, rotational=spinning, flushes=False)
     put_record(sysfs, name, record, volume.content)
 

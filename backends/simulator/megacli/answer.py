@@ -56,7 +56,7 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     for card in chosen:
         try:
             more, code, done = _on_card(rack, card, rest)
-        except changes.UsageFault:
+        except changes.UsageError:
             return _output([f"Invalid input at or near token {rest[-1]}"], 1)
         except firmware_rules.RefusalError as error:
             more, code, done = _refusal(card, error, rest[0])
@@ -92,7 +92,7 @@ def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str
         case "-ELF":
             return _key(card, rest)
         case _:
-            raise changes.UsageFault
+            raise changes.UsageError
 
 
 def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool] | None:
@@ -242,11 +242,11 @@ def _key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool]:
             done = "Successfully applied the Activation key. Please restart the system for the changes to take effect."
             return ["", done], firmware_rules.RESET_REQUIRED, True
         case _:
-            raise changes.UsageFault
+            raise changes.UsageError
 
 
 def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int, bool]:
-    code = 3 if error.code == firmware_rules.SPOKEN else error.code
+    code = 3 if error.code == firmware_rules.TOOL_MESSAGE else error.code
     text = _WORDS.get(error.code, error.text)
     if verb in _ADDS and code == firmware_rules.UNFIT:  # said of a drive, before the card is asked
         return ["", text], code, False

@@ -6,7 +6,7 @@ from backends.model import Level, Media
 from backends.simulator.controller import SimulatedCard
 from backends.simulator.disk import REBUILD, SimulatedDrive
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import day, fahrenheit, size_text, strip_text
+from backends.simulator.tool_output import fahrenheit, format_time, size_text, strip_text
 from backends.simulator.volume import Volume
 
 WRITE = {"write-through": "WriteThrough", "write-back": "WriteBack", "always-write-back": "WriteBack"}
@@ -301,7 +301,7 @@ def battery(rack: Rack, card: SimulatedCard) -> list[str]:
         f"BBU Properties for Adapter: {card.number}",
         "",
         "  Auto Learn Period: 28 Days",
-        f"  Next Learn time: {day(rack.now() + 11 * 86400, '%a %b %d %H:00:00 %Y')}",
+        f"  Next Learn time: {format_time(rack.now() + 11 * 86400, '%a %b %d %H:00:00 %Y')}",
         "  Learn Delay Interval:0 Hours",
         "  Auto-Learn Mode: Enabled",
     ]

@@ -270,7 +270,9 @@ def _smart_card(card: SmartCard) -> Iterator[str]:
     for at, group in enumerate(dict.fromkeys(volume.group for volume in card.volumes)):
         path = all(volume.acceleration == "path" for volume in card.volumes if volume.group == group)
         yield f"Array Number {at}"
-        yield from _fields(("Name", group), ("Status", "Ok"), ("Interface", "SATA SSD" if card.flash(group) else "SAS"))
+        yield from _fields(
+            ("Name", group), ("Status", "Ok"), ("Interface", "SATA SSD" if card.is_flash(group) else "SAS")
+        )
         yield from _fields(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if path else "Disabled"))
 
 

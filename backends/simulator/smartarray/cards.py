@@ -222,7 +222,7 @@ class SmartCard:
         """Return the logical drive of this number."""
         return next((volume for volume in self.volumes if volume.number == number), None)
 
-    def flash(self, group: str) -> bool:
+    def is_flash(self, group: str) -> bool:
         """Whether an array is of flash alone."""
         mine = [bay.ssd for bay in self.bays if bay.group == group]
         return bool(mine) and all(mine)
@@ -276,7 +276,7 @@ def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
         return refusal or f"Invalid array specified: {group}"
     if all(volume.acceleration == "path" for volume in mine) == on:
         return NO_CHANGE
-    if on and not card.flash(group):
+    if on and not card.is_flash(group):
         return NO_FLASH
     if on and any(volume.acceleration == "cache" for volume in mine):
         return CACHED

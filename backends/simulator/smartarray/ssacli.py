@@ -239,7 +239,7 @@ def _fold(sentence: str) -> str:
 def _group(card: SmartCard, group: str) -> Iterator[str]:
     mine = [volume for volume in card.volumes if volume.group == group]
     path = "enable" if all(volume.acceleration == "path" for volume in mine) else "disable"
-    kind = "Solid State SATA" if card.flash(group) else "SAS"
+    kind = "Solid State SATA" if card.is_flash(group) else "SAS"
     yield f"\n   Array: {group}\n      Interface Type: {kind}\n      Unused Space: 0  MB (0.0%)"
     yield f"      Status: OK\n      Array Type: Data\n      Smart Path: {path}\n"
     for volume in mine:

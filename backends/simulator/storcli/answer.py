@@ -36,7 +36,7 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     as_json = len(plain) != len(args) and any(word in ("J", "j") for word in args)
     try:
         entries, code, changed, seconds = _run(rack, plain)
-    except changes.SyntaxFault as fault:
+    except changes.CommandSyntaxError as fault:
         text = f"syntax error, unexpected {str(fault) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
         return SimulatedOutput(text=text, code=1, seconds=_SHORT)
     text = indented({"Controllers": entries}, 0) + "\n" if as_json else text_of(entries)
@@ -52,7 +52,7 @@ def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, bool, float]:
         return [_entry(None, show_all.overview(visible))], 0, False, _SHORT
     match = _PATH.fullmatch(args[0]) if args else None
     if match is None or len(args) < 2:
-        raise changes.SyntaxFault(args[0] if args else "$end")
+        raise changes.CommandSyntaxError(args[0] if args else "$end")
     cards = [card for card in visible if match["card"] in ("all", str(card.number))]
     if not cards:
         number = int(match["card"]) if match["card"].isdigit() else 0
@@ -74,7 +74,7 @@ def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> Ans
     for pattern, handler in handlers:
         if (match := re.fullmatch(pattern, rest)) is not None:
             return handler(rack, card, match, args)
-    raise changes.SyntaxFault(rest)
+    raise changes.CommandSyntaxError(rest)
 
 
 def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
@@ -108,7 +108,7 @@ def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str
             card.options, card.pending = tuple(dict.fromkeys((*card.pending, *card.options))), ()
             return _entry(number, description="Restart Controller Succeeded."), 0, True
         case _:
-            raise changes.SyntaxFault(args[:2][-1])
+            raise changes.CommandSyntaxError(args[:2][-1])
 
 
 def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
@@ -139,7 +139,7 @@ def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
     if name in changes.CARD_WORDS:
         key, shown = changes.CARD_WORDS[name]
         return [(shown, f"{card.rates.get(key, 30)}{' sec' if key == 'flush' else '%'}")]
-    raise changes.SyntaxFault(name)
+    raise changes.CommandSyntaxError(name)
 
 
 def _key(card: SimulatedCard, key: str, preview: bool) -> Answer:
@@ -184,7 +184,7 @@ def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[s
         case ["del", *flags] if set(flags) <= {"force", "discardcache"}:
             return _delete(rack, card, match[1], force="force" in flags)
         case _:
-            raise changes.SyntaxFault(args[:2][-1])
+            raise changes.CommandSyntaxError(args[:2][-1])
 
 
 def _work(rack: Rack, volume: Volume, work: str) -> Entry:
@@ -226,18 +226,18 @@ def _drives(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[st
             rows = [row for row in show_all.rebuilds(rack, card) if row["Drive-ID"] in places]
             return _entry(card.number, rows, description="Show Drive Rebuild Status Succeeded."), 0, False
         case _:
-            raise changes.SyntaxFault(args[:2][-1])
+            raise changes.CommandSyntaxError(args[:2][-1])
 
 
 def _backup(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
     if args not in (["show"], ["show", "all"], ["show", "status"]):
-        raise changes.SyntaxFault(args[0])
+        raise changes.CommandSyntaxError(args[0])
     data = show_all.battery_all(rack, card, match[1])
     if data is not None:
         return _entry(card.number, data), 0, False
     other = "use /cx/cv" if match[1] == "bbu" and card.battery is not None else ""
     text = other or ("Cachevault doesn't exist" if match[1] == "cv" else "The required hardware is absent")
-    code = firmware_rules.SPOKEN if other else 34
+    code = firmware_rules.TOOL_MESSAGE if other else 34
     row = {"Ctrl": card.number, "Status": "Failed", "Property": "-", "ErrMsg": text, "ErrCd": code}
     return _entry(card.number, status="Failure", detailed=[row]), code, False
 
@@ -245,7 +245,7 @@ def _backup(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[st
 def _foreign(_rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
     """What drives of another card bring along: of each of its arrays one drive is here, and the others are not."""
     if args not in (["show"], ["show", "all"]):
-        raise changes.SyntaxFault(args[:2][-1])
+        raise changes.CommandSyntaxError(args[:2][-1])
     number, count = card.number, sum(disk.state == FOREIGN for disk in card.disks)
     if count:
         data = {"Total Foreign PDs": count, "Total Locked Foreign PDs": 0}
