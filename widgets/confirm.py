@@ -226,7 +226,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         asked = self.confirmation
         if asked.tier == "refused":
             return [KeyButton("Close", "esc", id="cancel")]
-        cancel = KeyButton(asked.cancel_label, "esc", id="cancel")
+        cancel = KeyButton("Cancel", "esc", id="cancel")
         if asked.tier == "destructive":
             return [KeyButton(asked.apply_label, "", id="apply", variant="error", disabled=True), cancel]
         careful = asked.tier == "risky"

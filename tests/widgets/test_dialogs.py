@@ -17,7 +17,7 @@ from widgets.question import KeyedAnswer, QuestionDialog
 CHOICES = (
     ChoiceItem(value="wt", label="write-through", help="On the drives before it is done."),
     ChoiceItem(value="wb", label="write-back", help="In the cache when it is done.", risk="power loss"),
-    ChoiceItem(value="no", label="none", blocked="no such mode"),
+    ChoiceItem(value="no", label="none"),
 )
 ANSWERS = (
     KeyedAnswer(key="s", label="Stop it", value="stop"),
@@ -73,14 +73,6 @@ async def test_enter_chooses_the_value_set_now() -> None:
 
 async def test_up_and_enter_choose_the_value_above() -> None:
     assert await answers_after(choosing, "up", "enter") == ["wt"]
-
-
-async def test_a_blocked_choice_is_not_taken() -> None:
-    assert await answers_after(choosing, "down", "enter") == []
-
-
-async def test_a_blocked_choice_says_why() -> None:
-    assert "Not now: no such mode" in await shown_after(choosing, "down")
 
 
 async def test_the_help_is_that_of_the_row() -> None:

@@ -39,7 +39,6 @@ class PlotStyle:
     height: int = 20
     palette: Sequence[Hue] = PALETTE
     """Of the series, in their order; none draws without colours."""
-    faint: Hue = FAINT
     ascii: bool = False
     least: tuple[int, int] = LEAST
     """Columns and rows below which it is not drawn."""
@@ -51,7 +50,7 @@ class PlotStyle:
 
     def hue(self, series: int) -> Hue:
         """The colour of a series; with a place below 0 of what lies behind all."""
-        return self.faint if series < 0 or not self.palette else self.palette[series % len(self.palette)]
+        return FAINT if series < 0 or not self.palette else self.palette[series % len(self.palette)]
 
     def colored(self, text: str, series: int) -> str:
         """Words in the colour of a series."""

@@ -49,7 +49,8 @@ class SimulatedTarget:
         """How fast it is."""
         self.share = 1.0
         """What of that is left to it by sections that use the device at the same time."""
-        self._device = device
+        self.device = device
+        """Kernel name of the disk beneath."""
         self._amount = amount
         self._chance = random.Random(seed)
         self._done = done
@@ -65,11 +66,6 @@ class SimulatedTarget:
             still = (0.0, held)
         self._stalls = Stalls([still]) if still else uneven_stalls(burst, self._chance) if burst > 1 else Stalls()
         self._late: Counter[int] = Counter()
-
-    @property
-    def device(self) -> str:
-        """Kernel name of the disk beneath."""
-        return self._device
 
     def clear(self) -> None:
         """Begin anew, as fio does when the ramp is over."""
@@ -211,7 +207,7 @@ class SimulatedTarget:
             left=None if runtime is None else max(0.0, self.job.ramp + runtime - elapsed),
             core_percent=expected.core_percent * self._level,
             submit_ns=expected.submit_us * 1000,
-            device=self._device,
+            device=self.device,
             busy=1.0 if expected.drive_busy > 0.9 else 0.93 + expected.drive_busy * 0.06,
         )
         figures = job_entry(

@@ -31,10 +31,8 @@ from backends.simulator.volume import Volume
 from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
-def put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int) -> None:
+def put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
     """A namespace."""
-    if drive is None:
-        return
     own = {
         "dev": f"259:{number * 16}",
         "size": str(drive.size_bytes // 512),
@@ -79,10 +77,8 @@ def _put_scsi(
     sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = caching
 
 
-def put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int) -> None:
+def put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
     """A drive at a port of the mainboard, or of the HBA."""
-    if drive is None:
-        return
     address, parent, path = _sata_path(CHASSIS[rack.name], number)
     samsung = drive.model.startswith("MZ")
     serial = f"{'S47FNA0M2017' if samsung else '9QG5K7'}{number:02d}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.simulator.calibration import CORES
+from backends.simulator.calibration import CORES, DRIVES
 from backends.simulator.kernel.disks import (
     mdstat,
     put_array,
@@ -42,10 +42,10 @@ def build_sysfs(rack: Rack) -> SimulatedSysfs:
         put_pathed(sysfs, rack, disk)
     for module in rack.flash:
         put_flash(sysfs, rack, module)
-    for number, name in enumerate(rack.nvme):
-        put_nvme(sysfs, rack, name, rack.drive(name), number)
-    for number, name in enumerate(rack.sata):
-        put_sata(sysfs, rack, name, rack.drive(name), number)
+    for number, (name, model) in enumerate(rack.nvme.items()):
+        put_nvme(sysfs, rack, name, DRIVES[model], number)
+    for number, (name, model) in enumerate(rack.sata.items()):
+        put_sata(sysfs, rack, name, DRIVES[model], number)
     for array in rack.md.values():
         put_array(sysfs, rack, array)
     put_pools(sysfs, rack)

@@ -14,54 +14,33 @@ from backends.values import dataclass
 
 SWITCHES = ("enable", "disable")
 RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
-LEGAL: Mapping[str, tuple[str, ...]] = {
-    "cacheratio": RATIOS,
-    "nobatterywritecache": SWITCHES,
-    "drivewritecache configured": (*SWITCHES, "default"),
-    "drivewritecache unconfigured": (*SWITCHES, "default"),
-    "drivewritecache hba": (*SWITCHES, "default"),
-    "writecachebypassthreshold": tuple(str(size) for size in range(16, 1041, 16)),
-    "waitforcacheroom": SWITCHES,
-    "elevatorsort": SWITCHES,
-    "queuedepth": ("automatic", "32", "16", "8", "4", "2"),
-    "rebuildpriority": ("low", "medium", "mediumhigh", "high"),
-    "expandpriority": ("low", "medium", "high"),
-    "surfacescanmode": ("idle", "high", "disable"),
-    "surfacescandelay": tuple(map(str, range(1, 31))),
-    "parallelsurfacescancount": tuple(map(str, range(1, 17))),
-    "degradedperformanceoptimization": SWITCHES,
-    "inconsistencyrepairpolicy": SWITCHES,
-    "mnpdelay": tuple(map(str, range(61))),
-    "powermode": ("minpower", "balanced", "maxperformance"),
-    "survivalmode": SWITCHES,
-    "spareactivationmode": ("failure", "predictive"),
+_SETTINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "cacheratio": ("10/90", RATIOS),
+    "nobatterywritecache": ("disable", SWITCHES),
+    "drivewritecache configured": ("default", (*SWITCHES, "default")),
+    "drivewritecache unconfigured": ("default", (*SWITCHES, "default")),
+    "drivewritecache hba": ("default", (*SWITCHES, "default")),
+    "writecachebypassthreshold": ("1040", tuple(str(size) for size in range(16, 1041, 16))),
+    "waitforcacheroom": ("disable", SWITCHES),
+    "elevatorsort": ("enable", SWITCHES),
+    "queuedepth": ("automatic", ("automatic", "32", "16", "8", "4", "2")),
+    "rebuildpriority": ("high", ("low", "medium", "mediumhigh", "high")),
+    "expandpriority": ("medium", ("low", "medium", "high")),
+    "surfacescanmode": ("idle", ("idle", "high", "disable")),
+    "surfacescandelay": ("3", tuple(map(str, range(1, 31)))),
+    "parallelsurfacescancount": ("1", tuple(map(str, range(1, 17)))),
+    "degradedperformanceoptimization": ("disable", SWITCHES),
+    "inconsistencyrepairpolicy": ("disable", SWITCHES),
+    "mnpdelay": ("60", tuple(map(str, range(61)))),
+    "powermode": ("maxperformance", ("minpower", "balanced", "maxperformance")),
+    "survivalmode": ("enable", SWITCHES),
+    "spareactivationmode": ("failure", ("failure", "predictive")),
 }
-"""What the firmware takes, by ssacli's words."""
+"""By ssacli's words: as the card comes, and what the firmware takes."""
+DEFAULTS: Mapping[str, str] = {word: default for word, (default, _) in _SETTINGS.items()}
+LEGAL: Mapping[str, tuple[str, ...]] = {word: values for word, (_, values) in _SETTINGS.items()}
 STRIPS = ("16", "32", "64", "128", "256", "512", "1024")
 
-DEFAULTS: Mapping[str, str] = {
-    "cacheratio": "10/90",
-    "nobatterywritecache": "disable",
-    "drivewritecache configured": "default",
-    "drivewritecache unconfigured": "default",
-    "drivewritecache hba": "default",
-    "writecachebypassthreshold": "1040",
-    "waitforcacheroom": "disable",
-    "elevatorsort": "enable",
-    "queuedepth": "automatic",
-    "rebuildpriority": "high",
-    "expandpriority": "medium",
-    "surfacescanmode": "idle",
-    "surfacescandelay": "3",
-    "parallelsurfacescancount": "1",
-    "degradedperformanceoptimization": "disable",
-    "inconsistencyrepairpolicy": "disable",
-    "mnpdelay": "60",
-    "powermode": "maxperformance",
-    "survivalmode": "enable",
-    "spareactivationmode": "failure",
-}
-"""As the card comes."""
 
 NO_CHANGE = "The requested value is the same as the old one."
 LOCKED = (
