@@ -16,7 +16,7 @@ from typing import TypeAlias
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.host import MADE_UP, Command, Completed, FileStat, FilesystemSpace, Process
 from backends.simulator.diskstats import DISKSTATS, DiskCounts, diskstats
-from backends.simulator.fio.start import start
+from backends.simulator.fio.start import start_fio
 from backends.simulator.hung_disk import stall_error, wait_seconds
 from backends.simulator.kernel.machine import COUNTER_FOLDERS, build_sysfs, counter_files
 from backends.simulator.kernel.tree import SimulatedSysfs
@@ -139,7 +139,7 @@ class SimulatedHost(SyntheticHost):
         text = _job_text(folder / command.argv[-1])
         with self._file.edit() as rack:
             rack.runs += 1
-            return start(
+            return start_fio(
                 rack,
                 self._linux(),
                 text,

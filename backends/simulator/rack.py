@@ -152,7 +152,7 @@ class Rack:
         for card in self.threeware:
             yield from ((card, unit) for unit in card.units if unit.device is not None)
 
-    def on_device(self, name: str) -> tuple[SimulatedCard, Volume] | None:
+    def volume_at(self, name: str) -> tuple[SimulatedCard, Volume] | None:
         """The volume behind a kernel name such as `sdb`."""
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
 
@@ -227,7 +227,7 @@ class Rack:
     def overwrite(self, name: str) -> None:
         """What lay on a raw device is gone with the first write."""
         self.forget_superblock(name)
-        pair = self.on_device(name)
+        pair = self.volume_at(name)
         if pair is not None:
             pair[1].content = None
         self.lying.pop(name, None)
@@ -251,7 +251,7 @@ class Rack:
 
     def layout(self, name: str, path: str = "") -> WorkloadTarget | None:
         """What the load model needs to know of a device; None if there is none of that name. `path`: a file on it."""
-        pair = self.on_device(name)
+        pair = self.volume_at(name)
         if pair is not None:
             card, volume = pair
             return card.layout(volume, self.now())

@@ -118,7 +118,7 @@ class PlotPane:
         start = max(0, min(column, self.columns - len(text)))
         self.marks([(start + at, row, sign) for at, sign in enumerate(text)])
 
-    def built(self) -> list[str]:
+    def build(self) -> list[str]:
         """Its rows, without the resets that reset nothing, a quarter of what plotext writes."""
         text = _BARE_RESET.sub(lambda match: match[1] or "", self._figure.build()).rstrip("\n")
         return [*text.split("\n"), *([self._label] if self._label else [])]

@@ -36,7 +36,7 @@ def paint_boxes(data: BoxData, look: PlotStyle) -> list[str]:
     pane = PlotPane(look, rows + 3, x, y, label=label, gutter=gutter)
     for index, (lot, row) in enumerate(zip(lots, middles, strict=True)):
         _box(pane, lot.values, row, height, index)
-    return pane.built()
+    return pane.build()
 
 
 def _names(data: BoxData, most: int) -> list[str]:
@@ -81,4 +81,4 @@ def paint_scatter(data: ScatterData, look: PlotStyle) -> list[str]:
     pane = PlotPane(look, height, x, ratios(up, height // 2, time_label), label=label)
     for index, cloud in enumerate(data.clouds):
         pane.signs(cloud.points, index)
-    return [*head, *pane.built()]
+    return [*head, *pane.build()]

@@ -65,7 +65,7 @@ def paint_percentiles(data: PercentileData, look: PlotStyle) -> list[str]:
     for index, (latencies, curve) in enumerate(zip(data.series, curves, strict=True)):
         shares = [share for share, _ in _PERCENTILES if nines(share) <= curve[-1][0]]
         pane.signs([(nines(share), quantile(latencies.bins, share)) for share in shares], index)
-    return [*head, *pane.built()]
+    return [*head, *pane.build()]
 
 
 def _percentiles_text(latencies: Latencies) -> str:
@@ -105,7 +105,7 @@ def paint_histogram(data: HistogramData, look: PlotStyle) -> list[str]:
     _fill(pane, spread[0])
     for index, row in enumerate(spread[1:], 1):
         pane.line([(x.value(column / (columns - 1)), max(share, y.low)) for column, share in enumerate(row)], index)
-    return [*head, *pane.built()]
+    return [*head, *pane.build()]
 
 
 def _counts_text(latencies: Latencies) -> str:

@@ -57,7 +57,7 @@ def paint_timeline(data: TimelineData, look: PlotStyle) -> list[str]:
     captions = [f"latency  {text if len(data.courses) == 1 else 'p99'}"]
     captions += ["· worst"] if dots else []
     above, between = _heading("   ".join([data.unit.value, *signs])), _heading("  ".join(captions))
-    return [*head, above, *rates.built(), between, *waits.built()]
+    return [*head, above, *rates.build(), between, *waits.build()]
 
 
 def _time_of(end: float) -> Callable[[float], str]:
@@ -112,7 +112,7 @@ def paint_curve(data: CurveData, look: PlotStyle) -> list[str]:
         pane = PlotPane(look, heights[which], x if last else replace(x, ticks=()), y, label=data.across if last else "")
         _draw(pane, data, series, shaded=last)
         knee = f"   ░ knee {_span(data)}" if data.knee and last else ""
-        rows += [_heading((data.unit.value if which == "rates" else latency) + knee), *pane.built()]
+        rows += [_heading((data.unit.value if which == "rates" else latency) + knee), *pane.build()]
     return rows
 
 
@@ -192,4 +192,4 @@ def paint_history(data: HistoryData, look: PlotStyle) -> list[str]:
         pane.interval(point.x, point.low, point.high, index)
     for point, index in points:
         pane.signs([(point.x, point.mean)], index)
-    return [*head, *pane.built()]
+    return [*head, *pane.build()]

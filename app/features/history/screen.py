@@ -167,7 +167,7 @@ class HistoryScreen(WorkbenchScreen):
 
     def _take(self, run: PastRun, session: Session) -> None:
         self._known[run.session] = session
-        if self.there and self._chosen() == run:
+        if self.has_widgets and self._chosen() == run:
             self._tell(run)
 
     def _tell(self, run: PastRun) -> None:

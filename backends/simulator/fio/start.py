@@ -53,7 +53,7 @@ _NO_TRIM = "fio: pid=0, err=25/file:ioengines.c:399, func=td_io_queue, error=Ina
 _READ_ONLY = "fio: job has write or trim bit set, but fio is in read-only mode\n"
 
 
-def start(
+def start_fio(
     rack: Rack,
     linux: SimulatedSysfs,
     text: str | None,
@@ -119,7 +119,7 @@ def _target(
     work = job.workload(*_queue(linux, disk, job, layout))
     kept = _cache_counts(rack, disk, layout, counts)
     load = LoadedDisk(rack, disk, layout if kept is None else kept.applied_to(layout), work)
-    pair = rack.on_device(disk)
+    pair = rack.volume_at(disk)
     if job.writes and path in linux.nodes:
         rack.overwrite(disk)
     whole = _whole(linux, job, disk) if job.runtime is None else None

@@ -246,7 +246,7 @@ def extents(rack: Rack, device: str) -> int:
 
 def free_extents(rack: Rack, group: LvmGroup, device: str) -> int:
     """Those that no volume has."""
-    return max(0, extents(rack, device) - sum(volume.taken(device) for volume in group.volumes))
+    return max(0, extents(rack, device) - sum(volume.extents_on(device) for volume in group.volumes))
 
 
 def free_bytes(rack: Rack, group: LvmGroup) -> int:

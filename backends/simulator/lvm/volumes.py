@@ -187,7 +187,7 @@ class LvmVolume:
         return min(self.blocks, int(self.counts.held_bytes) // self.chunk_bytes)
 
     @property
-    def counted(self) -> str:
+    def figures(self) -> str:
         """The figures of `dmsetup status` from hits on: of dm-cache, or of a writecache (dm-writecache.c, 5.16)."""
         counts = self.counts
         hits = [int(value) for value in (counts.read_hits, counts.read_misses, counts.write_hits, counts.write_misses)]
@@ -247,7 +247,7 @@ class LvmVolume:
             yield self._top(
                 under,
                 f"writecache s {{{under[1]}}} {{{under[0]}}} {self.chunk_bytes} {count}",
-                status=f"writecache 0 {self.blocks} {free} 0 {self.counted}",
+                status=f"writecache 0 {self.blocks} {free} 0 {self.figures}",
             )
             yield self._node(fast, 1, self.fast_bytes, (self.fast_place,), "linear", ending="-cvol")
             yield self._node(origin, 2, self.size_bytes, slow, "linear", ending="-real")
@@ -261,7 +261,7 @@ class LvmVolume:
         yield self._top(
             tuple(layers),
             f"cache {layers_text} {sectors} 2 metadata2 {self.kernel_mode} {self.kernel_policy} {count}",
-            status=f"cache 8 {META_USED}/{META_BLOCKS} {sectors} {self.used}/{self.blocks} {self.counted} {dirty} "
+            status=f"cache 8 {META_USED}/{META_BLOCKS} {sectors} {self.used}/{self.blocks} {self.figures} {dirty} "
             f"2 metadata2 {self.kernel_mode} 2 migration_threshold {self.threshold} "
             f"{self.kernel_policy} {len(OF_POLICY) * 2} {' '.join(f'{key} 0' for key in OF_POLICY)} rw - ",
         )
@@ -303,7 +303,7 @@ class LvmVolume:
         kinds = {"striped": count, "raid1": 1, "raid5": count - 1, "raid6": count - 2, "raid10": count // 2}
         return kinds.get(self.kind, 1)
 
-    def taken(self, device: str) -> int:
+    def extents_on(self, device: str) -> int:
         """Extents that it has of a physical volume."""
         share = -(-self.size_bytes // EXTENT // self.data_images)
         own = (share + (self.kind in RAIDS)) * self.places.count(device)
