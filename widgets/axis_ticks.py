@@ -43,7 +43,7 @@ class Ruler:
     """Rows with the round value in the middle of each, from the bottom."""
 
     def position_of(self, value: float) -> float:
-        """Where a value stands, in dots from the top; beyond the rows for values that are not on the axis."""
+        """Return where a value is, in dots from the top; beyond the rows for values that are not on the axis."""
         position = math.log10(value) if self.log else value
         return self.dot - min(max((position - self.origin) / self.step * self.dots, -_FAR), _FAR)
 

@@ -136,11 +136,8 @@ class FieldDialog(GuardedDialog[str | None]):
         self._say(self.reason(event.value) if event.value.strip() else "")
 
     @on(Input.Submitted, "#field")
-    def _submitted(self) -> None:
-        self.action_accept()
-
     @on(Button.Pressed, "#accept")
-    def _accept_pressed(self) -> None:
+    def _accept(self) -> None:
         self.action_accept()
 
 

@@ -84,7 +84,7 @@ class IntervalBar(TextPanel):
 
 
 def draw_interval(mark: IntervalMark, width: int, *, ascii_only: bool = False) -> list[Line]:
-    """Bar, points, axis and its labels, each `width` cells: zero and the threshold are always on the axis."""
+    """Return bar, points, axis and its labels, each `width` cells: zero and the threshold are always on the axis."""
     signs = _ASCII if ascii_only else _UNICODE
     span = _span(mark)
 

@@ -218,7 +218,7 @@ def time_span(data: ChartData, window: float) -> tuple[float, float]:
 
 
 def fill_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
-    """A row with the bands filled faintly where nothing is drawn."""
+    """Return a row with the bands filled faintly where nothing is drawn."""
     for low, high in frame.bands:
         if frame.ruler.dot_of(high) // DOTS <= row <= frame.ruler.dot_of(low) // DOTS:
             codes = bytes(BAND if char == " " else code for char, code in zip(text, codes, strict=True))
@@ -268,7 +268,7 @@ def gutter_of(frame: Frame, label: str | None) -> Row:
 
 
 def draw_grid(text: str, ascii_only: bool) -> str:
-    """A row of a tick: faint points where nothing is drawn."""
+    """Return a row of a tick with faint points where nothing is drawn."""
     point = "." if ascii_only else "·"
     step = 6 if ascii_only else 4
     return "".join(point if cell == " " and column % step == step - 1 else cell for column, cell in enumerate(text))

@@ -28,7 +28,7 @@ class SafeScreen(Screen[Result]):
 
     @property
     def has_widgets(self) -> bool:
-        """Whether its widgets are: not before all are made, nor from when they are taken away."""
+        """Whether its widgets are mounted: not before all are, nor from when the first is removed."""
         return self.is_mounted and not self._pruning
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:

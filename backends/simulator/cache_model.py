@@ -96,7 +96,7 @@ def region_of(layout: WorkloadTarget, work: IoPattern) -> int:
 
 
 def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
-    """What becomes of the requests of a job on the first `region` bytes."""
+    """Return what becomes of the requests of a job on the first `region` bytes."""
     held = min(1.0, cache.held_bytes / region) if region else 0.0
     unwritten = cache.dirty_bytes / cache.cache_bytes if cache.cache_bytes else 0.0
     back = cache.mode is CacheMode.WRITE_BACK
@@ -203,7 +203,7 @@ def cached_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
 
 
 def cache_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
-    """Of the reads and of the writes those that only the fast part sees; None where there is no cache."""
+    """Return the reads and the writes that only the fast part serves; None where there is no cache."""
     cache = layout.cache
     if cache is None:
         return None
@@ -230,7 +230,7 @@ class PartDemands:
 
 
 def part_demands(cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow) -> PartDemands:
-    """What a read and a write cost the slow and the fast part."""
+    """Return what a read and a write cost the slow and the fast part."""
     there = replace(work, region_bytes=region)
     slow_read, slow_write = disk_demands(cache.slow, there)
     fast_read, fast_write = disk_demands(cache.fast, there)
@@ -242,7 +242,7 @@ def part_demands(cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow)
 
 
 def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float, float]:
-    """Time that bringing a block in takes of the fast part, and of the slow one beyond the request itself."""
+    """Return the time that loading a block takes of the fast part, and of the slow one beyond the request itself."""
     if cache.kind is CacheKind.WRITECACHE:
         return 0.0, 0.0
     size = max(cache.block_bytes, round(work.mean_bytes))

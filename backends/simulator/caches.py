@@ -43,7 +43,7 @@ class CacheCounts:
     """Rack's time up to which that is so."""
 
     def add_job(self, layout: WorkloadTarget, work: IoPattern, moved: Moved, seconds: float) -> None:
-        """A job did so much in so many seconds on a device that is as full as this says."""
+        """Count what a job did in so many seconds on a device that is as full as this says."""
         if layout.pool is not None:
             flow = pool_flow(layout, layout.pool, work)
             missed = min(1.0, flow.record_reads)
@@ -57,7 +57,7 @@ class CacheCounts:
             self._add_cached_job(layout.cache, cache_flow(layout.cache, region, work), region, moved, seconds)
 
     def applied_to(self, layout: WorkloadTarget) -> WorkloadTarget:
-        """The device with its cache as full as it is."""
+        """Return the device with its cache as full as it is."""
         if layout.cache is not None:
             return replace(
                 layout, cache=replace(layout.cache, held_bytes=self.held_bytes, dirty_bytes=self.dirty_bytes)
@@ -102,7 +102,7 @@ class CacheCounts:
         self.held_bytes = max(0.0, self.held_bytes - (gone * cache.block_bytes if whole else written * flow.drops))
 
     def write_out_idle(self, cache: CachedBy, size_bytes: int, now: float) -> None:
-        """Nothing is asked of it up to now: what is not written out is, as far as the driver does that by itself."""
+        """Write out what is dirty, as far as the driver did that by itself until now, with no request in between."""
         seconds, self.at = max(0.0, now - self.at), now
         all_of_it = cache.kind is CacheKind.DM_CACHE or cache.mode is not CacheMode.WRITE_BACK
         high, low = (0.0, 0.0) if all_of_it else (cache.high, cache.low)  # smq cleans all when idle, and nothing else

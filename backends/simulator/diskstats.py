@@ -114,14 +114,14 @@ def _member_shares(
 
 
 def _split_share(top: DiskShare, name: str, count: int) -> DiskShare:
-    """What one of so many gets of a share."""
+    """Return the part of a share that one of so many gets."""
     return replace(top, name=name, reads=top.reads / count, writes=top.writes / count, queued=top.queued / count)
 
 
 def _cache_shares(
     top: DiskShare, layout: WorkloadTarget, cache: CachedBy, work: IoPattern, expected: PredictedPerformance
 ) -> tuple[DiskShare, DiskShare]:
-    """Of the slow and the fast part of a cache; of what it moves between them only what is written out."""
+    """Return the shares of both parts of a cache; of what it moves between them only what is written out."""
     region = region_of(layout, work)
     flow = cache_flow(cache, region, work)
     out = 0.0
@@ -137,7 +137,7 @@ def _cache_shares(
 
 
 def _pool_share(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> DiskShare:
-    """What reaches the disks of a pool: whole blocks, read by themselves and written together."""
+    """Return what reaches the disks of a pool: whole blocks, read by themselves and written together."""
     flow = pool_flow(layout, pool, work)
     return replace(
         top,

@@ -122,7 +122,7 @@ class SimulatedHost(SyntheticHost):
                 return disks_output(tool, args, self._linux())
 
     def _exclusive_run(self, path: str) -> AbstractContextManager[bool]:
-        """Whether a program that gives up beside another of its kind is the only one."""
+        """Return whether a program that refuses to run beside another of its kind is the only one."""
         program = self._program(path)
         return self._file.lock_program(Path(path).name) if program and program.exclusive else nullcontext(True)
 
@@ -151,7 +151,7 @@ class SimulatedHost(SyntheticHost):
             )
 
     def _disk_counters(self) -> str:
-        """What the kernel counted of every disk, what runs now included."""
+        """Return what the kernel counted of every disk, including jobs that run now."""
         nodes = self._linux()
         disks = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
         last = {disk: name for name, disk in disks.items()}  # a partitioned disk keeps its data on its last partition
@@ -170,7 +170,7 @@ class SimulatedHost(SyntheticHost):
                 self._counts.move_to(rack.totals)
 
     def _fail_battery(self, number: int) -> None:
-        """From now on a card's cache does not survive a power cut."""
+        """Fail a card's battery: its cache does not survive a power cut any more."""
         with self._file.edit() as rack:
             for card in rack.cards:
                 if card.number == number and card.battery is not None:
@@ -336,7 +336,7 @@ def _queue_of(files: Mapping[str, str], name: str) -> dict[str, str]:
 
 
 def _parent_folders(folder: str) -> list[str]:
-    """A folder and all above it."""
+    """Return a folder and all above it."""
     folders = [posixpath.normpath(folder)]
     while folders[-1] not in ("/", "", "."):
         folders.append(posixpath.dirname(folders[-1]))

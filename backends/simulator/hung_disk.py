@@ -44,7 +44,7 @@ def hung_disk(rack: Rack) -> str:
 
 
 def slow_down(rack: Rack, disk: str, drive: DriveType) -> DriveType:
-    """Return how fast a disk is by the states of the rack."""
+    """Return how fast a disk is in the states of the rack."""
     if disk != _disk(rack, SLOW_STATE):
         return drive
     longer = {
@@ -65,18 +65,18 @@ def _disk(rack: Rack, wanted: str) -> str:
 
 
 def rejected_devices(args: Sequence[str]) -> frozenset[str]:
-    """Kernel names of devices that LVM was told to leave alone."""
+    """Return the kernel names of devices that LVM was told to leave alone."""
     return frozenset(_REJECTED.findall(" ".join(args)))
 
 
 def disk_and_arrays(rack: Rack, disk: str) -> frozenset[str]:
-    """Kernel names of the disk and of all arrays that lie on it."""
+    """Return the kernel names of the disk and of all arrays on it."""
     arrays = {name for name, array in rack.md.items() if any(member.name == disk for member in array.members)}
     return frozenset({disk, *arrays})
 
 
 def wait_seconds(rack: Rack, command: Command) -> float:
-    """How long a program waits for the disk."""
+    """Return how long a program waits for the disk."""
     disk, tool = hung_disk(rack), command.argv[0].rsplit("/", 1)[-1]
     if not disk:
         return 0.0
@@ -95,7 +95,7 @@ def wait_seconds(rack: Rack, command: Command) -> float:
 
 
 def stall_error(rack: Rack, command: Command) -> ToolTimeoutError:
-    """What is said of a program that was not waited for any longer, as the local host says it."""
+    """Return the error for a program that was not waited for any longer, as the local host raises it."""
     disk, tool = hung_disk(rack), command.argv[0].rsplit("/", 1)[-1]
     return ToolTimeoutError(
         f"{tool}: no answer in {command.stall:g} s, /dev/{disk} has ended none of the requests that wait for it.",

@@ -125,7 +125,7 @@ class MdArray:
         return int(self.work == "recover")
 
     def members_flagged(self, flag: str) -> set[str]:
-        """Members that bear a flag."""
+        """Return the members that have a flag."""
         return {member.name for member in self.members if flag in member.flags}
 
     def begin(self, work: str, now: float) -> None:

@@ -95,12 +95,12 @@ class MdRequest:
 
 
 def refused(text: str, code: int = 1) -> SimulatedOutput:
-    """A refusal."""
+    """Return a refusal."""
     return SimulatedOutput(text=f"mdadm: {text}\n", code=code)
 
 
 def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
-    """`--create`: an array, or the refusal; a question that nobody answers ends it."""
+    """Run `--create`: an array, or the refusal; a question that nobody answers ends it."""
     refusal = _request_refusal(request) or _device_refusal(rack, request)
     if refusal is not None:
         return refusal
@@ -116,7 +116,7 @@ def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
 
 
 def stop_array(rack: Rack, name: str) -> SimulatedOutput:
-    """`--stop`: only its members tell of it then."""
+    """Run `--stop`: after it only the superblocks of the members are left."""
     array = rack.md.get(name)
     if array is None:
         return refused(f"error opening /dev/{name}: No such file or directory")
@@ -133,7 +133,7 @@ def stop_array(rack: Rack, name: str) -> SimulatedOutput:
 
 
 def zero_superblocks(rack: Rack, names: Sequence[str]) -> SimulatedOutput:
-    """`--zero-superblock`: of each device by itself."""
+    """Run `--zero-superblock` on each device by itself."""
     lines: list[str] = []
     code = 0
     for name in names:
@@ -157,7 +157,7 @@ def holder(rack: Rack, name: str) -> str | None:
 
 
 def _request_refusal(request: MdRequest) -> SimulatedOutput | None:
-    """What stands against it whatever the devices are."""
+    """Return why mdadm refuses the request, whatever the devices are."""
     level, count = request.level, request.options.get("raid-devices", "")
     if level not in _LEAST:
         return refused(f"invalid raid level: {request.options['level']}", 2)
@@ -184,7 +184,7 @@ def _request_refusal(request: MdRequest) -> SimulatedOutput | None:
 
 
 def _device_refusal(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
-    """What stands against these very ones."""
+    """Return why mdadm refuses these devices."""
     if request.name in rack.md:
         return refused(f"/dev/{request.name} is already in use.")
     named: set[str] = set()
@@ -296,7 +296,7 @@ def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def mdadm_uuid(uuid: str) -> str:
-    """The kernel's UUID as mdadm spells it."""
+    """Return the kernel's UUID as mdadm writes it."""
     digits = uuid.replace("-", "")
     return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
 
@@ -362,7 +362,7 @@ def _numbers(rack: Rack, name: str) -> tuple[int, int]:
 
 
 def _examine(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutput:
-    """The metadata on members; those of a stopped array stay where they are."""
+    """Return the metadata on members; those of a stopped array stay where they are."""
     answers = [_metadata(rack, name, export=export) for name in names]
     return SimulatedOutput(
         text="".join(output.text for output in answers),

@@ -32,7 +32,7 @@ class MirrorLoad:
 
 
 def mirror_loads(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, MirrorLoad] | None:
-    """The load of both drives; None where the layout is no such mirror."""
+    """Return the load of both drives; None where the layout is no such mirror."""
     costs = _costs(layout, work)
     if costs is None:
         return None

@@ -55,7 +55,7 @@ _BIG_BLOCK, _BIG_BYTES = "3", 65536
 
 
 def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
-    """A logical drive of a Smart Array or Adaptec card."""
+    """Return a logical drive of a Smart Array or Adaptec card as a target."""
     members = card.members(volume.group)
     common = WorkloadTarget(
         card=CARDS[card.model],
@@ -99,7 +99,7 @@ def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget
 
 
 def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> WorkloadTarget:
-    """A unit of a 3ware card."""
+    """Return a unit of a 3ware card as a target."""
     return WorkloadTarget(
         card=CARDS[card.model],
         drive=DRIVES[card.model_of(unit)],
@@ -137,14 +137,14 @@ def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
 
 
 def flash_target(card: IoMemory) -> WorkloadTarget:
-    """An ioMemory module."""
+    """Return an ioMemory module as a target."""
     return WorkloadTarget(
         card=None, drive=DRIVES[card.model], written_bytes=card.written_bytes, size_bytes=card.size_bytes
     )
 
 
 def md_target(array: MdArray, model: str, software: SoftwareType | None = None) -> WorkloadTarget:
-    """An md array of equal drives; `software`: what md takes for itself."""
+    """Return an md array of equal drives as a target; `software`: what md takes for itself."""
     return WorkloadTarget(
         card=None,
         drive=DRIVES[model],
@@ -160,7 +160,7 @@ def md_target(array: MdArray, model: str, software: SoftwareType | None = None) 
 
 
 def nested_md_target(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
-    """Stripes over md arrays that are alike; `below`: the first of them."""
+    """Return stripes over md arrays that are alike as a target; `below`: the first of them."""
     level = next((outer for outer, inner_level in SPANNED.items() if inner_level is below.level), below.level)
     lost = sum(array.missing for array in inner)
     return replace(
@@ -176,7 +176,7 @@ def nested_md_target(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTa
 
 
 def cached_volume_target(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
-    """A logical volume with a cache, on its parts."""
+    """Return a logical volume with a cache, on its parts, as a target."""
     writes = volume.kind == "writecache"
     mode = CacheMode.WRITE_BACK if writes else _MODES[volume.kernel_mode]
     cache = CachedBy(
@@ -194,7 +194,7 @@ def cached_volume_target(volume: LvmVolume, slow: WorkloadTarget, fast: Workload
 
 
 def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
-    """A bcache device with its cache attached, on both disks."""
+    """Return a bcache device with its cache attached, on both disks, as a target."""
     share = device.number("writeback_percent") / 100 if device.number("writeback_running") else 1.0
     cache = CachedBy(
         kind=CacheKind.BCACHE,
@@ -210,7 +210,7 @@ def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarg
 
 
 def dataset_target(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
-    """A file or a volume of a pool; `record`: bytes of the blocks that are there."""
+    """Return a file or a volume of a pool as a target; `record`: bytes of the blocks that are there."""
     dataset = pool.datasets[name]
     pooled = Pooled(
         vdevs=vdevs,

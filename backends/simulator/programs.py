@@ -158,7 +158,7 @@ def _arcconf(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _sync_disks(rack: Rack, before: Sequence[SmartCard], after: Sequence[SmartCard]) -> tuple[SmartCard, ...]:
-    """The cards once the kernel has disks for logical drives that were made, and none for those that were deleted."""
+    """Return the cards once the kernel has disks for new logical drives, and none for deleted ones."""
     gone = {volume.device for card in before for volume in card.volumes}
     for device in gone - {volume.device for card in after for volume in card.volumes}:
         rack.forget_disk((device or "").removeprefix("/dev/"))

@@ -63,7 +63,7 @@ class Direction:
 
     @property
     def request_classes(self) -> tuple[RequestClass, ...]:
-        """The kinds of requests that there are: one, or those that a cache answers and the others."""
+        """The kinds of requests: one, or those that a cache answers and the others."""
         part = self.fast_share
         if part <= 0:
             return (RequestClass(share=1.0, mean_us=self.mean_us, spread=self.spread, tail=self.tail),)
@@ -98,7 +98,7 @@ class PredictedPerformance:
 
 
 def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
-    """Throughput and latency of a workload on an array."""
+    """Return throughput and latency of a workload on an array."""
     reads, writes = cached_demands(layout, work) or pool_demands(layout, work) or disk_demands(layout, work)
     share = work.read_share
     both = reads.mixed(writes, share)
@@ -146,7 +146,7 @@ def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
 
 
 def _with_cache_hits(direction: Direction | None, way: CacheHitPath, where: int, waiting: float) -> Direction | None:
-    """With what a cache answers told apart. `where`: the station that `waiting` is for."""
+    """Return the direction with the requests that a cache answers apart. `where`: the station that `waiting` is for."""
     if direction is None or way.share <= 0:
         return direction
     mine = waiting / way.share if where == way.station else 0.0
@@ -231,7 +231,7 @@ def _direction(
 
 
 def _steady_direction(layout: WorkloadTarget, iops: float, mean_us: float, read: bool, share: float) -> Direction:
-    """With queues that are all as long."""
+    """Return the direction with queues of equal length."""
     mix = 1.0 if share in (0.0, 1.0) else 1.35
     if layout.drive.media is Media.HDD:
         return Direction(iops=iops, mean_us=mean_us, spread=0.55 * mix, tail=4.0)

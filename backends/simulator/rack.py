@@ -116,7 +116,7 @@ class Rack:
         return another
 
     def _write_out_idle(self, name: str, counts: CacheCounts) -> None:
-        """A cache by itself: what it writes out while no job runs on it."""
+        """Let a cache write out what is dirty while no job runs on it."""
         layout = self.layout(name) if counts.dirty_bytes > 0 else None
         if layout is not None and layout.cache is not None:
             counts.write_out_idle(layout.cache, layout.size_bytes, self.now())
@@ -153,7 +153,7 @@ class Rack:
             yield from ((card, unit) for unit in card.units if unit.device is not None)
 
     def volume_at(self, name: str) -> tuple[SimulatedCard, Volume] | None:
-        """The volume behind a kernel name such as `sdb`."""
+        """Return the volume behind a kernel name such as `sdb`."""
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
 
     def contents(self) -> Iterator[tuple[str, Content]]:
@@ -285,7 +285,7 @@ class Rack:
         )
 
     def _multipath_target(self, disk: MultipathDisk) -> WorkloadTarget | None:
-        """A disk behind several ports: a logical drive of a disk system, or a drive."""
+        """Return a disk behind several ports: a logical drive of a disk system, or a drive."""
         for system in self.systems:
             for volume in system.volumes:
                 if volume.wwn == disk.wwn:
@@ -333,7 +333,7 @@ class Rack:
         )
 
     def _volume_target(self, volume: LvmVolume) -> WorkloadTarget | None:
-        """A logical volume: its first physical volume, and the one that caches that."""
+        """Return a logical volume: its first physical volume, and the one that caches that."""
         slow = self.layout(volume.places[0])
         fast = self.layout(volume.fast_place) if volume.fast_place else None
         if slow is None or fast is None:
@@ -341,7 +341,7 @@ class Rack:
         return volume.counts.applied_to(performance.cached_volume_target(volume, slow, fast))
 
     def _bcache_target(self, name: str) -> WorkloadTarget | None:
-        """A bcache device: its disk, and its cache while there is one."""
+        """Return a bcache device: its disk, and its cache while there is one."""
         device = self.bcache[name]
         slow, fast = self.layout(device.backing), self.layout(device.cache)
         if slow is None or fast is None or not device.attached:
@@ -349,7 +349,7 @@ class Rack:
         return self.cache_counts(name).applied_to(performance.bcache_target(device, slow, fast))
 
     def _pool_target(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> WorkloadTarget | None:
-        """A filesystem or a volume, on the mirrors of its pool."""
+        """Return a filesystem or a volume, on the mirrors of its pool."""
         drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
         if not drives:
             return None

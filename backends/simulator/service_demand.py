@@ -214,7 +214,7 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
 
 
 def _degraded_work(layout: WorkloadTarget) -> float:
-    """Work added by reading what a missing drive held from all others."""
+    """Return the work added by reading the data of a missing drive from all others."""
     if layout.level in (Level.RAID1, Level.RAID10):
         return 1 / max(1, layout.drives)
     return max(0, layout.drives - 1) / (layout.drives + layout.degraded)

@@ -25,7 +25,7 @@ from backends.version import program_version
 
 
 def rack_data(rack: Rack) -> dict[str, Any]:
-    """The rack as JSON."""
+    """Return the rack as JSON."""
     data = asdict(replace(rack, clock=time.time))  # a clock of its own would be copied with all that it hangs from
     del data["clock"]
     return {"format": FORMATS[FileFormat.RACK], "program": program_version(), **data}
@@ -102,7 +102,7 @@ class RackFile:
 
     @contextmanager
     def edit(self) -> Iterator[Rack]:
-        """The rack for changing it: nobody else does meanwhile, and it is on disk afterwards. Raises StorageError."""
+        """Yield the rack for changing it: locked, and on disk afterwards. Raises StorageError."""
         with self._lock():
             rack = self.rack
             try:
@@ -114,7 +114,7 @@ class RackFile:
 
     @contextmanager
     def lock_program(self, program: str) -> Iterator[bool]:
-        """Whether nobody else runs a program on this rack now, in whatever process; nobody can while this lasts."""
+        """Yield whether no other process runs a program on this rack; none can while this lasts."""
         if self._path is None:
             free = program not in self._running
             self._running.add(program)

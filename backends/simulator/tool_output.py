@@ -46,5 +46,5 @@ def fahrenheit(celsius: int) -> str:
 
 
 def format_time(moment: float, form: str) -> str:
-    """A moment of the rack's time in UTC."""
+    """Return a moment of the rack's time in UTC as text."""
     return time.strftime(form, time.gmtime(moment))

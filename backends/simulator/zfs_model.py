@@ -140,7 +140,7 @@ def pool_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Deman
 
 
 def pool_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
-    """The reads that memory answers; all writes go the same way. None where there is no pool."""
+    """Return the reads that memory serves; all writes go the same way. None where there is no pool."""
     pool = layout.pool
     if pool is None:
         return None

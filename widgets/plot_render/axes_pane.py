@@ -119,13 +119,13 @@ class PlotPane:
         self.marks([(start + at, row, sign) for at, sign in enumerate(text)])
 
     def build(self) -> list[str]:
-        """Its rows, without the resets that reset nothing, a quarter of what plotext writes."""
+        """Return its rows, without the resets that reset nothing, a quarter of what plotext writes."""
         text = _BARE_RESET.sub(lambda match: match[1] or "", self._figure.build()).rstrip("\n")
         return [*text.split("\n"), *([self._label] if self._label else [])]
 
 
 def single_cells(text: str, width: int) -> str:
-    """One line in which every character takes one cell, as the grid has them."""
+    """Return one line in which every character takes one cell, as the grid has them."""
     return "".join(character if width_of(character) == 1 else "?" for character in fit_line(text, width))
 
 

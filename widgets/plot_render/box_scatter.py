@@ -61,7 +61,7 @@ def _box(pane: PlotPane, values: Sequence[float], row: int, height: int, series:
 
 
 def five_numbers(values: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """The least, the quartiles and the greatest of one value or more."""
+    """Return the least, the quartiles and the greatest of one value or more."""
     if len(values) == 1:
         return (values[0],) * 5
     first, middle, third = statistics.quantiles(values, n=4, method="inclusive")

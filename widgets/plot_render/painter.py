@@ -26,7 +26,7 @@ SIMULATED = "SIMULATED  "
 
 
 def paint(picture: StaticPlot, look: PlotStyle) -> list[str]:
-    """Its rows, no more and no wider than asked for; a sentence where it cannot be drawn."""
+    """Return the rows of a picture, no more and no wider than asked for; a sentence where it cannot be drawn."""
     if picture.data is None or (why := too_small(look)):
         return wrap(picture.why if picture.data is None else why, look.width)[: max(1, look.height)]
     title = fit_line(f"{SIMULATED if picture.simulated else ''}{picture.title}", look.width)

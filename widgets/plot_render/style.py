@@ -53,7 +53,7 @@ class PlotStyle:
         return FAINT if series < 0 or not self.palette else self.palette[series % len(self.palette)]
 
     def colored(self, text: str, series: int) -> str:
-        """Words in the colour of a series."""
+        """Return text in the colour of a series."""
         if not self.palette:
             return text
         hue = self.hue(series)
@@ -61,7 +61,7 @@ class PlotStyle:
         return f"\x1b[38;{code}m{text}\x1b[0m"
 
     def terminal_rows(self, rows: Iterable[str]) -> list[str]:
-        """Rows as the terminal can show them, without blanks at their ends."""
+        """Return rows as the terminal can show them, without blanks at their ends."""
         colored = (row if self.palette else _ESCAPES.sub("", row) for row in rows)
         return [(_to_ascii(row) if self.ascii else row).rstrip() for row in colored]
 
@@ -71,7 +71,7 @@ def _to_ascii(row: str) -> str:
 
 
 def fit_line(text: str, width: int) -> str:
-    """One harmless line of at most so many cells."""
+    """Return one harmless line of at most so many cells."""
     return shorten(clean(text), width)
 
 

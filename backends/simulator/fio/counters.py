@@ -56,7 +56,7 @@ class RunCounters:
         self.rates.clear()
 
     def json_entry(self, runtime_ms: int, submit_ns: float, in_flight: int) -> Json:
-        """The object under `read` or `write`; `in_flight` requests are issued and not done."""
+        """Return the object under `read` or `write`; `in_flight` requests are issued and not done."""
         used = self.ios > 0 or in_flight > 0
         runtime = runtime_ms if used else 0
         issued = self.ios + in_flight
@@ -137,5 +137,5 @@ def _plain(count: int, mean: float, deviation: float) -> Json:
 
 
 def unused_entry() -> Json:
-    """A direction in which there was no I/O."""
+    """Return the entry of a direction without I/O."""
     return RunCounters().json_entry(0, 0.0, 0)

@@ -58,7 +58,7 @@ def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> C
 
 
 def _noisy_count(expected: float, chance: random.Random) -> int:
-    """A count whose mean is `expected`, spread as counts are."""
+    """Return a count whose mean is `expected`, with the noise of counts."""
     if expected < 30:
         whole = int(expected)
         return max(0, whole + (chance.random() < expected - whole))

@@ -131,7 +131,7 @@ class SimulatedFio(SyntheticProcess):
         return document(self._begun + self._elapsed, entries)
 
     async def _wait(self, seconds: float) -> bool:
-        """Whether nobody asked to stop meanwhile."""
+        """Wait; return whether nobody asked to stop meanwhile."""
         if self._stop.is_set():
             return False
         if seconds <= 0:
@@ -165,7 +165,7 @@ def _phases(targets: Sequence[SimulatedTarget]) -> list[list[SimulatedTarget]]:
 
 
 def _planned_seconds(phases: Sequence[Sequence[SimulatedTarget]]) -> float | None:
-    """Seconds of all phases; None where one ends by amount alone."""
+    """Return the seconds of all phases; None where one ends by amount alone."""
     value = 0.0
     for phase in phases:
         lengths = [None if target.job.runtime is None else target.job.ramp + target.job.runtime for target in phase]

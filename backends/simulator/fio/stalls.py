@@ -23,7 +23,7 @@ class Stalls:
         self._next = next(self._coming, None)
 
     def answered_share(self, begin: float, end: float) -> tuple[float, list[float]]:
-        """Of the seconds from `begin` to `end` the share that is answered, and lengths of the pauses that end in it.
+        """Return the share of the seconds from `begin` to `end` that is answered, and the lengths of pauses that end.
 
         Asked for one interval after the other.
         """
@@ -39,7 +39,7 @@ class Stalls:
 
 
 def uneven_stalls(pace: float, chance: random.Random) -> Stalls:
-    """Of a device that works `pace` times as fast as on average, and then not at all, over and over."""
+    """Return the pauses of a device that works `pace` times as fast as on average, and then not at all."""
     return Stalls(_pauses(pace, chance), pace=pace)
 
 

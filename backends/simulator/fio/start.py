@@ -19,7 +19,7 @@ from backends.simulator.zfs_model import pool_threads
 
 
 class LoadedDisk:
-    """What is done there now."""
+    """A disk under load: how fast it is now, with its cache as full as it is."""
 
     def __init__(self, rack: Rack, disk: str, layout: WorkloadTarget, work: IoPattern) -> None:
         self._rack, self._disk, self._work = rack, disk, work
@@ -32,7 +32,7 @@ class LoadedDisk:
         self._fullness = fullness(layout, self._work)
 
     def update(self, layout: WorkloadTarget) -> bool:
-        """Whether it is as fast as before no longer."""
+        """Predict anew where the cache is fuller or emptier; return whether it was."""
         self.layout = layout
         if fullness(layout, self._work) == self._fullness:
             return False
@@ -183,7 +183,7 @@ def _queue(linux: SimulatedSysfs, disk: str, job: FioJob, layout: WorkloadTarget
 
 
 def _disk_under(rack: Rack, path: str) -> str:
-    """The disk under a file: that of the longest mount point above it, else the system's."""
+    """Return the disk under a file: that of the longest mount point above it, else the system's."""
     best, disk = "", "sda"
     for name, content in rack.contents():
         mount = content.mount

@@ -190,7 +190,7 @@ class SimulatedTarget:
         return counts
 
     def _take_late(self, count: int) -> Counter[int]:
-        """Those of the next `count` requests that a pause made late, by the bucket of their latency."""
+        """Return those of the next `count` requests that a pause made late, by the bucket of their latency."""
         counts: Counter[int] = Counter()
         for bucket in list(self._late):
             counts[bucket] = min(self._late[bucket], count - counts.total())

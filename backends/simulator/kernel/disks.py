@@ -102,7 +102,7 @@ def put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, num
 
 
 def _sata_path(chassis: Chassis, number: int) -> tuple[str, str, str]:
-    """SCSI address, folder of what it hangs from, and udev's path of the n-th SATA drive."""
+    """Return SCSI address, folder of the port and udev's path of the n-th SATA drive."""
     if not chassis.hba:
         folder = f"{folder_of(chassis.ahci)}/ata{number + 1}/host{AHCI_HOST + number}"
         return f"{AHCI_HOST + number}:0:0:0", folder, f"pci-{chassis.ahci}-ata-{number + 1}"
@@ -159,7 +159,7 @@ def put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: V
 
 
 def _scsi_names(card: SimulatedCard) -> tuple[str, str]:
-    """SCSI vendor and product of a card's volumes."""
+    """Return SCSI vendor and product of a card's volumes."""
     short = card.product.split()[-1]
     if "Intel" in card.product:
         return "Intel", short
@@ -327,7 +327,7 @@ def put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
 
 
 def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
-    """Each after what it lies on."""
+    """Yield each node after those that it is built on."""
     left = {node.kernel: node for node in nodes}
     while left:
         ready = [name for name, node in left.items() if not left.keys() & node.slaves]

@@ -122,7 +122,7 @@ def put_functions(sysfs: SimulatedSysfs, rack: Rack) -> None:
 
 
 def _adapters(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
-    """Address, key of `CARDS` and what is said of each SCSI host."""
+    """Yield address, key of `CARDS` and the files of each SCSI host."""
     for cards in rack.smart.values():
         for card in cards:
             fields = {

@@ -30,7 +30,7 @@ cpu MHz\t\t: {mhz}.000
 
 
 def build_sysfs(rack: Rack) -> SimulatedSysfs:
-    """The host as it is now."""
+    """Return the host as it is now."""
     sysfs = SimulatedSysfs()
     for card, volume in rack.volumes():
         put_volume(sysfs, rack, card, volume)
@@ -86,7 +86,7 @@ COUNTER_FOLDERS = ("/proc/spl/kstat/zfs/", "/sys/block/bcache")
 
 
 def counter_files(rack: Rack) -> dict[str, str]:
-    """Their texts now."""
+    """Return the texts of the files that count, as they are now."""
     files = {} if rack.zfs is None else rack.zfs.files(rack.arc_counts())
     for name, device in rack.bcache.items():
         texts = device.files(rack.cache_counts(name))

@@ -60,7 +60,7 @@ def lvmconfig_output(_rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _without_missing(devices: str, left_out: Collection[str]) -> str:
-    """Places of a volume as LVM tells them when some of them are not there."""
+    """Return the devices of a volume as LVM lists them when some of them are missing."""
     places = (part.partition("(") for part in devices.split(","))
     return ",".join(
         f"{'[unknown]' if name.removeprefix('/dev/') in left_out else name}{bracket}{rest}"
@@ -223,7 +223,7 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _with_numbers(text: str) -> str:
-    """With device numbers in the place of `{dm-3}` and `{md3}`."""
+    """Return the text with device numbers in the place of `{dm-3}` and `{md3}`."""
     tokens = text.split(" ")
     return " ".join(_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
 

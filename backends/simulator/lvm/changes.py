@@ -167,7 +167,7 @@ def _clear_settings(volume: LvmVolume, yes: bool) -> SimulatedOutput:
 
 
 def _kernel_accepts(settings: Mapping[str, int]) -> bool:
-    """The watermarks in their order, the others up to their largest value."""
+    """Return whether the watermarks are in order and the others no larger than the kernel takes."""
     in_order = settings.get("low_watermark", 45) <= settings.get("high_watermark", 50)
     return in_order and all(value <= _OF_WRITECACHE[key] for key, value in settings.items())
 

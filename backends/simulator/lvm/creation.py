@@ -95,7 +95,7 @@ def lvcreate_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _group_refusal(group: LvmGroup) -> SimulatedOutput | None:
-    """What stands against a change of a group."""
+    """Return why LVM refuses to change a group; None if it does not."""
     fields = group.refuses
     if fields.get("vg_exported"):
         return _refused(f"Volume group {group.name} is exported")

@@ -176,7 +176,7 @@ class LvmVolume:
             self.reshape_since = 0.0
 
     def reshape_progress(self, now: float) -> float:
-        """0..1 of a reshape; 1 without one."""
+        """Return 0..1 of a reshape; 1 without one."""
         if not self.reshape_since:
             return 1.0
         return min(1.0, max(0.0, now - self.reshape_since) * FLUSH_BYTES / self.size_bytes)
@@ -304,7 +304,7 @@ class LvmVolume:
         return kinds.get(self.kind, 1)
 
     def extents_on(self, device: str) -> int:
-        """Extents that it has of a physical volume."""
+        """Return how many extents of a physical volume it has."""
         share = -(-self.size_bytes // EXTENT // self.data_images)
         own = (share + (self.kind in RAIDS)) * self.places.count(device)
         return own + (self.fast_bytes // EXTENT if self.fast_place == device else 0)

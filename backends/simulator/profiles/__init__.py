@@ -25,7 +25,7 @@ def demo_text(rack: str) -> str:
 
 
 def rack_name(host: str) -> str:
-    """Which rack this is the host of; "" for none."""
+    """Return which rack this is the host of; "" for none."""
     return next((name for name, host_name in HOSTS.items() if host_name == host), "")
 
 

@@ -72,6 +72,6 @@ FAULTS: Sequence[InjectedFault] = (
 
 
 def faults_by_host(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
-    """Which hosts of a fleet have something, by their place in it: spread out, and fewer than half."""
+    """Return which hosts of a fleet have a fault: by their place in it, spread out, and fewer than half."""
     plants = FAULTS[: max(0, (len(hosts) - 1) // 2)]
     return {hosts[len(hosts) * (at + 1) // (len(plants) + 1)]: plant for at, plant in enumerate(plants)}

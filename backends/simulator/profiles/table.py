@@ -24,7 +24,7 @@ MACHINES: Mapping[str, Callable[..., Rack]] = {
 
 
 def apply_states(rack: Rack, states: Iterable[str]) -> None:
-    """From now on the rack suffers from these of `STATES`, and from nothing else."""
+    """Put the rack into these of `STATES`, and into no other."""
     rack.states = sorted(set(states) - {SOUND})
     new, failed, broken = MACHINES[rack.name](), "battery-failed" in rack.states, "cache-problem" in rack.states
     for card, as_new in zip(rack.cards, new.cards, strict=True):

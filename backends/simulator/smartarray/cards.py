@@ -191,7 +191,7 @@ class SmartCard:
         return volume.acceleration == "cache" and keeps and works
 
     def without_content(self, device: str) -> SmartCard:
-        """The card after something was written to a logical drive: whatever lay there is gone."""
+        """Return the card after a write to a logical drive: its content is gone."""
         if all(volume.content is None or volume.device != device for volume in self.volumes):
             return self
         volumes = (replace(volume, content=None) if volume.device == device else volume for volume in self.volumes)
@@ -216,7 +216,7 @@ Outcome = SmartCard | str
 
 
 def with_setting(card: SmartCard, word: str, value: str) -> Outcome:
-    """A setting of the card."""
+    """Change a setting of the card."""
     refusal = _refusal(card)
     if refusal is not None:
         return refusal
@@ -289,7 +289,7 @@ NOT_FREE = "The drive {} is not available for a new logical drive: it is {}."
 
 
 def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: SmartVolume, groups: int = 0) -> Outcome:
-    """A logical drive over free drives. `new`: its strip, label and caching; `groups` of RAID 50 and 60."""
+    """Create a logical drive on free drives. `new`: its strip, label and caching; `groups` of RAID 50 and 60."""
     if (locked := _lock_reason(card)) is not None:
         return locked
     bays = {bay.place: bay for bay in card.bays}
@@ -331,7 +331,7 @@ def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: Sm
 
 
 def without_volume(card: SmartCard, number: int) -> Outcome:
-    """A logical drive is deleted; with the last of its array that goes too, and the letters of those behind move."""
+    """Delete a logical drive; the last one takes its array along, and the letters of the arrays behind it move."""
     volume = card.volume(number)
     if (locked := _lock_reason(card)) is not None:
         return locked
@@ -348,7 +348,7 @@ def without_volume(card: SmartCard, number: int) -> Outcome:
 
 
 def with_cache_mode(card: SmartCard, number: int, mode: str) -> Outcome:
-    """Read or write cache of a logical device of series 2 to 8."""
+    """Change the read or write cache of a logical device of series 2 to 8."""
     volume = card.volume(number)
     if volume is None:
         return "The specified logical device does not exist."

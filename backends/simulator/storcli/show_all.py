@@ -21,7 +21,7 @@ _BATTERY_SHORT = {"optimal": "Opt", "failed": "Fld", "charging": "Chrg", "learni
 
 
 def yes_no(flag: bool) -> str:
-    """`Yes` or `No`."""
+    """Return `Yes` or `No`."""
     return "Yes" if flag else "No"
 
 

@@ -164,7 +164,7 @@ class ZfsPool:
 
 
 def _own_value(dataset: Dataset, key: str) -> tuple[str, str] | None:
-    """What a dataset itself says."""
+    """Return the value of a dataset itself and its source; None where it inherits."""
     value = dataset.values.get(key)
     if value == INHERIT:
         return None

@@ -82,7 +82,7 @@ def _parse(args: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
 
 
 def _named_datasets(rack: Rack, names: Sequence[str]) -> list[Row]:
-    """Datasets of these names, all where none is named."""
+    """Return the datasets of these names, all where none is named."""
     rows = [(pool, name, dataset) for pool in rack.pools.values() for name, dataset in pool.datasets.items()]
     by_name = {row[1]: row for row in rows}
     return [by_name[name] for name in names] if names else rows
