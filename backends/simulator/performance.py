@@ -31,13 +31,7 @@ _LEVELS = {
 }
 """By ssacli's and SMcli's words."""
 
-_MODES = {
-    "writethrough": CacheMode.WRITE_THROUGH,
-    "writeback": CacheMode.WRITE_BACK,
-    "writearound": CacheMode.WRITE_AROUND,
-    "passthrough": CacheMode.PASSTHROUGH,
-    "none": CacheMode.NONE,
-}
+_MODES = {mode.value.replace("-", ""): mode for mode in CacheMode}
 """By the kernel's words."""
 
 _SCANNING = 0.05

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from backends.host import PromptReply
 from backends.json_text import indented
@@ -107,7 +108,7 @@ class VendorProgram:
 
     path: str
     """Where it is installed."""
-    installed: Callable[[Rack], bool]
+    installed: Callable[[Rack], object]
     """Whether it is: only where it has something to do."""
     run: Callable[[Rack, Sequence[str]], SimulatedOutput]
     """What it prints, and what it does to the rack."""
@@ -200,20 +201,18 @@ def _fusionio(name: str, rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     return (numbered or rack.flash)[0].answer(name, args)
 
 
-def _cards(rack: Rack) -> bool:
-    return bool(rack.cards)
-
-
 PROGRAMS: Mapping[str, VendorProgram] = {
-    "storcli64": VendorProgram(path="/opt/MegaRAID/storcli/storcli64", installed=_cards, run=storcli.answer),
-    "MegaCli64": VendorProgram(path="/opt/MegaRAID/MegaCli/MegaCli64", installed=_cards, run=megacli.answer),
-    "mdadm": VendorProgram(path="/usr/sbin/mdadm", installed=lambda rack: True, run=mdadm_output, slow=False),
-    "zpool": VendorProgram(
-        path="/usr/sbin/zpool", installed=lambda rack: bool(rack.pools), run=zpool_output, slow=False
+    "storcli64": VendorProgram(
+        path="/opt/MegaRAID/storcli/storcli64", installed=attrgetter("cards"), run=storcli.answer
     ),
-    "zfs": VendorProgram(path="/usr/sbin/zfs", installed=lambda rack: bool(rack.pools), run=zfs_output, slow=False),
+    "MegaCli64": VendorProgram(
+        path="/opt/MegaRAID/MegaCli/MegaCli64", installed=attrgetter("cards"), run=megacli.answer
+    ),
+    "mdadm": VendorProgram(path="/usr/sbin/mdadm", installed=lambda rack: True, run=mdadm_output, slow=False),
+    "zpool": VendorProgram(path="/usr/sbin/zpool", installed=attrgetter("pools"), run=zpool_output, slow=False),
+    "zfs": VendorProgram(path="/usr/sbin/zfs", installed=attrgetter("pools"), run=zfs_output, slow=False),
     **{
-        name: VendorProgram(path=f"/usr/sbin/{name}", installed=lambda rack: bool(rack.lvm), run=run, slow=False)
+        name: VendorProgram(path=f"/usr/sbin/{name}", installed=attrgetter("lvm"), run=run, slow=False)
         for name, run in {
             "lvs": lvs_output,
             "pvs": pvs_output,
@@ -230,16 +229,11 @@ PROGRAMS: Mapping[str, VendorProgram] = {
     ),
     "arcconf": VendorProgram(path="/usr/Arcconf/arcconf", installed=lambda rack: "arcconf" in rack.smart, run=_arcconf),
     "tw_cli": VendorProgram(
-        path="/opt/3ware/CLI/tw_cli",
-        installed=lambda rack: bool(rack.threeware),
-        run=_tw_cli,
-        question=tw_cli.question,
+        path="/opt/3ware/CLI/tw_cli", installed=attrgetter("threeware"), run=_tw_cli, question=tw_cli.question
     ),
-    "SMcli": VendorProgram(path="/opt/IBM_DS/client/SMcli", installed=lambda rack: bool(rack.systems), run=_smcli),
+    "SMcli": VendorProgram(path="/opt/IBM_DS/client/SMcli", installed=attrgetter("systems"), run=_smcli),
     **{
-        name: VendorProgram(
-            path=f"/usr/bin/{name}", installed=lambda rack: bool(rack.flash), run=partial(_fusionio, name)
-        )
+        name: VendorProgram(path=f"/usr/bin/{name}", installed=attrgetter("flash"), run=partial(_fusionio, name))
         for name in ("fio-status", "fio-detach", "fio-format", "fio-attach")
     },
 }

@@ -267,7 +267,6 @@ def battery(rack: Rack, card: SimulatedCard) -> list[str]:
     unit = card.battery
     assert unit is not None
     bad = "Yes" if unit.state == "failed" else "No"
-    state = {"optimal": "Optimal", "failed": "Failed", "charging": "Charging", "learning": "Learning"}[unit.state]
     return [
         f"BBU status for Adapter: {card.number}",
         "",
@@ -275,7 +274,7 @@ def battery(rack: Rack, card: SimulatedCard) -> list[str]:
         "Voltage: 4059 mV",
         "Current: 0 mA",
         f"Temperature: {unit.temperature} C",
-        f"Battery State: {state}",
+        f"Battery State: {unit.state.capitalize()}",
         "BBU Firmware Status:",
         "",
         "  Charging Status              : None",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from backends.simulator.smartarray.cards import (
     NO_CHANGE,
     STRIPS,
+    SWITCHED,
     Outcome,
     SmartBay,
     SmartCard,
@@ -26,7 +27,6 @@ Cards = tuple[SmartCard, ...]
 _DONE = "Command completed successfully."
 _RULE = "-" * 70
 _PART = "   " + "-" * 56
-_SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
 _WRITE = {"wt": "Disabled", "wbb": "On when protected by battery/ZMM", "wb": "Enabled"}
 _CREATES = {
     "stripesize": STRIPS,
@@ -246,15 +246,15 @@ def _smart_card(card: SmartCard) -> Iterator[str]:
         ("PCI Address (Domain:Bus:Device:Function)", f"{int(domain, 16):x}:{bus}:{int(device[:2], 16):x}:0")
     )
     yield from _fields(("Queue Depth", value["queuedepth"].capitalize()), ("Driver Name", "smartpqi"))
-    yield from _fields(("Elevator Sort", _SWITCHED[value["elevatorsort"]]))
+    yield from _fields(("Elevator Sort", SWITCHED[value["elevatorsort"]]))
     yield from _part("Cache Properties")
     read, write = value["cacheratio"].split("/")
     yield from _fields(("Cache Status", card.cache_state.replace("OK", "Ok")), ("Cache memory", "3644 MB"))
     yield from _fields(
         ("Read Cache Percentage", f"{read} percent" if card.cached else "Not Applicable"),
         ("Write Cache Percentage", f"{write} percent" if card.cached else "Not Applicable"),
-        ("No-Battery Write Cache", _SWITCHED[value["nobatterywritecache"]]),
-        ("Wait for Cache Room", _SWITCHED[value["waitforcacheroom"]]),
+        ("No-Battery Write Cache", SWITCHED[value["nobatterywritecache"]]),
+        ("Wait for Cache Room", SWITCHED[value["waitforcacheroom"]]),
         ("Write Cache Bypass Threshold Size", f"{value['writecachebypassthreshold']} KB"),
     )
     if card.battery:
@@ -263,7 +263,7 @@ def _smart_card(card: SmartCard) -> Iterator[str]:
     yield from _part("Physical Drive Write Cache Policy Information")
     for label, word in (("Configured", "configured"), ("Unconfigured", "unconfigured"), ("HBA", "hba")):
         policy = value[f"drivewritecache {word}"]
-        yield from _fields((f"{label} Drives", _SWITCHED.get(policy, "Default")))
+        yield from _fields((f"{label} Drives", SWITCHED.get(policy, "Default")))
     yield from _part("Controller Version Information")
     yield from _fields(("Firmware", card.firmware), ("Driver", "Linux 2.1.18-045"))
     yield from _heading("Array Information")

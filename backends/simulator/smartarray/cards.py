@@ -12,7 +12,9 @@ from dataclasses import field, replace
 from backends.simulator.volume import Content
 from backends.values import dataclass
 
-SWITCHES = ("enable", "disable")
+SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
+"""By the words of the command lines, those of the answers."""
+SWITCHES = tuple(SWITCHED)
 RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
 _SETTINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "cacheratio": ("10/90", RATIOS),

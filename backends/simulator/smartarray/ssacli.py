@@ -10,6 +10,7 @@ from backends.simulator.smartarray.cards import (
     LEGAL,
     LOCKED,
     STRIPS,
+    SWITCHED,
     SWITCHES,
     Outcome,
     SmartBay,
@@ -31,7 +32,6 @@ WARNING = """Warning: Without the proper safety precautions, use of write cache 
          Continue? (y/n) """
 LOSS = "\nWarning: Deleting the specified device(s) will result in data being lost.\n         Continue? (y/n) "
 RENAMED = "\nWarning: Deleting an array can cause other array letters to become renamed.\n\n"
-_SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
 _CACHING = ("caching", "aa", "arrayaccelerator")
 _CARD_LINES = (
     ("Rebuild Priority", "rebuildpriority", "{}"),
@@ -195,7 +195,7 @@ def _detail(card: SmartCard) -> Iterator[str]:
     lines += [("Max Parallel Surface Scan Count", "16"), ("Total Cache Size", "2.0")]
     for label, word, shape in _CARD_LINES:
         value = card.values[word]
-        names = {} if "drivewritecache" in word else {**_SWITCHED, **_PRINTED}
+        names = {} if "drivewritecache" in word else {**SWITCHED, **_PRINTED}
         shown = names.get(value, value.capitalize())
         lines.append((label, shape.format(shown)))
     if card.battery:

@@ -16,7 +16,6 @@ Data = dict[str, Any]
 DRIVER = ("megaraid_sas", "07.719.03.00-rc1")
 """Kernel driver and its version."""
 
-BATTERY = {"optimal": "Optimal", "failed": "Failed", "charging": "Charging", "learning": "Learning"}
 _BATTERY_SHORT = {"optimal": "Opt", "failed": "Fld", "charging": "Chrg", "learning": "Lrn"}
 
 
@@ -155,7 +154,7 @@ def lists(rack: Rack, card: SimulatedCard) -> Data:
 def _battery_row(rack: Rack, card: SimulatedCard) -> Data:
     battery = card.battery
     assert battery is not None
-    row = {"Model": "CVPM02", "State": BATTERY[battery.state]}
+    row = {"Model": "CVPM02", "State": battery.state.capitalize()}
     if battery.kind == "cachevault":
         row |= {"Temp": f"{battery.temperature}C", "Mode": "-", "MfgDate": "2015/11/16"}
         return {"Cachevault_Info": [row]}
@@ -330,7 +329,7 @@ def battery_all(rack: Rack, card: SimulatedCard, kind: str) -> Data | None:
     if battery is None or battery.kind != {"bbu": "bbu", "cv": "cachevault"}[kind]:
         return None
     pairs = [("Type", "CVPM02" if kind == "cv" else "iBBU08"), ("Temperature", f"{battery.temperature} C")]
-    pairs += [("State" if kind == "cv" else "Battery State", BATTERY[battery.state])]
+    pairs += [("State" if kind == "cv" else "Battery State", battery.state.capitalize())]
     learning = [
         ("Learn Cycle Requested", "No"),
         ("Learn Cycle Active", yes_no(battery.state == "learning")),

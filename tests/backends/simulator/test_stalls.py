@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from backends.simulator.fio.stalls import Stalls, uneven_stalls
+from backends.simulator.fio.target import Stalls, uneven_stalls
 
 
 def test_an_interval_is_answered_but_for_the_pauses_in_it() -> None:
