@@ -31,7 +31,32 @@ from backends.simulator.volume import Volume
 from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
-def put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
+def put_disks(sysfs: SimulatedSysfs, rack: Rack) -> None:
+    """Put all disks of the rack into sysfs, those that others are built on first."""
+    for card, volume in rack.volumes():
+        _put_volume(sysfs, rack, card, volume)
+    for smart, drive in rack.logical_drives():
+        _put_logical_drive(sysfs, rack, smart, drive)
+    for threeware, unit in rack.units():
+        _put_unit(sysfs, rack, threeware, unit)
+    for disk in rack.pathed:
+        _put_multipath(sysfs, rack, disk)
+    for module in rack.flash:
+        _put_fusionio(sysfs, rack, module)
+    for number, (name, model) in enumerate(rack.nvme.items()):
+        _put_nvme(sysfs, rack, name, DRIVES[model], number)
+    for number, (name, model) in enumerate(rack.sata.items()):
+        _put_sata(sysfs, rack, name, DRIVES[model], number)
+    for array in rack.md.values():
+        _put_array(sysfs, rack, array)
+    _put_pools(sysfs, rack)
+    for group in rack.lvm.values():
+        _put_group(sysfs, rack, group)
+    for device in rack.bcache.values():
+        _put_bcache(sysfs, rack, device)
+
+
+def _put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
     """A namespace."""
     own = {
         "dev": f"259:{number * 16}",
@@ -77,7 +102,7 @@ def _put_scsi(
     sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = caching
 
 
-def put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
+def _put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
     """A drive at a port of the mainboard, or of the HBA."""
     address, parent, path = _sata_path(CHASSIS[rack.name], number)
     samsung = drive.model.startswith("MZ")
@@ -111,7 +136,7 @@ def _sata_path(chassis: Chassis, number: int) -> tuple[str, str, str]:
     return f"{AHCI_HOST}:0:{number}:0", folder, f"pci-{chassis.hba}-sas-phy{number}-lun-0"
 
 
-def put_flash(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
+def _put_fusionio(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
     """The block device of an ioMemory module, while it is attached."""
     if not (module.driver and module.attached):
         return
@@ -128,7 +153,7 @@ def put_flash(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
     put_record(sysfs, name, [f"E:ID_SERIAL_SHORT={module.serial}"])
 
 
-def put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume) -> None:
+def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume) -> None:
     """The disk that a volume is to the kernel, its partitions and its mount."""
     address, pci = f"{card.host}:2:{volume.number}:0", f"0000:{card.bus:02x}:00.0"
     maker, product = _scsi_names(card)
@@ -166,7 +191,7 @@ def _scsi_names(card: SimulatedCard) -> tuple[str, str]:
     return ("AVAGO", f"MR{short}") if "AVAGO" in card.product else ("LSI", f"MR{short}")
 
 
-def put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume) -> None:
+def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume) -> None:
     """The same of a Smart Array or Adaptec card: smartpqi shows them on channel 1 by LUN, aacraid on 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
     address = f"{card.host}:0:{volume.number}:0" if card.series else f"{card.host}:1:0:{volume.number}"
@@ -193,7 +218,7 @@ def _sequence_number(name: str, made: int) -> str:
     return str(10 + major + minor // 16 + 1000 * made)
 
 
-def put_unit(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit) -> None:
+def _put_unit(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit) -> None:
     """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
     name, address = unit.device or "", f"{card.host}:0:{unit.number}:0"
     own = {
@@ -209,7 +234,7 @@ def put_unit(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: 
     put_record(sysfs, name, record, unit.content)
 
 
-def put_pathed(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
+def _put_multipath(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
     """All of one disk."""
     layout = rack.layout(disk.device)
     if layout is None:
@@ -260,7 +285,7 @@ def _put_path(
     put_record(sysfs, name, list(filter(None, record)))
 
 
-def put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
+def _put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
     """An array of the kernel's RAID driver, and how it hangs together with its members."""
     name, now = array.name, rack.now()
     number = f"9:{name.removeprefix('md')}"
@@ -292,7 +317,7 @@ _LISTED = 70
 """Sequence numbers of their disks begin here."""
 
 
-def put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
+def _put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
     """All volumes of a group, and its mark on the physical volumes."""
     for volume in group.volumes:
         for node in _lowest_first(volume.nodes(rack.now())):
@@ -354,7 +379,7 @@ _ZVOL_QUEUE = {
 """What OpenZFS 2.1 gives the queue of a volume, which takes requests as they come (os/linux/zfs/zvol_os.c)."""
 
 
-def put_pools(sysfs: SimulatedSysfs, rack: Rack) -> None:
+def _put_pools(sysfs: SimulatedSysfs, rack: Rack) -> None:
     """All of it."""
     if rack.zfs is None:
         return
@@ -364,14 +389,14 @@ def put_pools(sysfs: SimulatedSysfs, rack: Rack) -> None:
         sysfs.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"
         for name, dataset in pool.datasets.items():
             if dataset.kind == VOLUME:
-                _put_volume(sysfs, rack, name, dataset)
+                _put_zvol(sysfs, rack, name, dataset)
             elif dataset.mountpoint:
                 at += 1
                 where = f"0:{40 + at} / {dataset.mountpoint} rw,relatime shared:{400 + at}"
                 sysfs.mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
 
 
-def _put_volume(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
+def _put_zvol(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
     number = int(dataset.node.removeprefix("zd"))
     devno = f"{_ZVOL_MAJOR}:{number}"
     put_stacked(
@@ -396,7 +421,7 @@ _ANY = "2147483647"
 """It cuts requests itself, and sets no limit."""
 
 
-def put_bcache(sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
+def _put_bcache(sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
     """A device and its cache set; the disks have to be there already."""
     name, at = device.name, int(device.name.removeprefix("bcache"))
     layout = rack.layout(name)

@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from backends.simulator.calibration import CORES, DRIVES
-from backends.simulator.kernel.disks import (
-    mdstat,
-    put_array,
-    put_bcache,
-    put_flash,
-    put_group,
-    put_logical_drive,
-    put_nvme,
-    put_pathed,
-    put_pools,
-    put_sata,
-    put_unit,
-    put_volume,
-)
+from backends.simulator.calibration import CORES
+from backends.simulator.kernel.disks import mdstat, put_disks
 from backends.simulator.kernel.functions import CHASSIS, put_functions
 from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.md_array import SYSTEM
@@ -32,27 +19,7 @@ cpu MHz\t\t: {mhz}.000
 def build_sysfs(rack: Rack) -> SimulatedSysfs:
     """Return the host as it is now."""
     sysfs = SimulatedSysfs()
-    for card, volume in rack.volumes():
-        put_volume(sysfs, rack, card, volume)
-    for smart, drive in rack.logical_drives():
-        put_logical_drive(sysfs, rack, smart, drive)
-    for threeware, unit in rack.units():
-        put_unit(sysfs, rack, threeware, unit)
-    for disk in rack.pathed:
-        put_pathed(sysfs, rack, disk)
-    for module in rack.flash:
-        put_flash(sysfs, rack, module)
-    for number, (name, model) in enumerate(rack.nvme.items()):
-        put_nvme(sysfs, rack, name, DRIVES[model], number)
-    for number, (name, model) in enumerate(rack.sata.items()):
-        put_sata(sysfs, rack, name, DRIVES[model], number)
-    for array in rack.md.values():
-        put_array(sysfs, rack, array)
-    put_pools(sysfs, rack)
-    for group in rack.lvm.values():
-        put_group(sysfs, rack, group)
-    for device in rack.bcache.values():
-        put_bcache(sysfs, rack, device)
+    put_disks(sysfs, rack)
     put_functions(sysfs, rack)
     chassis = CHASSIS[rack.name]
     table = "\n".join(sysfs.mounts)
