@@ -21,7 +21,7 @@ from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.mdraid.machines import MD0, MdHost, array
 from tests.backends.megaraid.test_storcli8 import Played8
 from tests.backends.scsi.drives import Ata, DriveHost, Scsi
-from tests.backends.simulator.racks import rack_name
+from tests.backends.simulator.racks import rack_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class System:
 
 
 def _megacli() -> Backend:
-    rack = rack_name(1, 8, 1, lambda: 1_700_000_000.0)
+    rack = rack_of(1, 8, 1, lambda: 1_700_000_000.0)
     rack.cards[0].seen_by = (MEGACLI,)
     return MegaRaid(SimulatedHost(rack, speed=1e9))
 

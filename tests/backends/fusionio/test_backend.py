@@ -87,7 +87,9 @@ async def test_a_module_without_its_block_device_is_still_listed() -> None:
 
 async def test_spare_flash_that_runs_out_is_trouble() -> None:
     host = PlayedCard()
-    text = host.card.answer("fio-status", ("-a",)).text.replace("Healthy; Reserves: 100.00%", "Warning; Reserves: 8.00%")
+    text = host.card.answer("fio-status", ("-a",)).text.replace(
+        "Healthy; Reserves: 100.00%", "Warning; Reserves: 8.00%"
+    )
     cards = parse_status(text)
     assert drive_of(cards.modules[0].volumes[0], cards.modules[0], cards).state is State.DEGRADED
 
