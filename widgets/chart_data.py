@@ -55,7 +55,7 @@ class TimeMark:
     """Seconds since the start."""
     sign: str
     """One character."""
-    words: str = ""
+    text: str = ""
     """What is said of it within the graph, where there is room; "" for nothing."""
     bad: bool = True
     """Whether it spoils what is measured; else it is only worth knowing."""

@@ -95,13 +95,13 @@ class KeyButton(Button):
     def __init__(
         self, label: str, key: str, *, id: str, variant: ButtonVariant = "default", disabled: bool = False
     ) -> None:
-        self._words = f"{clean(label)}  {clean(key)}" if key else clean(label)
-        super().__init__(Content(f"  {self._words} "), variant, id=id, disabled=disabled, compact=True)
+        self._caption = f"{clean(label)}  {clean(key)}" if key else clean(label)
+        super().__init__(Content(f"  {self._caption} "), variant, id=id, disabled=disabled, compact=True)
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         """Shows or hides the sign."""
         super().watch_has_focus(_has_focus)
-        self.label = Content(f"{'>' if _has_focus else ' '} {self._words} ")
+        self.label = Content(f"{'>' if _has_focus else ' '} {self._caption} ")
 
 
 class ButtonRow(Horizontal):

@@ -234,7 +234,7 @@ def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     if row == 0:
         marks = _in_sight(frame) if frame.rows > _LEAST_NOTED else []
         notes = [
-            (frame.column_of(mark.at), f"{mark.sign} {clean(mark.words)}", MARK if mark.bad else NOTE) for mark in marks
+            (frame.column_of(mark.at), f"{mark.sign} {clean(mark.text)}", MARK if mark.bad else NOTE) for mark in marks
         ]
     if row == frame.rows - 1 and frame.rows > _LEAST_NOTED and len(frame.shaded_text) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_text)) // 2, frame.shaded_text, LABEL))
@@ -252,7 +252,7 @@ def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
 
 def _in_sight(frame: Frame) -> list[TimeMark]:
     """Those in sight that say something."""
-    return [mark for mark in frame.marks if mark.words and frame.start <= mark.at <= frame.end]
+    return [mark for mark in frame.marks if mark.text and frame.start <= mark.at <= frame.end]
 
 
 def gutter_of(frame: Frame, label: str | None) -> Row:

@@ -42,7 +42,7 @@ async def mirror(folder: Path, size: tuple[int, int]) -> dict[str, str]:
         seen["over"] = text_of(pilot)
         marks = screen.query_one(RunGraphs).charts[0].data
         assert marks is not None
-        seen["marks"] = " ".join(mark.words for mark in marks.marks)
+        seen["marks"] = " ".join(mark.text for mark in marks.marks)
         session, place = app_of(pilot).session, app_of(pilot).workbench.folder
         assert place is not None
         seen["warnings"] = "\n".join(session.runs[-1].figures.warnings)

@@ -35,10 +35,6 @@ STATES = {
 """MegaCli's words for ours."""
 
 
-def _enabled(card: SimulatedCard, key: str) -> str:
-    return "Enabled" if card.property(key) == "on" else "Disabled"
-
-
 def _yes(card: SimulatedCard, key: str) -> str:
     return "Yes" if card.property(key) == "on" else "No"
 
@@ -81,7 +77,7 @@ def adapter(card: SimulatedCard) -> list[str]:
         f"Check Consistency Rate           : {rates['cc']}%",
         f"Reconstruction Rate              : {rates['migrate']}%",
         f"Cache Flush Interval             : {rates['flush']}s",
-        f"Auto Rebuild                     : {_enabled(card, 'auto_rebuild')}",
+        f"Auto Rebuild                     : {'Enabled' if card.property('auto_rebuild') == 'on' else 'Disabled'}",
         f"Load Balance Mode                : {'Auto' if card.property('load_balance') == 'on' else 'None'}",
         f"Disable Copyback                 : {'No' if card.property('copyback') == 'on' else 'Yes'}",
         f"Enable Copyback on SMART         : {_yes(card, 'copyback_smart_hdd')}",
