@@ -84,8 +84,8 @@ def command_lines(argv: Sequence[str] | str, width: int) -> list[str]:
     width = max(8, width)
     lines: list[str] = []
     line = "$"
-    words = argv.split(" ") if isinstance(argv, str) else [shlex.quote(word) for word in argv]
-    for word in map(clean, words):
+    arguments = argv.split(" ") if isinstance(argv, str) else [shlex.quote(word) for word in argv]
+    for word in map(clean, arguments):
         if width_of(line) + 1 + width_of(word) <= width - 2:
             line = f"{line} {word}"
             continue
