@@ -148,7 +148,7 @@ def _answer_card(
             outcome = "The requested feature is not supported on this controller."
     if isinstance(outcome, str):
         return _abort(cards, outcome), cards
-    after = tuple(outcome if known_card is card else known_card for known_card in cards)
+    after = tuple(outcome if existing is card else existing for existing in cards)
     return SimulatedOutput(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n", changed=True), after
 
 

@@ -370,7 +370,7 @@ def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
         return "The specified device does not exist."
     if bay.own_cache == on:
         return NO_CHANGE
-    bays = tuple(replace(known_bay, own_cache=on) if known_bay is bay else known_bay for known_bay in card.bays)
+    bays = tuple(replace(existing, own_cache=on) if existing is bay else existing for existing in card.bays)
     return replace(card, bays=bays)
 
 
@@ -390,7 +390,5 @@ def _refusal(card: SmartCard, *volumes: SmartVolume | None) -> str | None:
 def _with_changed(card: SmartCard, volume: SmartVolume) -> SmartCard:
     return replace(
         card,
-        volumes=tuple(
-            volume if known_volume.number == volume.number else known_volume for known_volume in card.volumes
-        ),
+        volumes=tuple(volume if existing.number == volume.number else existing for existing in card.volumes),
     )

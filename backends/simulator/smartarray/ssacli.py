@@ -169,7 +169,7 @@ def _outcome_output(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[Si
     if isinstance(outcome, str):
         return _error(outcome), cards
     return SimulatedOutput(text="\n", changed=True), tuple(
-        outcome if known_card is card else known_card for known_card in cards
+        outcome if existing is card else existing for existing in cards
     )
 
 
