@@ -30,7 +30,7 @@ from backends.errors import NewerError
 from backends.formats import FORMATS, FileFormat
 from backends.model import Level
 from backends.simulator.profiles.linux import linux_rack
-from backends.simulator.state_file import RackFile, dumped
+from backends.simulator.state_file import RackFile, rack_data
 from backends.system.local import LocalHost
 from backends.system.recorded import ReplayHost
 from backends.system.streams import Recording
@@ -74,7 +74,7 @@ def archive(folder: Path) -> None:
 
 
 def rack(folder: Path) -> None:
-    (folder / "rack.json").write_text(json.dumps(dumped(linux_rack())))
+    (folder / "rack.json").write_text(json.dumps(rack_data(linux_rack())))
     changed(folder / "rack.json", program=NEWER, format=FORMATS[FileFormat.RACK] + 1)
     assert RackFile(folder / "rack.json").rack
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from widgets.chart_data import ChartData, Series
-from widgets.plot import FIRST_SERIES, Plot
-from widgets.plot_frame import AXIS, GRID, LABEL, Frame, FramedDrawing, Row, axis_rows, time_span, told
+from widgets.plot import Plot, extends, series_code
+from widgets.plot_frame import AXIS, GRID, LABEL, Frame, FramedDrawing, Row, axis_rows, time_span, write_notes
 from widgets.text_utils import units
 from widgets.text_utils.sparkline import ASCII_LEVELS, LEVELS
 from widgets.text_utils.text import clean
@@ -74,8 +74,8 @@ class Bands(FramedDrawing):
         fresh = [
             row for index, rows in self._shares(data.series, frame.rows) for row in self._band(frame, data, index, rows)
         ]
-        fresh = [told(frame, at, *row) for at, row in enumerate(fresh)]
-        fresh = [_framed(frame, row, self._name(data, at, frame.rows)) for at, row in enumerate(fresh)]
+        fresh = [write_notes(frame, at, *row) for at, row in enumerate(fresh)]
+        fresh = [_frame_row(frame, row, self._name(data, at, frame.rows)) for at, row in enumerate(fresh)]
         fresh += axis_rows(frame)
         if len(fresh) == len(self._rows):  # equal rows stay the same objects: only others are sent
             fresh = [old if old == new else new for old, new in zip(self._rows, fresh, strict=True)]
@@ -84,28 +84,28 @@ class Bands(FramedDrawing):
 
     def _collect(self, frame: Frame, series: tuple[Series, ...]) -> None:
         """The largest value of each column; of series that only grew, no more than the new points are read."""
-        where = (frame.start, frame.end, frame.columns)
-        known, before = self._known
-        grows = known == where and len(before) == len(series) and all(map(_extends, series, before))
+        axis = (frame.start, frame.end, frame.columns)
+        last_axis, before = self._known
+        grows = last_axis == axis and extends(series, before)
         if not grows:
             self._columns = [{} for _ in series]
             self._most = [(0.0, 0.0)] * len(series)
-        for index, one in enumerate(series):
+        for index, line in enumerate(series):
             largest = self._columns[index]
-            for seconds, value in one.points[len(before[index].points) if grows else 0 :]:
+            for seconds, value in line.points[len(before[index].points) if grows else 0 :]:
                 if value is not None and math.isfinite(value) and value > 0.0 and frame.start <= seconds <= frame.end:
                     column = frame.column_of(seconds)
                     largest[column] = max(value, largest.get(column, 0.0))
                     self._most[index] = max(self._most[index], (value, seconds), key=lambda pair: pair[0])
-        self._known = (where, series)
+        self._known = (axis, series)
 
     def _shares(self, series: Sequence[Series], rows: int) -> list[tuple[int, int]]:
         """Which series have how many rows, from the top: lines in their order, what stands alone last and longest."""
         order = sorted(range(len(series)), key=lambda at: not series[at].joined)
         if rows < len(order):  # the first and then every line but the last goes: the tail is what one looks for
             order = [at for at in order if at != order[-2]][-rows:] if rows > 1 else order[-1:]
-        each, more = divmod(rows, len(order))
-        return [(at, each + (more if at == order[-1] else 0)) for at in order]
+        height, more = divmod(rows, len(order))
+        return [(at, height + (more if at == order[-1] else 0)) for at in order]
 
     def _name(self, data: ChartData, row: int, rows: int) -> tuple[str, str, int]:
         """What stands left and right of a row, and the code of both."""
@@ -114,7 +114,7 @@ class Bands(FramedDrawing):
             at += high
             if row == at - 1:
                 series = data.series[index]
-                return clean(series.name), self._value(index, series, data), min(FIRST_SERIES + index, AXIS - 1)
+                return clean(series.name), self._value(index, series, data), series_code(index)
         return "", "", GRID
 
     def _value(self, index: int, series: Series, data: ChartData) -> str:
@@ -135,7 +135,7 @@ class Bands(FramedDrawing):
         heights = {
             column: 1 + round((math.log(value) - low) / (high - low) * (full - 1)) for column, value in largest.items()
         }
-        code = min(FIRST_SERIES + index, AXIS - 1)
+        code = series_code(index)
         pairs: list[Row] = []
         for row in range(rows - 1, -1, -1):
             filled = (min(len(levels), heights.get(at, 0) - row * len(levels)) for at in range(frame.columns))
@@ -144,11 +144,7 @@ class Bands(FramedDrawing):
         return pairs
 
 
-def _extends(new: Series, old: Series) -> bool:
-    return new.points[: len(old.points)] == old.points
-
-
-def _framed(frame: Frame, row: Row, name: tuple[str, str, int]) -> Row:
+def _frame_row(frame: Frame, row: Row, name: tuple[str, str, int]) -> Row:
     """A row with what stands beside it."""
     text, codes = row
     left, right, code = name
@@ -157,7 +153,7 @@ def _framed(frame: Frame, row: Row, name: tuple[str, str, int]) -> Row:
         text = f"{left[:room].rjust(room)} {'|' if frame.ascii_only else '│'}{text}"
         codes = bytes([code if left else LABEL] * (room + 1) + [AXIS]) + codes
     if frame.margin:
-        words = right if len(right) < frame.margin else right.rpartition(" ")[0]
-        text += f" {words[: frame.margin - 1]}".ljust(frame.margin)
+        label = right if len(right) < frame.margin else right.rpartition(" ")[0]
+        text += f" {label[: frame.margin - 1]}".ljust(frame.margin)
         codes += bytes([code]) * frame.margin
     return text, codes

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import StyleCachedWidget
+from widgets.cached_styles import StyleCachedWidget, component_classes, component_css
 from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten, width_of
 
@@ -18,23 +18,22 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 """Blocks that fill none to seven eighths of a cell."""
 
 
-def share_bar(share: float, width: int = 10, *, ascii: bool = False, style: str = "") -> Text:
+def share_bar(share: float, width: int = 10, *, ascii: bool = False) -> Text:
     """A horizontal bar for the cell of a table.
 
     Args:
         share: From 0 to 1; what lies beyond is drawn as the nearer end, NaN as nothing.
         width: Cells the whole bar takes.
         ascii: Whether to draw without UTF-8.
-        style: A Rich style for the bar; empty for the style of the table's row.
     """
     share = min(max(share, 0.0), 1.0) if share == share else 0.0
     width = max(0, width)
     if ascii:
         filled = round(share * width)
-        return Text("#" * filled + "." * (width - filled), style)
+        return Text("#" * filled + "." * (width - filled))
     eighths = round(share * width * 8)
     bar = "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
-    return Text(bar.ljust(width), style)
+    return Text(bar.ljust(width))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,24 +52,25 @@ class Progress:
     """Seconds left, when known."""
 
 
+_STYLES = {
+    "phase": "text-style: bold;",
+    "bar": "color: $primary;",
+    "rest": "color: $border-blurred;",
+    "text": "color: $foreground;",
+}
+"""Component classes and their rules."""
+
+
 class ProgressLine(StyleCachedWidget):
     """Phase, bar, percent, elapsed and remaining time in one line."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "progress-line--bar",
-        "progress-line--phase",
-        "progress-line--rest",
-        "progress-line--text",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("progress-line", _STYLES)
 
-    DEFAULT_CSS = """
-    ProgressLine {
+    DEFAULT_CSS = f"""
+    ProgressLine {{
         height: 1;
-        & > .progress-line--phase { text-style: bold; }
-        & > .progress-line--bar { color: $primary; }
-        & > .progress-line--rest { color: $border-blurred; }
-        & > .progress-line--text { color: $foreground; }
-    }
+        {component_css("progress-line", _STYLES)}
+    }}
     """
 
     progress: reactive[Progress | None] = reactive(None, repaint=False)
@@ -78,16 +78,8 @@ class ProgressLine(StyleCachedWidget):
     ascii: reactive[bool] = reactive(False)
     """Whether to draw without UTF-8."""
 
-    def __init__(
-        self,
-        progress: Progress | None = None,
-        *,
-        ascii: bool = False,
-        id: str | None = None,
-    ) -> None:
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.set_reactive(ProgressLine.progress, progress)
-        self.set_reactive(ProgressLine.ascii, ascii)
         self._pieces: tuple[tuple[str, str], ...] = ()
 
     def watch_progress(self) -> None:
@@ -113,10 +105,10 @@ class ProgressLine(StyleCachedWidget):
         if progress is None:
             return ()
         phase = shorten(clean(progress.phase), width)
-        text = _words(progress)
-        known = progress.fraction is not None and progress.fraction == progress.fraction
+        text = _progress_text(progress)
+        measurable = progress.fraction is not None and progress.fraction == progress.fraction
         room = min(40, width - width_of(phase) - width_of(text) - 3)
-        if not known or room < 4:
+        if not measurable or room < 4:
             return (("phase", phase), ("text", shorten(f"  {text}", width - width_of(phase))))
         fraction = min(max(progress.fraction or 0.0, 0.0), 1.0)
         filled = int(fraction * room + 1e-9)
@@ -129,14 +121,14 @@ class ProgressLine(StyleCachedWidget):
         )
 
 
-def _words(progress: Progress) -> str:
+def _progress_text(progress: Progress) -> str:
     """`42 %  0:25 of 1:00  ETA 0:35`, as much of it as is known."""
-    parts: list[str] = []
+    pieces: list[str] = []
     if progress.fraction is not None and progress.fraction == progress.fraction:
-        parts.append(f"{int(min(max(progress.fraction, 0.0), 1.0) * 100 + 1e-9):3d} %")
+        pieces.append(f"{int(min(max(progress.fraction, 0.0), 1.0) * 100 + 1e-9):3d} %")
     if progress.elapsed is not None:
         total = f" of {units.elapsed(progress.total)}" if progress.total is not None else ""
-        parts.append(units.elapsed(progress.elapsed) + total)
+        pieces.append(units.elapsed(progress.elapsed) + total)
     if progress.eta is not None:
-        parts.append(f"ETA {units.elapsed(progress.eta)}")
-    return "  ".join(parts)
+        pieces.append(f"ETA {units.elapsed(progress.eta)}")
+    return "  ".join(pieces)

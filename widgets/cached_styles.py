@@ -1,12 +1,49 @@
-"""Widgets that draw their own lines: what is copied of them, and styles that are computed once for a theme."""
+"""Widgets that draw their own lines: what is copied of them, what they send, and styles computed once for a theme."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from rich.cells import cell_len
 from rich.style import Style
 from textual.geometry import Region
+from textual.message import Message
 from textual.selection import Selection
 from textual.widget import Widget
+
+TONE_STYLES: Final[Mapping[str, str]] = {
+    "accent": "color: $text-primary;",
+    "good": "color: $text-success;",
+    "warning": "color: $text-warning;",
+    "bad": "color: $text-error; text-style: bold;",
+    "muted": "color: $text-muted;",
+}
+"""Styles of what a text means, by `widgets.table_layout.Tone`."""
+
+
+def component_classes(prefix: str, styles: Iterable[str]) -> set[str]:
+    """Return the component classes of a widget for the names of its styles."""
+    return {f"{prefix}--{name}" for name in styles}
+
+
+def component_css(prefix: str, styles: Mapping[str, str]) -> str:
+    """Return the rules of these component classes, for within the widget's own."""
+    return "\n".join(f"& > .{prefix}--{name} {{ {rules} }}" for name, rules in styles.items())
+
+
+@dataclass
+class WidgetMessage(Message):
+    """A message of a widget, which `on(..., selector)` selects by that widget."""
+
+    widget: Widget
+    """The sender."""
+
+    @property
+    def control(self) -> Widget:
+        """Return the sender."""
+        return self.widget
 
 
 class Selectable(Widget):
@@ -34,12 +71,12 @@ class StyleCachedWidget(Selectable):
 
     def style_of(self, name: str) -> Style:
         """The style of a component class; of the widget itself for an empty name."""
-        known = self._steady
-        if known is None:
-            known = self._steady = {}
-        style = known.get(name)
+        cached = self._steady
+        if cached is None:
+            cached = self._steady = {}
+        style = cached.get(name)
         if style is None:
-            style = known[name] = self.get_component_rich_style(name) if name else self.rich_style
+            style = cached[name] = self.get_component_rich_style(name) if name else self.rich_style
         return style
 
     def refresh_difference(self, before: str, after: str, y: int = 0) -> None:

@@ -72,11 +72,6 @@ class Canvas:
         self.layers = bytearray(self.width * self.height)
         """The highest layer in each cell, 0 where it is empty."""
 
-    def clear(self) -> None:
-        """Takes all dots away."""
-        self.dots = bytearray(len(self.dots))
-        self.layers = bytearray(len(self.layers))
-
     def dot(self, x: int, y: int, layer: int = 1) -> None:
         """Sets one dot, counted from the upper left; one beyond the edge is passed over."""
         self.run(x, y, y, layer)

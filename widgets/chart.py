@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 from typing import ClassVar, Protocol
@@ -16,10 +17,11 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from widgets.band_plot import BandedPlot
-from widgets.cached_styles import Selectable
+from widgets.cached_styles import Selectable, component_classes, component_css
 from widgets.chart_data import WAITING, ChartData, HeatInterval, Point, Reference, Series, TimeMark
-from widgets.plot import FIRST_SERIES, REFERENCE, sample
+from widgets.plot import REFERENCE, sample, series_code
 from widgets.plot_frame import AXIS, BAND, GRID, LABEL, MARK, NOTE, Row
+from widgets.terminal_diff import differing_spans
 from widgets.text_utils.text import clean, shorten, width_of
 
 __all__ = ["WAITING", "ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
@@ -44,14 +46,16 @@ _EDGE = 6
 _GAPS = {"legend": " ", "joined": ""}
 """What stands before a piece of the legend; two spaces before others."""
 
-_APART = 8
-"""Columns beyond which moving the cursor takes fewer bytes than what lies between."""
 
 PLAIN = -1
 """Code of what has no style of its own."""
 
 GROUND = -2
 """Code of the ground of what does not count."""
+
+
+LegendPiece = tuple[str, str, Style | None]
+"""Component class, text, and the style of a series."""
 
 
 class Drawing(Protocol):
@@ -71,38 +75,32 @@ class Drawing(Protocol):
         """The rows, each `width` characters; unchanged ones are the same objects."""
 
 
+_STYLES = {
+    "title": "text-style: bold; color: $foreground;",
+    "legend": "color: $foreground;",
+    "flag": "text-style: bold; color: $warning;",
+    "mark": "text-style: bold; color: $text-error;",
+    "note": "text-style: bold; color: $text-warning;",
+    "shaded": "background: $panel;",
+    "band": "color: $foreground 30%;",
+    "axis": "color: $foreground 30%;",
+    "label": "color: $text-muted;",
+    "grid": "color: $foreground 20%;",
+    "reference": "color: $text-muted;",
+}
+"""Component classes and their rules."""
+
+
 class LineChart(Selectable):
     """Lines over time, drawn in braille or ASCII; a new sample redraws only the cells it touches."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "line-chart--axis",
-        "line-chart--band",
-        "line-chart--flag",
-        "line-chart--grid",
-        "line-chart--label",
-        "line-chart--legend",
-        "line-chart--mark",
-        "line-chart--note",
-        "line-chart--reference",
-        "line-chart--shaded",
-        "line-chart--title",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("line-chart", _STYLES)
 
-    DEFAULT_CSS = """
-    LineChart {
+    DEFAULT_CSS = f"""
+    LineChart {{
         height: 1fr;
-        & > .line-chart--title { text-style: bold; color: $foreground; }
-        & > .line-chart--legend { color: $foreground; }
-        & > .line-chart--flag { text-style: bold; color: $warning; }
-        & > .line-chart--mark { text-style: bold; color: $text-error; }
-        & > .line-chart--note { text-style: bold; color: $text-warning; }
-        & > .line-chart--shaded { background: $panel; }
-        & > .line-chart--band { color: $foreground 30%; }
-        & > .line-chart--axis { color: $foreground 30%; }
-        & > .line-chart--label { color: $text-muted; }
-        & > .line-chart--grid { color: $foreground 20%; }
-        & > .line-chart--reference { color: $text-muted; }
-    }
+        {component_css("line-chart", _STYLES)}
+    }}
     """
 
     data: reactive[ChartData | None] = reactive(None, repaint=False)
@@ -124,14 +122,13 @@ class LineChart(Selectable):
         *,
         title: str = "",
         log_scale: bool = False,
-        window: float = 0.0,
         ascii: bool = False,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
         self._plot = self.make_plot()
         self._shown: ChartData | None = None
-        self._header: tuple[tuple[str, str, Style | None], ...] = ()
+        self._header: tuple[LegendPiece, ...] = ()
         self._rows: list[Row] = []
         self._drawn: tuple[int, int] = (0, 0)
         self._shaded = range(0)
@@ -141,7 +138,6 @@ class LineChart(Selectable):
         self.set_reactive(LineChart.data, data)
         self.set_reactive(LineChart.title, title)
         self.set_reactive(LineChart.log_scale, log_scale)
-        self.set_reactive(LineChart.window, window)
         self.set_reactive(LineChart.ascii, ascii)
 
     def watch_data(self) -> None:
@@ -221,24 +217,24 @@ class LineChart(Selectable):
         self._drawn = (width, height)
         self._title_frame(width)
 
-    def _write_waiting(self, words: str, width: int) -> None:
+    def _write_waiting(self, message: str, width: int) -> None:
         """Puts the message into the middle of the empty graph."""
-        if not words or width < len(words) + 12 or width_of(words) != len(words) or not self._rows:
+        if not message or width < len(message) + 12 or width_of(message) != len(message) or not self._rows:
             return
         row = max(0, (len(self._rows) - 2) // 2)
         text, codes = self._rows[row]
-        left = (width - len(words)) // 2
-        right = left + len(words)
+        left = (width - len(message)) // 2
+        right = left + len(message)
         self._rows[row] = (
-            text[:left] + words + text[right:],
-            codes[:left] + bytes([LABEL]) * len(words) + codes[right:],
+            text[:left] + message + text[right:],
+            codes[:left] + bytes([LABEL]) * len(message) + codes[right:],
         )
 
-    def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
+    def legend(self, data: ChartData) -> tuple[LegendPiece, ...]:
         """The first line in pieces: component class, text, and the style of a series."""
-        pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
-        for index, series in sorted(enumerate(data.series), key=lambda each: not each[1].joined):
-            code = min(FIRST_SERIES + index, AXIS - 1)
+        pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
+        for index, series in sorted(enumerate(data.series), key=lambda pair: not pair[1].joined):
+            code = series_code(index)
             color = series.color or COLORS[index % len(COLORS)]
             if self._colors.get(code) != color or code not in self._styles_by_code:
                 self._colors[code] = color
@@ -280,16 +276,11 @@ class LineChart(Selectable):
         left = [piece for piece in self._header if piece[0] == "title"]
         right = [piece for piece in self._header if piece[0] != "title"]
         used = sum(width_of(text) for _, text, _ in left)
-        parts: list[Segment] = []
-        room = width - used - _EDGE
-        for kind, text, style in right:
-            part = shorten(f"{_GAPS.get(kind, '  ')}{text}", room)
-            room -= width_of(part)
-            parts.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
+        segments, room = self._legend_segments(right, width - used - _EDGE)
         line = ("-" if self.ascii else "─") * max(0, room)
         title = Text("".join(text for _, text, _ in left), self.get_component_rich_style("line-chart--title"))
         title = Text.assemble(title, (f" {line}", Style(color=self._edge_color.rich_color)))
-        for text, style, _ in parts:
+        for text, style, _ in segments:
             title.append(text, style)
         self.border_title = Content.from_rich_text(title, console=self.app.console)
 
@@ -307,21 +298,26 @@ class LineChart(Selectable):
             return self.style_of_code(PLAIN)
 
     def _render_header(self, width: int) -> Strip:
-        segments: list[Segment] = []
         flags = [piece for piece in self._header if piece[0] == "flag"]
         flag_text = " ".join(text for _, text, _ in flags)
         room = width - (len(flag_text) + 1 if flag_text else 0)
-        for kind, text, style in self._header:
-            if kind == "flag" or room <= 0:
-                continue
-            gap = _GAPS.get(kind, "  ")
-            part = shorten(text if not segments else gap + text, room)
-            segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
-            room -= width_of(part)
+        segments, room = self._legend_segments([piece for piece in self._header if piece[0] != "flag"], room, first="")
         if flag_text:
             segments.append(Segment(" " * max(0, room), self.style_of_code(PLAIN)))
             segments.append(Segment(f" {flag_text}", self.get_component_rich_style("line-chart--flag")))
         return Strip(segments).adjust_cell_length(width, self.style_of_code(PLAIN))
+
+    def _legend_segments(
+        self, pieces: Iterable[LegendPiece], room: int, *, first: str | None = None
+    ) -> tuple[list[Segment], int]:
+        """Return pieces of the legend as far as there is room, and the room that is left; `first`: the first gap."""
+        segments: list[Segment] = []
+        for kind, text, style in pieces:
+            gap = first if first is not None and not segments else _GAPS.get(kind, "  ")
+            part = shorten(f"{gap}{text}", room)
+            room -= width_of(part)
+            segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
+        return segments, room
 
     def _render_row(self, row: Row, width: int) -> Strip:
         """A strip of the runs of one style; empty cells join the run before, so that fewer colours are sent."""
@@ -379,20 +375,6 @@ def _changes(before: list[Row], after: list[Row], offset: int) -> list[Region]:
     for y, (old, new) in enumerate(zip(before, after, strict=True)):
         if old is new or old == new:
             continue
-        columns = [
-            x for x, (a, b, c, d) in enumerate(zip(old[0], new[0], old[1], new[1], strict=True)) if a != b or c != d
-        ]
-        for first, last in _stretches(columns):
-            regions.append(Region(first, y + offset, last - first + 1, 1))
+        cells = (list(zip(*row, strict=True)) for row in (old, new))
+        regions += [Region(first, y + offset, end - first, 1) for first, end in differing_spans(*cells)]
     return regions
-
-
-def _stretches(columns: list[int]) -> list[tuple[int, int]]:
-    """Columns as stretches, first and last; what lies far apart is not one: a line, and its name at the end."""
-    pairs: list[tuple[int, int]] = []
-    for column in columns:
-        if pairs and column - pairs[-1][1] <= _APART:
-            pairs[-1] = (pairs[-1][0], column)
-        else:
-            pairs.append((column, column))
-    return pairs

@@ -55,7 +55,7 @@ class TimeMark:
     """Seconds since the start."""
     sign: str
     """One character."""
-    words: str = ""
+    text: str = ""
     """What is said of it within the graph, where there is room; "" for nothing."""
     bad: bool = True
     """Whether it spoils what is measured; else it is only worth knowing."""
@@ -89,7 +89,7 @@ class ChartData:
     """What happened when."""
     shaded_until: float = 0.0
     """Seconds at the beginning that do not count."""
-    shaded_words: str = ""
+    shaded_text: str = ""
     """What they are called."""
     x_ticks: tuple[tuple[float, str], ...] = ()
     """Places on the horizontal axis with their labels, where it measures no time."""

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from widgets.guarded_dialog import Clock, GuardedDialog
-from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow, Tone
+from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow
 from widgets.text_panel import TextParagraphs
 from widgets.text_utils.text import clean
 
@@ -32,8 +32,6 @@ class ChoiceItem:
     """A sentence on what it does."""
     risk: str = ""
     """What it risks, in a word or two; empty for nothing."""
-    blocked: str = ""
-    """Why it cannot be chosen; empty when it can."""
 
 
 class ChoiceDialog(GuardedDialog[str | None]):
@@ -94,17 +92,15 @@ class ChoiceDialog(GuardedDialog[str | None]):
 
     @on(KeyedTable.RowHighlighted)
     def _show_help(self, event: KeyedTable.RowHighlighted) -> None:
-        choice = self._choices[event.key]
-        blocked = f"Not now: {choice.blocked}. " if choice.blocked else ""
-        self.query_one(".dialog-help", TextParagraphs).say(blocked + choice.help, "warning" if blocked else "label")
+        self.query_one(".dialog-help", TextParagraphs).say(self._choices[event.key].help, "label")
 
     @on(KeyedTable.RowSelected)
     def _choose(self, event: KeyedTable.RowSelected) -> None:
         self.take(event.key)
 
     def take(self, value: str) -> None:
-        """Answer with a value, unless it cannot be chosen."""
-        if self.listening and not self._choices[value].blocked:
+        """Answer with a value."""
+        if self.listening:
             self.dismiss(value)
 
     def _row(self, choice: ChoiceItem) -> TableRow:
@@ -114,9 +110,8 @@ class ChoiceDialog(GuardedDialog[str | None]):
             cells=(
                 clean(choice.label),
                 TableCell(text=now, tone="accent"),
-                TableCell(text=choice.risk or "-", tone=_tone(choice)),
+                TableCell(text=choice.risk or "-", tone="warning" if choice.risk else "muted"),
             ),
-            dim=bool(choice.blocked),
         )
 
 
@@ -161,7 +156,3 @@ class MarkDialog(ChoiceDialog):
 
     def _row(self, choice: ChoiceItem) -> TableRow:
         return replace(super()._row(choice), marked=choice.value in self._marks)
-
-
-def _tone(choice: ChoiceItem) -> Tone:
-    return "warning" if choice.risk else "muted"

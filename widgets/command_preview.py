@@ -28,9 +28,8 @@ class CommandPreview(TextPanel):
         risks: tuple[str, ...] = (),
         *,
         note: str = "",
-        id: str | None = None,
     ) -> None:
-        super().__init__(id=id)
+        super().__init__()
         self.set_reactive(CommandPreview.commands, commands)
         self.set_reactive(CommandPreview.risks, risks)
         self.set_reactive(CommandPreview.note, note)
@@ -85,8 +84,8 @@ def command_lines(argv: Sequence[str] | str, width: int) -> list[str]:
     width = max(8, width)
     lines: list[str] = []
     line = "$"
-    parts = argv.split(" ") if isinstance(argv, str) else [shlex.quote(word) for word in argv]
-    for word in map(clean, parts):
+    arguments = argv.split(" ") if isinstance(argv, str) else [shlex.quote(word) for word in argv]
+    for word in map(clean, arguments):
         if width_of(line) + 1 + width_of(word) <= width - 2:
             line = f"{line} {word}"
             continue

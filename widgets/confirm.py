@@ -26,6 +26,7 @@ MARKS: Final[dict[Tier, str]] = {
     "refused": "REFUSED",
 }
 """The word at the head of each tier."""
+_TONES: Final[dict[Tier, Style]] = {"harmless": "title", "risky": "warning", "destructive": "bad", "refused": "bad"}
 
 TAKEN: Final = "where the terminal takes it"
 """What is said of text that was handed to the clipboard: nobody hears whether the terminal took it (OSC 52)."""
@@ -96,7 +97,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         mark = MARKS[asked.tier]
         with Vertical(classes=f"dialog {asked.tier}"):
             yield TextParagraphs(
-                f"{mark}: {asked.title}" if mark else asked.title, _tone(asked.tier), classes="dialog-title"
+                f"{mark}: {asked.title}" if mark else asked.title, _TONES[asked.tier], classes="dialog-title"
             )
             for device in asked.devices if len(asked.devices) <= _FEW else ():
                 yield TextParagraphs(device, classes="dialog-device")
@@ -178,11 +179,6 @@ class ConfirmDialog(GuardedDialog[bool]):
     def _trial_pressed(self) -> None:
         self.action_trial()
 
-    @on(Button.Pressed, "#cancel")
-    def _cancel_pressed(self) -> None:
-        if self.listening:
-            self.action_leave()
-
     @on(Input.Changed, "#typed")
     def _name_typed(self) -> None:
         field = self.query_one(TypedField)
@@ -230,7 +226,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         asked = self.confirmation
         if asked.tier == "refused":
             return [KeyButton("Close", "esc", id="cancel")]
-        cancel = KeyButton(asked.cancel_label, "esc", id="cancel")
+        cancel = KeyButton("Cancel", "esc", id="cancel")
         if asked.tier == "destructive":
             return [KeyButton(asked.apply_label, "", id="apply", variant="error", disabled=True), cancel]
         careful = asked.tier == "risky"
@@ -240,8 +236,3 @@ class ConfirmDialog(GuardedDialog[bool]):
         for button in buttons:
             button.can_focus = not careful
         return [*buttons, cancel]
-
-
-def _tone(tier: Tier) -> Style:
-    tones: dict[Tier, Style] = {"harmless": "title", "risky": "warning", "destructive": "bad", "refused": "bad"}
-    return tones[tier]

@@ -55,8 +55,6 @@ class Confirmation:
     """What must be typed; only for the destructive tier, where an empty text can never be confirmed."""
     apply_label: str = "Apply"
     """What the button says that does it."""
-    cancel_label: str = "Cancel"
-    """What the button says that leaves."""
     trial_label: str = ""
     """What the button says that does it for a while, such as `Trial, 5 min`; empty for none."""
 

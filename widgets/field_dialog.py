@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -37,33 +36,33 @@ class NumberSpan:
     unit: str = ""
     """What is counted; shown after numbers."""
 
-    def reason(self, value: float, describe: Callable[[float], str] = plain_number) -> str:
+    def reason(self, value: float) -> str:
         """Why a number is not accepted; empty when it is."""
         if value != value or value in (float("inf"), float("-inf")):
             return "not a number"
         if self.minimum is not None and value < self.minimum:
-            return f"at least {self._with_unit(self.minimum, describe)}"
+            return f"at least {self._with_unit(self.minimum)}"
         if self.maximum is not None and value > self.maximum:
-            return f"at most {self._with_unit(self.maximum, describe)}"
+            return f"at most {self._with_unit(self.maximum)}"
         if self.step and abs(value / self.step - round(value / self.step)) > 1e-9:
-            return f"a multiple of {self._with_unit(self.step, describe)}"
+            return f"a multiple of {self._with_unit(self.step)}"
         return ""
 
-    def sentence(self, describe: Callable[[float], str] = plain_number) -> str:
-        """The limits in words."""
-        unit = f" {self.unit}" if self.unit and describe is plain_number else ""
-        parts: list[str] = []
+    def sentence(self) -> str:
+        """Return the limits as text, "" without any."""
+        phrases: list[str] = []
         if self.minimum is not None:
-            parts.append(f"from {describe(self.minimum)}")
+            phrases.append(f"from {plain_number(self.minimum)}")
         if self.maximum is not None:
-            parts.append(f"to {describe(self.maximum)}")
-        if self.step and not (describe is plain_number and self.step == 1):  # of whole numbers nothing else is expected
-            parts.append(f"in steps of {describe(self.step)}")
-        return " ".join(parts) + unit if parts else ""
+            phrases.append(f"to {plain_number(self.maximum)}")
+        if self.step and self.step != 1:  # of whole numbers nothing else is expected
+            phrases.append(f"in steps of {plain_number(self.step)}")
+        if phrases and self.unit:
+            phrases.append(self.unit)
+        return " ".join(phrases)
 
-    def _with_unit(self, value: float, describe: Callable[[float], str]) -> str:
-        text = describe(value)
-        return f"{text} {self.unit}" if self.unit and describe is plain_number else text
+    def _with_unit(self, value: float) -> str:
+        return f"{plain_number(value)} {self.unit}" if self.unit else plain_number(value)
 
 
 class FieldDialog(GuardedDialog[str | None]):
@@ -137,17 +136,9 @@ class FieldDialog(GuardedDialog[str | None]):
         self._say(self.reason(event.value) if event.value.strip() else "")
 
     @on(Input.Submitted, "#field")
-    def _submitted(self) -> None:
-        self.action_accept()
-
     @on(Button.Pressed, "#accept")
-    def _accept_pressed(self) -> None:
+    def _accept(self) -> None:
         self.action_accept()
-
-    @on(Button.Pressed, "#cancel")
-    def _cancel_pressed(self) -> None:
-        if self.listening:
-            self.action_leave()
 
 
 class TextDialog(FieldDialog):
@@ -172,8 +163,6 @@ class NumberDialog(FieldDialog):
         span: NumberSpan,
         value: str = "",
         *,
-        parse: Callable[[str], float] = float,
-        describe: Callable[[float], str] = plain_number,
         help: str = "",
         clock: Clock = time.monotonic,
     ) -> None:
@@ -183,45 +172,32 @@ class NumberDialog(FieldDialog):
             title: What is asked.
             span: What is accepted.
             value: The text in the field at first.
-            parse: Turns the text into a number, suffixes included; raises ValueError with the reason.
-            describe: Turns a limit into words, such as `64 KiB`.
             help: A sentence on what it does.
             clock: Tells the time; tests replace it.
         """
-        limits = span.sentence(describe)
+        limits = span.sentence()
         super().__init__(title, value, help="\n".join(part for part in (help, limits) if part), clock=clock)
         self._span = span
-        self._parse = parse
-        self._describe = describe
 
     def reason(self, text: str) -> str:
-        """The parser's own words, or the limit that is not kept."""
+        """Return the limit that is not kept; "" for a number that is accepted."""
         try:
-            value = self._parse(text.strip())
-        except (ValueError, OverflowError) as error:
-            return clean(str(error)) if self._parse is not float else "not a number"
-        return self._span.reason(value, self._describe)
+            return self._span.reason(float(text.strip()))
+        except ValueError:
+            return "not a number"
 
     def accepted(self, text: str) -> str:
-        """The number in plain digits, in the unit the parser gives."""
-        return plain_number(self._parse(text.strip()))
+        """Return the number in plain digits."""
+        return plain_number(float(text.strip()))
 
     def action_step(self, direction: int) -> None:
         """Goes up or down by the step, within the limits."""
         field = self.query_one("#field", Input)
         try:
-            value = self._parse(field.value.strip())
-        except (ValueError, OverflowError):
+            value = float(field.value.strip())
+        except ValueError:
             value = self._span.minimum or 0.0
         step = self._span.step or 1.0
         value = (round(value / step) + direction) * step
-        if not self._span.reason(value, self._describe):
-            field.value = self._in_text(value)
-
-    def _in_text(self, value: float) -> str:
-        """A number as it is described, or in digits where the parser would not read that as the same number."""
-        text = self._describe(value)
-        try:
-            return text if self._parse(text) == value else plain_number(value)
-        except (ValueError, OverflowError):
-            return plain_number(value)
+        if not self._span.reason(value):
+            field.value = plain_number(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import StyleCachedWidget
+from widgets.cached_styles import StyleCachedWidget, component_classes, component_css
 from widgets.text_utils.text import clean, pad, width_of
 
 _GAP = 2
@@ -41,35 +40,32 @@ class FigureRow:
     cells: tuple[tuple[str, str], ...] = ()
 
 
+_STYLES = {
+    "label": "color: $text-muted;",
+    "beside": "color: $text-muted;",
+    "name": "color: $foreground;",
+    "plain": "text-style: bold; color: $foreground;",
+    "accent": "text-style: bold; color: $text-primary;",
+    "good": "text-style: bold; color: $text-success;",
+    "warning": "text-style: bold; color: $text-warning;",
+    "bad": "text-style: bold; color: $text-error;",
+}
+"""Component classes and their rules."""
+
+
 class FigureRows(StyleCachedWidget):
     """A heading and a row or two of figures; only what differs is painted again.
 
     What belongs beside the figures of a single row stands below them, where each can be read by itself.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "figure-rows--label",
-        "figure-rows--beside",
-        "figure-rows--name",
-        "figure-rows--plain",
-        "figure-rows--accent",
-        "figure-rows--good",
-        "figure-rows--warning",
-        "figure-rows--bad",
-    }
-    DEFAULT_CSS = """
-    FigureRows {
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("figure-rows", _STYLES)
+    DEFAULT_CSS = f"""
+    FigureRows {{
         height: auto; padding: 0 1;
-        & > .figure-rows--label { color: $text-muted; }
-        & > .figure-rows--beside { color: $text-muted; }
-        & > .figure-rows--name { color: $foreground; }
-        & > .figure-rows--plain { text-style: bold; color: $foreground; }
-        & > .figure-rows--accent { text-style: bold; color: $text-primary; }
-        & > .figure-rows--good { text-style: bold; color: $text-success; }
-        & > .figure-rows--warning { text-style: bold; color: $text-warning; }
-        & > .figure-rows--bad { text-style: bold; color: $text-error; }
-        &.-empty { display: none; }
-    }
+        {component_css("figure-rows", _STYLES)}
+        &.-empty {{ display: none; }}
+    }}
     """
 
     columns: reactive[tuple[FigureColumn, ...]] = reactive((), repaint=False)
@@ -145,7 +141,8 @@ class FigureRows(StyleCachedWidget):
         beside, widths = self._places()
         if y > len(self.rows):
             beneath = [
-                f"{column.beside} {cell[1]}" if column.beside and cell[1] else "" for column, cell in self._cells()
+                f"{column.beside} {cell[1]}" if column.beside and cell[1] else ""
+                for column, cell in zip(self.columns, self.rows[0].cells, strict=False)
             ]
             below = "".join(pad(clean(name), cell) for name, cell in zip(beneath, widths, strict=False))
             text = " " * self._names_width() + below
@@ -153,18 +150,16 @@ class FigureRows(StyleCachedWidget):
         row = self.rows[y - 1] if y else None
         segments = [Segment(pad(clean(row.name if row else ""), self._names_width()), self._style("name"))]
         for at, (column, cell) in enumerate(zip(self.columns, widths, strict=False)):
-            value, other = row.cells[at] if row else (column.label, column.beside)
+            value, aside = row.cells[at] if row else (column.label, column.beside)
             tone = (column.tone or "plain") if row else "label"
-            told = beside and column.beside
-            room = column.room + 1 if told else cell
+            has_beside = beside and column.beside
+            room = column.room + 1 if has_beside else cell
             text = pad(clean(value), max(room, width_of(value) + 1) if row is None else room)
             segments.append(Segment(text, self._style(tone)))
-            segments.append(Segment(pad(clean(other) if told else "", cell - width_of(text)), self._style("beside")))
+            segments.append(
+                Segment(pad(clean(aside) if has_beside else "", cell - width_of(text)), self._style("beside"))
+            )
         return Strip(segments).adjust_cell_length(width, self.style_of(""))
-
-    def _cells(self) -> Iterator[tuple[FigureColumn, tuple[str, str]]]:
-        """Those of the only row."""
-        return zip(self.columns, self.rows[0].cells, strict=False)
 
     def _style(self, name: str) -> Style:
         return self.style_of(f"figure-rows--{name}")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import ClassVar, Final, TypeVar
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
@@ -84,6 +84,10 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
         if self.listening:
             self.action_leave()
 
+    @on(Button.Pressed, "#cancel")
+    def _cancel_pressed(self) -> None:
+        self.action_back()
+
 
 class KeyButton(Button):
     """A one-line button that names its key and carries the cursor's sign while it has the focus."""
@@ -91,13 +95,13 @@ class KeyButton(Button):
     def __init__(
         self, label: str, key: str, *, id: str, variant: ButtonVariant = "default", disabled: bool = False
     ) -> None:
-        self._words = f"{clean(label)}  {clean(key)}" if key else clean(label)
-        super().__init__(Content(f"  {self._words} "), variant, id=id, disabled=disabled, compact=True)
+        self._caption = f"{clean(label)}  {clean(key)}" if key else clean(label)
+        super().__init__(Content(f"  {self._caption} "), variant, id=id, disabled=disabled, compact=True)
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         """Shows or hides the sign."""
         super().watch_has_focus(_has_focus)
-        self.label = Content(f"{'>' if _has_focus else ' '} {self._words} ")
+        self.label = Content(f"{'>' if _has_focus else ' '} {self._caption} ")
 
 
 class ButtonRow(Horizontal):

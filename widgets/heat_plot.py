@@ -14,9 +14,9 @@ from textual.strip import Strip
 
 from widgets.axis_ticks import DOTS
 from widgets.cached_styles import StyleCachedWidget
-from widgets.chart import LineChart
+from widgets.chart import LegendPiece, LineChart
 from widgets.chart_data import ChartData, HeatInterval
-from widgets.plot_frame import FARTHEST, Frame, FramedDrawing, Row, axis_rows, gutter_of, over_grid, time_span
+from widgets.plot_frame import FARTHEST, Frame, FramedDrawing, Row, axis_rows, draw_grid, gutter_of, time_span
 from widgets.text_utils.text import clean, shorten
 from widgets.text_utils.ticks import bin_edge
 
@@ -114,9 +114,9 @@ class HeatPlot(FramedDrawing):
         if width < 1 or height < 1:
             return []
         heat = tuple(interval for interval in data.heat if abs(interval.at) <= FARTHEST)
-        known = self._heat
-        more = len(heat) >= len(known) and heat[: len(known)] == known
-        self._extremes = _extremes(heat[len(known) :] if more else heat, self._extremes if more else None)
+        drawn = self._heat
+        more = len(heat) >= len(drawn) and heat[: len(drawn)] == drawn
+        self._extremes = _extremes(heat[len(drawn) :] if more else heat, self._extremes if more else None)
         values = tuple(bin_edge(edge) for edge in self._extremes or ())
         frame = self._framer.lay_out(
             data, width, height, span=time_span(data, window), values=values, log=True, ascii_only=ascii_only
@@ -126,11 +126,11 @@ class HeatPlot(FramedDrawing):
             self._columns = [Counter() for _ in range(frame.columns)]
             self._cells = [bytearray(frame.columns) for _ in range(frame.rows)]
             self._rows = [("", b"")] * frame.rows + axis_rows(frame)
-        touched = {column for interval in heat[len(known) if grows else 0 :] for column in self._add(frame, interval)}
+        touched = {column for interval in heat[len(drawn) if grows else 0 :] for column in self._add(frame, interval)}
         changed = self._fill(frame, touched)
         for row in range(frame.rows):
             if row in changed or not grows:
-                self._rows[row] = _composed(frame, row, self._cells[row])
+                self._rows[row] = _compose_row(frame, row, self._cells[row])
         self._frame, self._heat = frame, heat
         return list(self._rows)
 
@@ -141,9 +141,9 @@ class HeatPlot(FramedDrawing):
         last = frame.column_of(interval.at)
         columns = range(min(frame.column_of(max(interval.at - interval.seconds, frame.start)) + 1, last), last + 1)
         for column in columns:
-            for place, count in enumerate(interval.counts, interval.first):
+            for number, count in enumerate(interval.counts, interval.first):
                 if count > 0:
-                    self._columns[column][place] += count
+                    self._columns[column][number] += count
         return columns
 
     def _fill(self, frame: Frame, columns: set[int]) -> set[int]:
@@ -151,11 +151,11 @@ class HeatPlot(FramedDrawing):
         changed = set()
         for column in columns:
             counts = self._columns[column]
-            whole = sum(counts.values())
+            total = sum(counts.values())
             shares = [0.0] * frame.rows
-            for place, count in counts.items():
-                for row in _rows_of(frame, place):
-                    shares[row] += count / whole
+            for number, count in counts.items():
+                for row in _rows_of(frame, number):
+                    shares[row] += count / total
             for row, share in enumerate(shares):
                 level = level_of(share)
                 if self._cells[row][column] != level:
@@ -164,31 +164,31 @@ class HeatPlot(FramedDrawing):
         return changed
 
 
-def _extremes(heat: tuple[HeatInterval, ...], known: tuple[int, int] | None) -> tuple[int, int] | None:
+def _extremes(heat: tuple[HeatInterval, ...], previous: tuple[int, int] | None) -> tuple[int, int] | None:
     """The lowest edge and the highest of all bins with a count."""
-    edges = list(known or ())
+    edges = list(previous or ())
     for interval in heat:
-        filled = [place for place, count in enumerate(interval.counts, interval.first) if count > 0]
+        filled = [number for number, count in enumerate(interval.counts, interval.first) if count > 0]
         if filled:
             edges += (filled[0], filled[-1] + 1)
     return (min(edges), max(edges)) if edges else None
 
 
-def _rows_of(frame: Frame, place: int) -> range:
+def _rows_of(frame: Frame, number: int) -> range:
     """The rows that a bin covers: where a row is higher than a bin, the one that its middle is in."""
-    below, above = (frame.ruler.place_of(bin_edge(edge)) / DOTS for edge in (place, place + 1))
+    below, above = (frame.ruler.position_of(bin_edge(edge)) / DOTS for edge in (number, number + 1))
     first, last = math.floor(above + 0.5), math.floor(below - 0.5)
     if first > last:
         first = last = math.floor((above + below) / 2.0)
     return range(min(max(first, 0), frame.rows - 1), min(max(last, 0), frame.rows - 1) + 1)
 
 
-def _composed(frame: Frame, row: int, levels: bytearray) -> Row:
+def _compose_row(frame: Frame, row: int, levels: bytearray) -> Row:
     signs = ASCII_SIGNS if frame.ascii_only else SIGNS
     text = "".join(signs[level] for level in levels)
     label = dict(frame.labels).get(row)
     if label is not None:
-        text = over_grid(text, frame.ascii_only)
+        text = draw_grid(text, frame.ascii_only)
     gutter, codes = gutter_of(frame, label)
     return gutter + text, codes + bytes(FIRST_LEVEL + level - 1 if level else 0 for level in levels)
 
@@ -210,8 +210,10 @@ def contrast(color: Color, other: Color) -> float:
 
 
 def _luminance(color: Color) -> float:
-    parts = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized)
-    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    channels = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in color.normalized
+    )
+    return sum(share * channel for share, channel in zip((0.2126, 0.7152, 0.0722), channels, strict=True))
 
 
 # -- a live heat map: what percentiles hide, such as two populations of latencies or a cliff --------------------------
@@ -228,10 +230,10 @@ class HeatChart(LineChart):
         """Whether nothing was counted yet."""
         return not data.heat
 
-    def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
+    def legend(self, data: ChartData) -> tuple[LegendPiece, ...]:
         """What the strengths mean."""
         signs = ASCII_SIGNS if self.ascii else SIGNS
-        pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
+        pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
         pieces.append(("legend", "0.01 %", None))
         for level in range(1, LEVELS + 1):
             pieces.append(("joined", signs[level], self.style_of_code(FIRST_LEVEL + level - 1)))
@@ -245,16 +247,13 @@ class HeatChart(LineChart):
         level = code - FIRST_LEVEL + 1
         if not 1 <= level <= LEVELS:
             return super().style_of_code(code)
-        known = self._styles_by_code.get(code)
-        if known is None:
+        style = self._styles_by_code.get(code)
+        if style is None:
             names = ("background", "primary", "success", "warning", "error")
-            background, *rest = (self._theme_color(name) for name in names)
+            background, *rest = (Color.parse(self.app.theme_variables.get(name, "#808080")) for name in names)
             stops = (faintest(background, rest[0]), *rest[:3], rest[2].blend(rest[3], 0.4))
-            place = (level - 1) / (LEVELS - 1) * (len(stops) - 1)
-            at = min(int(place), len(stops) - 2)
-            color = stops[at].blend(stops[at + 1], place - at)
-            known = self._styles_by_code[code] = super().style_of_code(0) + Style.from_color(color.rich_color)
-        return known
-
-    def _theme_color(self, name: str) -> Color:
-        return Color.parse(self.app.theme_variables.get(name, "#808080"))
+            position = (level - 1) / (LEVELS - 1) * (len(stops) - 1)
+            at = min(int(position), len(stops) - 2)
+            color = stops[at].blend(stops[at + 1], position - at)
+            style = self._styles_by_code[code] = super().style_of_code(0) + Style.from_color(color.rich_color)
+        return style

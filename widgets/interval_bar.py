@@ -80,11 +80,11 @@ class IntervalBar(TextPanel):
 
     def lay_out(self, width: int) -> list[Line]:
         """The bar over its points over the axis."""
-        return [] if self.mark is None else drawn(self.mark, width, ascii_only=self.ascii)
+        return [] if self.mark is None else draw_interval(self.mark, width, ascii_only=self.ascii)
 
 
-def drawn(mark: IntervalMark, width: int, *, ascii_only: bool = False) -> list[Line]:
-    """Bar, points, axis and its labels, each `width` cells: zero and the threshold are always on the axis."""
+def draw_interval(mark: IntervalMark, width: int, *, ascii_only: bool = False) -> list[Line]:
+    """Return bar, points, axis and its labels, each `width` cells: zero and the threshold are always on the axis."""
     signs = _ASCII if ascii_only else _UNICODE
     span = _span(mark)
 
@@ -112,7 +112,7 @@ def drawn(mark: IntervalMark, width: int, *, ascii_only: bool = False) -> list[L
     for tick in ticks:
         axis[column(tick)] = ("muted", signs.tick)
     labels = _labels([(column(tick), tick) for tick in ticks], width)
-    return [_joined(row) for row in (*rows, axis, labels)]
+    return [_join_cells(row) for row in (*rows, axis, labels)]
 
 
 def _span(mark: IntervalMark) -> AxisSpan:
@@ -136,7 +136,7 @@ def _labels(ticks: list[tuple[int, float]], width: int) -> Cells:
     return [("label", char) for char in text]
 
 
-def _joined(cells: Cells) -> Line:
+def _join_cells(cells: Cells) -> Line:
     """Neighbours of one style in one piece."""
     groups = ((kind, list(group)) for kind, group in groupby(cells, key=lambda cell: cell[0]))
     return tuple((kind, "".join(char for _, char in group)) for kind, group in groups)

@@ -10,10 +10,10 @@ from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from widgets.cached_styles import WidgetMessage
 from widgets.table_layout import Align, PlacedColumn, TableCell, TableColumn, TableLayout, TableRow, Tone
 from widgets.table_renderer import GUTTER, TableRenderer
 from widgets.text_utils.text import pad, wrap
@@ -44,32 +44,18 @@ class KeyedTable(TableRenderer, can_focus=True):
     """What is said when there are no rows."""
 
     @dataclass
-    class RowHighlighted(Message):
+    class RowHighlighted(WidgetMessage):
         """The cursor came to another row."""
 
-        table: KeyedTable
-        """The table."""
         key: str
         """The row's key."""
-
-        @property
-        def control(self) -> KeyedTable:
-            """The table, for `on(..., selector)`."""
-            return self.table
 
     @dataclass
-    class RowSelected(Message):
+    class RowSelected(WidgetMessage):
         """Enter was pressed, or the row clicked that had the cursor."""
 
-        table: KeyedTable
-        """The table."""
         key: str
         """The row's key."""
-
-        @property
-        def control(self) -> KeyedTable:
-            """The table, for `on(..., selector)`."""
-            return self.table
 
     def __init__(
         self,
@@ -80,10 +66,8 @@ class KeyedTable(TableRenderer, can_focus=True):
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self._layout_of_columns = TableLayout(columns)
-        self._layout_of_columns.measure(rows)
+        self._layout_of_columns = TableLayout(columns, rows)
         self._measured: tuple[object, object] = (None, None)
-        self._placed: tuple[int, tuple[PlacedColumn, ...]] = (-1, ())
         self._index: dict[str, int] = {row.key: index for index, row in enumerate(rows)}
         self.set_reactive(KeyedTable.columns, columns)
         self.set_reactive(KeyedTable.rows, rows)
@@ -129,7 +113,6 @@ class KeyedTable(TableRenderer, can_focus=True):
         if len(before) != len(rows):
             self.virtual_size = Size(0, len(rows) + 1)
         if grew or room != self._room:
-            self._placed = (-1, ())
             self.refresh()
         else:
             self._refresh_changed(before, rows)
@@ -178,8 +161,8 @@ class KeyedTable(TableRenderer, can_focus=True):
             row = self.rows[index]
             return self.row_strip(row, self._place(), width, current=row.key == self.cursor)
         if not self.rows and self.empty:
-            said = wrap(self.empty, max(1, width - GUTTER))
-            text = " " * GUTTER + said[y - 1] if y <= len(said) else ""
+            lines = wrap(self.empty, max(1, width - GUTTER))
+            text = " " * GUTTER + lines[y - 1] if y <= len(lines) else ""
             style = self.get_component_rich_style("keyed-table--muted")
             return Strip([Segment(pad(text, width), style)], width)
         return Strip.blank(width, self.rich_style)
@@ -225,34 +208,29 @@ class KeyedTable(TableRenderer, can_focus=True):
         index = max(0, min(index, len(self.rows) - 1))
         ahead = range(index, len(self.rows)) if direction > 0 else range(index, -1, -1)
         behind = range(index, -1, -1) if direction > 0 else range(index, len(self.rows))
-        for place in chain(ahead, behind):
-            if not self.rows[place].separator:
-                self.cursor = self.rows[place].key
+        for position in chain(ahead, behind):
+            if not self.rows[position].separator:
+                self.cursor = self.rows[position].key
                 return
 
     def _nearest(self, index: int) -> str | None:
         """The key of the row at or after a place that takes the cursor, or of one before it."""
         rows: tuple[TableRow, ...] = self.rows
         index = min(max(index, 0), max(len(rows) - 1, 0))
-        for place in chain(range(index, len(rows)), range(index - 1, -1, -1)):
-            if not rows[place].separator:
-                return rows[place].key
+        for position in chain(range(index, len(rows)), range(index - 1, -1, -1)):
+            if not rows[position].separator:
+                return rows[position].key
         return None
 
     def _measure_all(self) -> None:
-        whole = (self.columns, self.rows)
-        if all(known is now for known, now in zip(self._measured, whole, strict=True)):
+        content = (self.columns, self.rows)
+        if all(old is new for old, new in zip(self._measured, content, strict=True)):
             return  # a list of other devices is filled and fitted in one go
-        self._measured = whole
-        self._layout_of_columns = TableLayout(self.columns)
-        self._layout_of_columns.measure(self.rows)
-        self._placed = (-1, ())
+        self._measured = content
+        self._layout_of_columns = TableLayout(self.columns, self.rows)
 
     def _place(self) -> tuple[PlacedColumn, ...]:
-        width = self._room - GUTTER
-        if self._placed[0] != width:
-            self._placed = (width, self._layout_of_columns.place(width))
-        return self._placed[1]
+        return self._layout_of_columns.place(self._room - GUTTER)
 
     def _refresh_changed(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
         top = round(self.scroll_y)

@@ -44,10 +44,10 @@ class LogLines:
         """Keys of the entries whose body is shown."""
         self.matches: list[int] = []
         """Places of the entries the search finds."""
-        self._words = ""
+        self._search_text = ""
         self._lines: list[tuple[int, int]] = []
         self._starts: list[int] = []
-        self._parts: dict[int, list[tuple[str, str]]] = {}
+        self._lines_by_entry: dict[int, list[tuple[str, str]]] = {}
         self.take(entries)
 
     def __len__(self) -> int:
@@ -60,18 +60,18 @@ class LogLines:
 
     def take(self, entries: tuple[LogEntry, ...]) -> None:
         """Goes on to these entries; when they begin with the known ones only the new are laid out."""
-        known = len(self.entries)
-        grew = entries[:known] == self.entries
+        count = len(self.entries)
+        grew = entries[:count] == self.entries
         self.entries = entries
         if grew:
-            self._extend(known)
+            self._extend(count)
         else:
             self.lay_out(self.width)
 
     def lay_out(self, width: int) -> None:
         """Lays out everything for a width."""
         self.width = width
-        self._parts.clear()
+        self._lines_by_entry.clear()
         self._lines.clear()
         self._starts.clear()
         self._extend(0)
@@ -83,12 +83,12 @@ class LogLines:
 
     def search(self, text: str) -> None:
         """Finds the entries that hold the words, in head or body, whatever their case."""
-        self._words = text.casefold()
+        self._search_text = text.casefold()
         self._find(0)
 
     def in_head(self, index: int) -> bool:
         """Whether what is searched for stands in the entry's head."""
-        return self._words in self.entries[index].head.casefold()
+        return self._search_text in self.entries[index].head.casefold()
 
     def at(self, line: int) -> tuple[int, int]:
         """The place of the entry a line belongs to, and which of its lines it is."""
@@ -111,7 +111,7 @@ class LogLines:
         kinds = max((width_of(clean(entry.kind)) for entry in self.entries[start:]), default=0)
         if kinds > self.kind_width:
             self.kind_width = min(kinds, WIDEST_KIND)
-            self._parts.clear()
+            self._lines_by_entry.clear()
         for index in range(start, len(self.entries)):
             self._starts.append(len(self._lines))
             unfolded = self.entries[index].key in self.unfolded
@@ -119,7 +119,7 @@ class LogLines:
         self._find(start)
 
     def _find(self, start: int) -> None:
-        text = self._words
+        text = self._search_text
         self.matches = [index for index in self.matches if index < start] if text else []
         if text:
             self.matches += [
@@ -130,9 +130,9 @@ class LogLines:
 
     def _wrapped(self, index: int) -> list[tuple[str, str]]:
         """The lines of an unfolded entry."""
-        if index not in self._parts:
+        if index not in self._lines_by_entry:
             entry, room = self.entries[index], max(8, self.width - self.margin)
-            parts = [("head", line) for line in wrap(entry.head, room, indent=2)]
-            parts += [("body", line) for text in entry.body for line in wrap(text, room, indent=2)]
-            self._parts[index] = parts
-        return self._parts[index]
+            lines = [("head", line) for line in wrap(entry.head, room, indent=2)]
+            lines += [("body", line) for text in entry.body for line in wrap(text, room, indent=2)]
+            self._lines_by_entry[index] = lines
+        return self._lines_by_entry[index]

@@ -10,16 +10,26 @@ from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from widgets.cached_styles import TONE_STYLES, WidgetMessage, component_classes, component_css
 from widgets.log_lines import LogEntry, LogLines
 from widgets.text_utils.symbols import CLOSED, OPENED
 from widgets.text_utils.text import clean, pad
 
 __all__ = ["LogEntry", "LogView"]
+
+
+_STYLES = {
+    "kind": "color: $text-muted;",
+    "body": "color: $text-muted;",
+    "cursor": "background: $block-cursor-blurred-background;",
+    "match": "text-style: reverse;",
+    **TONE_STYLES,
+}
+"""Component classes and their rules."""
 
 
 class LogView(ScrollView, can_focus=True):
@@ -37,34 +47,16 @@ class LogView(ScrollView, can_focus=True):
         Binding("left,h", "unfold(False)", "Fold", show=False, id="log.fold"),
     ]
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "log-view--accent",
-        "log-view--bad",
-        "log-view--body",
-        "log-view--cursor",
-        "log-view--good",
-        "log-view--kind",
-        "log-view--match",
-        "log-view--muted",
-        "log-view--warning",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("log-view", _STYLES)
 
-    DEFAULT_CSS = """
-    LogView {
+    DEFAULT_CSS = f"""
+    LogView {{
         height: 1fr;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .log-view--kind { color: $text-muted; }
-        & > .log-view--body { color: $text-muted; }
-        & > .log-view--cursor { background: $block-cursor-blurred-background; }
-        & > .log-view--match { text-style: reverse; }
-        & > .log-view--accent { color: $text-primary; }
-        & > .log-view--good { color: $text-success; }
-        & > .log-view--warning { color: $text-warning; }
-        & > .log-view--bad { color: $text-error; text-style: bold; }
-        & > .log-view--muted { color: $text-muted; }
-        &:focus > .log-view--cursor { background: $primary-muted; text-style: $block-cursor-text-style; }
-    }
+        {component_css("log-view", _STYLES)}
+        &:focus > .log-view--cursor {{ background: $primary-muted; text-style: $block-cursor-text-style; }}
+    }}
     """
 
     entries: reactive[tuple[LogEntry, ...]] = reactive((), repaint=False)
@@ -77,32 +69,18 @@ class LogView(ScrollView, can_focus=True):
     """Whether to draw without UTF-8."""
 
     @dataclass
-    class EntryHighlighted(Message):
+    class EntryHighlighted(WidgetMessage):
         """The cursor came to another entry."""
 
-        view: LogView
-        """The log."""
         key: str
         """The entry's key."""
 
-        @property
-        def control(self) -> LogView:
-            """The log, for `on(..., selector)`."""
-            return self.view
-
     @dataclass
-    class Searched(Message):
+    class Searched(WidgetMessage):
         """A search was done, or new entries were searched."""
 
-        view: LogView
-        """The log."""
         count: int
         """Entries that match; 0 as well when nothing is searched for."""
-
-        @property
-        def control(self) -> LogView:
-            """The log, for `on(..., selector)`."""
-            return self.view
 
     def __init__(
         self,
@@ -158,8 +136,8 @@ class LogView(ScrollView, can_focus=True):
     @staticmethod
     def _nearest(before: tuple[LogEntry, ...], entries: tuple[LogEntry, ...]) -> int:
         """Where the last of those that are still there stands; the first place if none is."""
-        places = {entry.key: index for index, entry in enumerate(entries)}
-        return next((places[entry.key] for entry in reversed(before) if entry.key in places), 0)
+        positions = {entry.key: index for index, entry in enumerate(entries)}
+        return next((positions[entry.key] for entry in reversed(before) if entry.key in positions), 0)
 
     def watch_search(self) -> None:
         """Finds and highlights the other words."""
@@ -170,19 +148,19 @@ class LogView(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """The line in sight."""
         width = self.size.width
-        place = y + round(self.scroll_y)
-        if place >= len(self._lines):
+        number = y + round(self.scroll_y)
+        if number >= len(self._lines):
             if y == 0 and self.empty:
                 style = self.get_component_rich_style("log-view--muted")
                 return Strip([Segment(pad(f"  {clean(self.empty)}", width), style)], width)
             return Strip.blank(width, self.rich_style)
-        index, part = self._lines.at(place)
+        index, part = self._lines.at(number)
         entry, current = self.entries[index], index == self._cursor
         base = self.get_component_rich_style("log-view--cursor") if current else self.rich_style
-        kind, text = self._lines.text(place)
+        kind, text = self._lines.text(number)
         tone = "body" if kind == "body" else entry.tone
-        style = self._over(base, tone, current=current) if tone else base
-        segments = [*self._margin(entry, part, base, current=current), *self._highlighted(text, style)]
+        style = self._text_style(base, tone, current=current) if tone else base
+        segments = [*self._margin(entry, part, base, current=current), *self._highlight(text, style)]
         return Strip(segments).adjust_cell_length(width, base)
 
     def action_cursor(self, step: int) -> None:
@@ -240,9 +218,9 @@ class LogView(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Moves the cursor to the entry; unfolds or folds the one that had it."""
-        place = event.y + round(self.scroll_y)
-        if place < len(self._lines):
-            index = self._lines.at(place)[0]
+        number = event.y + round(self.scroll_y)
+        if number < len(self._lines):
+            index = self._lines.at(number)[0]
             if index == self._cursor:
                 self.action_fold()
             else:
@@ -288,25 +266,25 @@ class LogView(ScrollView, can_focus=True):
         segments = [Segment(f"{'>' if current else ' '} {sign} ", base)]
         if self._lines.kind_width:
             kind = pad(clean(entry.kind), self._lines.kind_width) + "  "
-            segments.append(Segment(kind, self._over(base, "kind", current=current)))
+            segments.append(Segment(kind, self._text_style(base, "kind", current=current)))
         return segments
 
-    def _over(self, base: Style, name: str, *, current: bool) -> Style:
+    def _text_style(self, base: Style, name: str, *, current: bool) -> Style:
         """A component's text style; under the cursor without its background."""
         style = self.get_component_rich_style(f"log-view--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style
 
-    def _highlighted(self, text: str, style: Style) -> list[Segment]:
+    def _highlight(self, text: str, style: Style) -> list[Segment]:
         """The text with every match reversed."""
-        words = self.search.lower()
+        sought = self.search.lower()
         low = text.lower()
-        if not words or len(low) != len(text):
+        if not sought or len(low) != len(text):
             return [Segment(text, style)]
         match = style + self.get_component_rich_style("log-view--match", partial=True)
         segments: list[Segment] = []
         at = 0
-        while (number := low.find(words, at)) >= 0:
-            segments += [Segment(text[at:number], style), Segment(text[number : number + len(words)], match)]
-            at = number + len(words)
+        while (start := low.find(sought, at)) >= 0:
+            segments += [Segment(text[at:start], style), Segment(text[start : start + len(sought)], match)]
+            at = start + len(sought)
         segments.append(Segment(text[at:], style))
         return [segment for segment in segments if segment.text]

@@ -10,11 +10,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.cached_styles import StyleCachedWidget
+from widgets.cached_styles import TONE_STYLES, StyleCachedWidget, WidgetMessage, component_classes, component_css
 from widgets.heat_plot import SHADE_CLASSES, SHADE_CSS, shade_of
 from widgets.table_layout import Tone
 from widgets.text_utils.sparkline import block
@@ -59,6 +58,17 @@ class MatrixGrid:
     """A tuple for every row, with a cell for every column."""
 
 
+_STYLES = {
+    "header": "color: $text-muted; text-style: bold;",
+    **TONE_STYLES,
+    "accent": "color: $text-primary; text-style: bold;",
+    "bar": "color: $primary;",
+    "running": "text-style: bold reverse;",
+    "cursor": "background: $block-cursor-blurred-background; text-style: bold;",
+}
+"""Component classes and their rules."""
+
+
 class Matrix(StyleCachedWidget, can_focus=True):
     """As high as its rows where there is room; otherwise it shows what is around its cursor."""
 
@@ -69,32 +79,13 @@ class Matrix(StyleCachedWidget, can_focus=True):
         Binding("right,l", "move(0, 1)", "Column right", show=False, id="matrix.right"),
     ]
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "matrix--accent",
-        "matrix--bad",
-        "matrix--bar",
-        "matrix--cursor",
-        "matrix--good",
-        "matrix--header",
-        "matrix--muted",
-        "matrix--running",
-        "matrix--warning",
-        *SHADE_CLASSES,
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("matrix", _STYLES) | SHADE_CLASSES
 
     DEFAULT_CSS = f"""
     Matrix {{
         height: auto;
         {SHADE_CSS}
-        & > .matrix--header {{ color: $text-muted; text-style: bold; }}
-        & > .matrix--accent {{ color: $text-primary; text-style: bold; }}
-        & > .matrix--good {{ color: $text-success; }}
-        & > .matrix--warning {{ color: $text-warning; }}
-        & > .matrix--bad {{ color: $text-error; text-style: bold; }}
-        & > .matrix--bar {{ color: $primary; }}
-        & > .matrix--muted {{ color: $text-muted; }}
-        & > .matrix--running {{ text-style: bold reverse; }}
-        & > .matrix--cursor {{ background: $block-cursor-blurred-background; text-style: bold; }}
+        {component_css("matrix", _STYLES)}
         &:focus > .matrix--cursor {{ background: $primary-muted; text-style: $block-cursor-text-style; }}
     }}
     """
@@ -107,20 +98,13 @@ class Matrix(StyleCachedWidget, can_focus=True):
     """Whether to draw without UTF-8: then without bars."""
 
     @dataclass
-    class Moved(Message):
+    class Moved(WidgetMessage):
         """The cursor came to another cell."""
 
-        matrix: Matrix
-        """The matrix."""
         row: int
         """The cell's row."""
         column: int
         """The cell's column."""
-
-        @property
-        def control(self) -> Matrix:
-            """The matrix, for `on(..., selector)`."""
-            return self.matrix
 
     def __init__(self, grid: MatrixGrid | None = None, *, ascii: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -237,9 +221,9 @@ class Matrix(StyleCachedWidget, can_focus=True):
 
     def _figures(self, grid: MatrixGrid, column: int) -> tuple[int, int]:
         """Widths before and from the decimal points of a column."""
-        parts = [split_number(clean(row[column].text)) for row in grid.cells]
-        return max((width_of(head) for head, _ in parts), default=0), max(
-            (width_of(tail) for head, tail in parts if head[-1:].isdigit()), default=0
+        pairs = [split_number(clean(row[column].text)) for row in grid.cells]
+        return max((width_of(head) for head, _ in pairs), default=0), max(
+            (width_of(tail) for head, tail in pairs if head[-1:].isdigit()), default=0
         )
 
     def _widths_of(self, grid: MatrixGrid) -> list[int]:

@@ -45,9 +45,8 @@ class Pane(Vertical):
         note: str = "",
         focusable: bool = False,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
-        super().__init__(*children, id=id, classes=classes)
+        super().__init__(*children, id=id)
         self.can_focus = focusable
         self.title = title
         self.note = note
@@ -63,5 +62,5 @@ class Pane(Vertical):
 
 def pane_of(widget: Widget | None) -> Pane | None:
     """The pane that a widget is, or stands in."""
-    matches = () if widget is None else widget.ancestors_with_self
-    return next((each for each in matches if isinstance(each, Pane)), None)
+    widgets = () if widget is None else widget.ancestors_with_self
+    return next((ancestor for ancestor in widgets if isinstance(ancestor, Pane)), None)

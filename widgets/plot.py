@@ -15,11 +15,11 @@ from widgets.plot_frame import (
     FramedDrawing,
     Row,
     axis_rows,
+    draw_grid,
+    fill_bands,
     gutter_of,
-    in_bands,
-    over_grid,
     time_span,
-    told,
+    write_notes,
 )
 from widgets.text_utils.text import clean
 
@@ -41,6 +41,11 @@ NAMES_EVERY: Final = 0.95
 _REFERENCE_DASHES: Final = b"\1\0\0\0"
 
 
+def series_code(index: int) -> int:
+    """Return the code of a series: the last ones share one."""
+    return min(FIRST_SERIES + index, AXIS - 1)
+
+
 def sample(series: tuple[Series, ...], index: int, *, ascii_only: bool) -> str:
     """The sign of one of these series in the legend."""
     if ascii_only:
@@ -50,7 +55,7 @@ def sample(series: tuple[Series, ...], index: int, *, ascii_only: bool) -> str:
 
 def _lines_before(series: tuple[Series, ...], index: int) -> int:
     """How many lines come before it that have dashes: points that stand alone have none."""
-    return sum(other_series.joined and not other_series.whole for other_series in series[:index])
+    return sum(line.joined and not line.whole for line in series[:index])
 
 
 class Plot(FramedDrawing):
@@ -94,7 +99,7 @@ class Plot(FramedDrawing):
             data, width, height, span=(start, end), values=values, log=log, ascii_only=ascii_only
         )
         # The one thing that makes a live graph cheap: as long as nothing moved, only the new points are drawn.
-        grows = frame == self._frame and _extends(data.series, self._series)
+        grows = frame == self._frame and extends(data.series, self._series)
         if not grows:
             self._canvas = Canvas(frame.columns, frame.rows)
             self._cells = [(b"", b"", _NO_NAME)] * frame.rows
@@ -115,9 +120,9 @@ class Plot(FramedDrawing):
 
     def _extremes(self, series: tuple[Series, ...], start: float, end: float, log: bool) -> tuple[float, ...]:
         """The least and greatest value in sight; of a line that only grew, no more than its new points are read."""
-        known, before = self._known if self._known[0][:2] == (start, log) else ((start, log, ()), ())
-        grows = bool(before) and _extends(series, before)
-        values = list(known[2]) if grows else []
+        cached, before = self._known if self._known[0][:2] == (start, log) else ((start, log, ()), ())
+        grows = bool(before) and extends(series, before)
+        values = list(cached[2]) if grows else []
         for index, line in enumerate(series):
             points = line.points[len(before[index].points) :] if grows else line.points
             values += [
@@ -125,14 +130,14 @@ class Plot(FramedDrawing):
                 for seconds, value in points
                 if value is not None and start <= seconds <= end and math.isfinite(value) and not (log and value <= 0.0)
             ]
-        matches = (min(values), max(values)) if values else ()
-        self._known = ((start, log, matches), series)
-        return matches
+        extremes = (min(values), max(values)) if values else ()
+        self._known = ((start, log, extremes), series)
+        return extremes
 
     def _trace(self, frame: Frame, series: Series, start: int, index: int, line: int) -> None:
         """Draws the points from `start` on, joined to the one before."""
         points = series.points
-        canvas, layer = self._canvas, min(FIRST_SERIES + index, AXIS - 1)
+        canvas, layer = self._canvas, series_code(index)
         dashes = SOLID if series.whole else DASHES[line % len(DASHES)]
         before = _dot(frame, points[start - 1]) if start else None
         for point in points[start:]:
@@ -164,10 +169,10 @@ class Plot(FramedDrawing):
             if cells == self._cells[row]:
                 continue
             self._cells[row] = cells
-            text, codes = in_bands(frame, row, self._canvas.text(row, ascii_only=frame.ascii_only), cells[1])
+            text, codes = fill_bands(frame, row, self._canvas.text(row, ascii_only=frame.ascii_only), cells[1])
             if row in ticks:
-                text = over_grid(text, frame.ascii_only)
-            text, codes = told(frame, row, text, codes)
+                text = draw_grid(text, frame.ascii_only)
+            text, codes = write_notes(frame, row, text, codes)
             gutter, left = gutter_of(frame, ticks.get(row))
             self._rows[row] = (gutter + text + name[0], left + codes + name[1])
 
@@ -180,27 +185,27 @@ def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
 
     A line by itself needs no name; where there is no room for both it is the name of several, the value of one.
     """
-    lines = [(index, one) for index, one in enumerate(data.series) if one.joined]
+    lines = [(index, series) for index, series in enumerate(data.series) if series.joined]
     ends = []
     for index, series in lines:
         value = next((value for _, value in reversed(series.points[-2:]) if value is not None), None)
         if value is not None and math.isfinite(value) and not (frame.ruler.log and value <= 0.0):
-            said = "" if data.over else data.y_format(value)
-            words = said if len(lines) == 1 else f"{series.name} {said}".rstrip()
-            words = words if len(words) < frame.margin else series.name if len(lines) > 1 else said
-            ends.append((frame.ruler.dot_of(value) // 4, -index, words, min(FIRST_SERIES + index, AXIS - 1)))
-    matches: dict[int, Row] = {}
+            value_text = "" if data.over else data.y_format(value)
+            text = value_text if len(lines) == 1 else f"{series.name} {value_text}".rstrip()
+            text = text if len(text) < frame.margin else series.name if len(lines) > 1 else value_text
+            ends.append((frame.ruler.dot_of(value) // 4, -index, text, series_code(index)))
+    names: dict[int, Row] = {}
     lowest = frame.rows
-    for row, _, words, code in sorted(ends, reverse=True):  # from the lowest up: one that has no room goes above it
+    for row, _, text, code in sorted(ends, reverse=True):  # from the lowest up: one that has no room goes above it
         lowest = min(row, lowest - 1)
         if lowest < 0:
             break
-        text = clean(words)[: frame.margin - 1]
-        matches[lowest] = (f" {text}".ljust(frame.margin), bytes([code]) * frame.margin)
-    return matches
+        text = clean(text)[: frame.margin - 1]
+        names[lowest] = (f" {text}".ljust(frame.margin), bytes([code]) * frame.margin)
+    return names
 
 
-def _extends(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:
+def extends(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:
     """Whether every series is the one of before with points added at the end."""
     return len(series) == len(before) and all(
         new.points[: len(old.points)] == old.points for new, old in zip(series, before, strict=True)

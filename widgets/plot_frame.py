@@ -27,7 +27,7 @@ NOTE: Final = 253
 BAND: Final = 254
 """Code of the band around a dotted line."""
 
-_LEAST_TOLD: Final = 4
+_LEAST_NOTED: Final = 4
 """Rows beyond which there is room for words in a graph."""
 FARTHEST: Final = 1e12
 """Seconds beyond are no seconds."""
@@ -75,7 +75,7 @@ class Frame:
     """What the horizontal axis measures."""
     shaded: float
     """Seconds at the beginning that do not count."""
-    shaded_words: str
+    shaded_text: str
     """What they are called."""
     marks: tuple[TimeMark, ...]
     """What happened when."""
@@ -165,7 +165,7 @@ class PlotLayout:
             bands=bands,
             x_label=data.x_label,
             shaded=data.shaded_until,
-            shaded_words=clean(data.shaded_words),
+            shaded_text=clean(data.shaded_text),
             marks=data.marks,
             margin=margin_of(width) if data.ends and gutter else 0,
         )
@@ -217,8 +217,8 @@ def time_span(data: ChartData, window: float) -> tuple[float, float]:
     return start, start + window
 
 
-def in_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
-    """A row with the bands filled faintly where nothing is drawn."""
+def fill_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
+    """Return a row with the bands filled faintly where nothing is drawn."""
     for low, high in frame.bands:
         if frame.ruler.dot_of(high) // DOTS <= row <= frame.ruler.dot_of(low) // DOTS:
             codes = bytes(BAND if char == " " else code for char, code in zip(text, codes, strict=True))
@@ -226,39 +226,33 @@ def in_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     return text, codes
 
 
-def told(frame: Frame, row: int, text: str, codes: bytes) -> Row:
+def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     """A row with what is said in it: in the first what happened, from its second on; in the last what is shaded, and
     where there is room neither for words nor for a line of the axis the signs of what happened.
     """
     notes: list[tuple[int, str, int]] = []
     if row == 0:
-        notes = [(frame.column_of(mark.at), _words(mark), MARK if mark.bad else NOTE) for mark in _told_marks(frame)]
-    if row == frame.rows - 1 and frame.rows > _LEAST_TOLD and len(frame.shaded_words) + 2 <= frame.shaded_columns:
-        notes.append(((frame.shaded_columns - len(frame.shaded_words)) // 2, frame.shaded_words, LABEL))
-    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_TOLD:  # no words, no line to mark
+        marks = _in_sight(frame) if frame.rows > _LEAST_NOTED else []
+        notes = [
+            (frame.column_of(mark.at), f"{mark.sign} {clean(mark.text)}", MARK if mark.bad else NOTE) for mark in marks
+        ]
+    if row == frame.rows - 1 and frame.rows > _LEAST_NOTED and len(frame.shaded_text) + 2 <= frame.shaded_columns:
+        notes.append(((frame.shaded_columns - len(frame.shaded_text)) // 2, frame.shaded_text, LABEL))
+    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no words, no line to mark
         notes += [(frame.column_of(mark.at), mark.sign, MARK if mark.bad else NOTE) for mark in _in_sight(frame)]
     free = 0
-    for column, words, code in sorted(notes):
-        left = min(column, frame.columns - len(words))
+    for column, note, code in sorted(notes):
+        left = min(column, frame.columns - len(note))
         if left >= free:
-            text = text[:left] + words + text[left + len(words) :]
-            codes = codes[:left] + bytes([code]) * len(words) + codes[left + len(words) :]
-            free = left + len(words) + 1
+            text = text[:left] + note + text[left + len(note) :]
+            codes = codes[:left] + bytes([code]) * len(note) + codes[left + len(note) :]
+            free = left + len(note) + 1
     return text, codes
-
-
-def _told_marks(frame: Frame) -> list[TimeMark]:
-    """Those in sight, where there is room for their words."""
-    return [] if frame.rows <= _LEAST_TOLD else _in_sight(frame)
 
 
 def _in_sight(frame: Frame) -> list[TimeMark]:
     """Those in sight that say something."""
-    return [mark for mark in frame.marks if mark.words and frame.start <= mark.at <= frame.end]
-
-
-def _words(mark: TimeMark) -> str:
-    return f"{mark.sign} {clean(mark.words)}"
+    return [mark for mark in frame.marks if mark.text and frame.start <= mark.at <= frame.end]
 
 
 def gutter_of(frame: Frame, label: str | None) -> Row:
@@ -273,8 +267,8 @@ def gutter_of(frame: Frame, label: str | None) -> Row:
     return text, bytes([LABEL] * (room + 1) + [AXIS])
 
 
-def over_grid(text: str, ascii_only: bool) -> str:
-    """A row of a tick: faint points where nothing is drawn."""
+def draw_grid(text: str, ascii_only: bool) -> str:
+    """Return a row of a tick with faint points where nothing is drawn."""
     point = "." if ascii_only else "·"
     step = 6 if ascii_only else 4
     return "".join(point if cell == " " and column % step == step - 1 else cell for column, cell in enumerate(text))
@@ -283,7 +277,7 @@ def over_grid(text: str, ascii_only: bool) -> str:
 def _ticks(frame: Frame) -> list[tuple[float, str]]:
     """What is labelled on the horizontal axis."""
     if frame.x_ticks:
-        return [(place, clean(label)) for place, label in frame.x_ticks if frame.start <= place <= frame.end]
+        return [(position, clean(label)) for position, label in frame.x_ticks if frame.start <= position <= frame.end]
     most = max(1, frame.columns // 14)
     return [(tick, time_label(tick, frame.end)) for tick in time_ticks(frame.start, frame.end, most + 1)]
 
@@ -292,7 +286,7 @@ def axis_rows(frame: Frame) -> list[Row]:
     """The horizontal axis and the labels under it, as far as there is room."""
     if not frame.axis_rows:
         return []
-    ticks = [(frame.gutter + frame.dot_x(place) // 2, label) for place, label in _ticks(frame)]
+    ticks = [(frame.gutter + frame.dot_x(position) // 2, label) for position, label in _ticks(frame)]
     labels = [" "] * frame.width
     free = 0
     for column, label in ticks:
@@ -312,7 +306,7 @@ def axis_rows(frame: Frame) -> list[Row]:
             if frame.gutter <= column < frame.gutter + frame.columns:
                 axis[column] = tee
         codes = bytearray([AXIS]) * frame.width
-        for mark in sorted(frame.marks, key=lambda one: one.bad):
+        for mark in sorted(frame.marks, key=lambda mark: mark.bad):
             if frame.start <= mark.at <= frame.end:
                 column = frame.gutter + frame.column_of(mark.at)
                 axis[column], codes[column] = mark.sign, MARK if mark.bad else NOTE

@@ -21,12 +21,12 @@ class StaticPlotView(Static):
 
     DEFAULT_CSS = "StaticPlotView { height: 1fr; min-height: 3; }"
 
-    def __init__(self, *, ascii: bool = False, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__("", id=id, classes=classes, markup=False)
+    def __init__(self, *, ascii: bool = False, id: str | None = None) -> None:
+        super().__init__("", id=id, markup=False)
         self.ascii = ascii
         """Draw with ASCII only."""
         self._picture: StaticPlot | None = None
-        self._painted: object = None
+        self._paint_rows: object = None
 
     @property
     def picture(self) -> StaticPlot | None:
@@ -52,30 +52,30 @@ class StaticPlotView(Static):
     async def _paint(self) -> None:
         picture, size = self._picture, self.content_size
         if picture is None:
-            self._painted = None
+            self._paint_rows = None
             self.update("")
             return
         wanted = (picture, size, self.ascii)
-        if wanted == self._painted:
+        if wanted == self._paint_rows:
             return
-        if self._painted is not None:
+        if self._paint_rows is not None:
             await asyncio.sleep(PAUSE)
         look = PlotStyle(width=size.width, height=size.height, palette=PALETTE, ascii=self.ascii, least=LEAST_BESIDE)
         if picture.data is None or (why := too_small(look)):
-            rows = self._told(*((picture.why, picture.keys) if picture.data is None else (why,)))
+            rows = self._sentence_rows(*((picture.why, picture.keys) if picture.data is None else (why,)))
         else:
-            rows = await asyncio.to_thread(_painted, picture, look)
-        self._painted = wanted
+            rows = await asyncio.to_thread(_paint_rows, picture, look)
+        self._paint_rows = wanted
         self.update(Text.from_ansi("\n".join(rows), no_wrap=True, overflow="crop"))
 
-    def _told(self, *sentences: str) -> list[str]:
+    def _sentence_rows(self, *sentences: str) -> list[str]:
         return [
             "",
             *(f" {row}" for row in wrap(" ".join(filter(None, sentences)), max(10, self.content_size.width - 2))),
         ]
 
 
-def _painted(picture: StaticPlot, look: PlotStyle) -> list[str]:
-    from widgets.plot_render.painter import painted  # with plotext, which is never there before it is needed
+def _paint_rows(picture: StaticPlot, look: PlotStyle) -> list[str]:
+    from widgets.plot_render.painter import paint  # with plotext, which is never there before it is needed
 
-    return painted(picture, look)
+    return paint(picture, look)

@@ -54,15 +54,15 @@ class QuestionDialog(GuardedDialog[str]):
                 yield TextParagraphs(self._text, classes="dialog-text")
             yield ButtonRow(
                 *(
-                    KeyButton(answer.label, "esc" if answer.key == "escape" else answer.key, id=f"answer-{place}")
-                    for place, answer in enumerate(self._answers)
+                    KeyButton(answer.label, "esc" if answer.key == "escape" else answer.key, id=f"answer-{number}")
+                    for number, answer in enumerate(self._answers)
                 )
             )
 
     def on_mount(self) -> None:
         """Puts the focus on the answer that changes nothing."""
         super().on_mount()
-        safe = next((place for place, answer in enumerate(self._answers) if answer.key == "escape"), None)
+        safe = next((number for number, answer in enumerate(self._answers) if answer.key == "escape"), None)
         if self._answers:
             self.query_one(f"#answer-{safe if safe is not None else len(self._answers) - 1}", Button).focus()
 

@@ -27,8 +27,8 @@ class SafeScreen(Screen[Result]):
     _left = False
 
     @property
-    def there(self) -> bool:
-        """Whether its widgets are: not before all are made, nor from when they are taken away."""
+    def has_widgets(self) -> bool:
+        """Whether its widgets are mounted: not before all are, nor from when the first is removed."""
         return self.is_mounted and not self._pruning
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
@@ -49,9 +49,9 @@ class SafeScreen(Screen[Result]):
                 worker.cancel()
 
     def _invoke_later(self, callback: CallbackType, sender: MessagePump) -> None:
-        super()._invoke_later(partial(_unless_gone, callback, sender), sender)
+        super()._invoke_later(partial(_invoke_if_there, callback, sender), sender)
 
 
-async def _unless_gone(callback: CallbackType, sender: MessagePump) -> None:
+async def _invoke_if_there(callback: CallbackType, sender: MessagePump) -> None:
     if not (isinstance(sender, DOMNode) and sender._pruning):
         await invoke(callback)

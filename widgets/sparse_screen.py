@@ -150,6 +150,6 @@ class BufferedScreen(SafeScreen[Result]):
 class SparseScreen(BufferedScreen[Result]):
     """A screen for live widgets: on a slow line a new sample costs bytes for its own cells only."""
 
-    def __init__(self, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__()
         self._compositor = SparseCompositor()

@@ -6,7 +6,7 @@ from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.table_layout import PlacedColumn, TableCell, TableColumn, TableLayout, TableRow, plain
+from widgets.table_layout import TableCell, TableColumn, TableLayout, TableRow, plain
 from widgets.table_renderer import GUTTER, TableRenderer
 
 __all__ = ["StaticTable", "TableCell", "TableColumn", "TableRow", "plain"]
@@ -31,18 +31,14 @@ class StaticTable(TableRenderer, can_focus=False):
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self._columns_laid = TableLayout(columns)
-        self._columns_laid.measure(rows)
-        self._placed: tuple[int, tuple[PlacedColumn, ...]] = (-1, ())
+        self._columns_laid = TableLayout(columns, rows)
         self.set_reactive(StaticTable.columns, columns)
         self.set_reactive(StaticTable.rows, rows)
         self.set_class(not rows, "-empty")
 
     def watch_columns(self) -> None:
         """Measures everything anew."""
-        self._columns_laid = TableLayout(self.columns)
-        self._columns_laid.measure(self.rows)
-        self._placed = (-1, ())
+        self._columns_laid = TableLayout(self.columns, self.rows)
         self.refresh(layout=True)
 
     def watch_rows(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
@@ -53,7 +49,6 @@ class StaticTable(TableRenderer, can_focus=False):
             return
         changed = [at for at, row in enumerate(rows) if at >= len(before) or before[at] != row]
         if self._columns_laid.measure(rows[at] for at in changed):
-            self._placed = (-1, ())
             self.refresh(layout=len(before) != len(rows))
         elif len(before) != len(rows):
             self.refresh(layout=True)
@@ -70,13 +65,7 @@ class StaticTable(TableRenderer, can_focus=False):
         width = self.size.width
         if not self.rows or y > len(self.rows):
             return Strip.blank(width, self.rich_style)
-        if y == 0:
-            placed = self._place()  # columns that have no room are not counted: nobody can bring them into sight
-            return self.header_strip([place.column for place in placed], placed, width)
-        return self.row_strip(self.rows[y - 1], self._place(), width, current=False)
-
-    def _place(self) -> tuple[PlacedColumn, ...]:
-        width = self.size.width - GUTTER
-        if self._placed[0] != width:
-            self._placed = (width, self._columns_laid.place(width))
-        return self._placed[1]
+        placed = self._columns_laid.place(width - GUTTER)
+        if y == 0:  # columns that have no room are not counted: nobody can bring them into sight
+            return self.header_strip([column.column for column in placed], placed, width)
+        return self.row_strip(self.rows[y - 1], placed, width, current=False)

@@ -99,21 +99,26 @@ def _text(cell: str | TableCell | Text) -> str:
 class TableLayout:
     """Measures cells as they come; columns grow and never shrink, so that a live table does not tremble."""
 
-    def __init__(self, columns: Sequence[TableColumn] = ()) -> None:
+    def __init__(self, columns: Sequence[TableColumn] = (), rows: Iterable[TableRow] = ()) -> None:
         self.columns = tuple(columns)
         """All columns."""
         self._labels = [width_of(clean(column.label)) for column in self.columns]
         self._plain = [0] * len(self.columns)
+        self._placed: tuple[int, tuple[PlacedColumn, ...]] = (-1, ())
+        self.measure(rows)
 
     def measure(self, rows: Iterable[TableRow]) -> bool:
         """Takes rows into account; whether a column grew."""
         before = self._plain.copy()
         cells = [row.cells for row in rows if not (row.separator or row.banner)]
         # Column by column, each text once: of ten thousand rows most say the same.
-        for index, known in enumerate(before):
+        for index, width in enumerate(before):
             names = {_text(row[index]) for row in cells if index < len(row)}
-            self._plain[index] = max(known, max((width_of(clean(text)) for text in names), default=0))
-        return before != self._plain
+            self._plain[index] = max(width, max((width_of(clean(text)) for text in names), default=0))
+        grew = before != self._plain
+        if grew:
+            self._placed = (-1, ())
+        return grew
 
     def place(self, width: int) -> tuple[PlacedColumn, ...]:
         """The columns that fit into `width` cells; the widest are squeezed when even the most important do not.
@@ -121,6 +126,11 @@ class TableLayout:
         What is left over goes to those that were cut, first to those that want least: one name of three hundred
         characters takes no column's room.
         """
+        if self._placed[0] != width:
+            self._placed = (width, self._place(width))
+        return self._placed[1]
+
+    def _place(self, width: int) -> tuple[PlacedColumn, ...]:
         natural = [self._natural(index) for index in range(len(self.columns))]
         wanted = [self._wanted(index, wide) for index, wide in enumerate(natural)]
         kept = list(range(len(self.columns)))
@@ -138,8 +148,8 @@ class TableLayout:
             widths[index] += more
             left -= more
         return tuple(
-            PlacedColumn(index=index, column=self.columns[index], width=widths[index], gap=gap if place else 0)
-            for place, index in enumerate(kept)
+            PlacedColumn(index=index, column=self.columns[index], width=widths[index], gap=gap if position else 0)
+            for position, index in enumerate(kept)
         )
 
     def _squeeze(self, widths: list[int], kept: Sequence[int], room: int) -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.cached_styles import Selectable
+from widgets.cached_styles import TONE_STYLES, Selectable, component_classes, component_css
 from widgets.table_layout import PlacedColumn, TableCell, TableColumn, TableRow, align, heading, plain
 from widgets.text_utils.text import pad, shorten, width_of
 
@@ -21,43 +21,32 @@ GUTTER = 2
 """Cells for the signs of cursor and mark."""
 
 
+_STYLES = {
+    "header": "color: $text-muted; text-style: bold;",
+    "cursor": "background: $block-cursor-blurred-background;",
+    "separator": "color: $text-muted; text-style: bold;",
+    "dim": "color: $text-muted;",
+    "mark": "color: $accent; text-style: bold;",
+    "match": "text-style: underline bold;",
+    "bar": "color: $primary;",
+    **TONE_STYLES,
+}
+"""Component classes and their rules."""
+
+
 class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and styles of the first base alone
     """Draws the lines of a table as strips; what stands where is its subclass's business."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "keyed-table--accent",
-        "keyed-table--bad",
-        "keyed-table--bar",
-        "keyed-table--cursor",
-        "keyed-table--dim",
-        "keyed-table--good",
-        "keyed-table--header",
-        "keyed-table--mark",
-        "keyed-table--match",
-        "keyed-table--muted",
-        "keyed-table--separator",
-        "keyed-table--warning",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("keyed-table", _STYLES)
 
-    DEFAULT_CSS = """
-    TableRenderer {
+    DEFAULT_CSS = f"""
+    TableRenderer {{
         height: 1fr;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .keyed-table--header { color: $text-muted; text-style: bold; }
-        & > .keyed-table--cursor { background: $block-cursor-blurred-background; }
-        & > .keyed-table--separator { color: $text-muted; text-style: bold; }
-        & > .keyed-table--dim { color: $text-muted; }
-        & > .keyed-table--mark { color: $accent; text-style: bold; }
-        & > .keyed-table--match { text-style: underline bold; }
-        & > .keyed-table--accent { color: $text-primary; }
-        & > .keyed-table--good { color: $text-success; }
-        & > .keyed-table--warning { color: $text-warning; }
-        & > .keyed-table--bad { color: $text-error; text-style: bold; }
-        & > .keyed-table--bar { color: $primary; }
-        & > .keyed-table--muted { color: $text-muted; }
-        &:focus > .keyed-table--cursor { background: $primary-muted; text-style: $block-cursor-text-style; }
-    }
+        {component_css("keyed-table", _STYLES)}
+        &:focus > .keyed-table--cursor {{ background: $primary-muted; text-style: $block-cursor-text-style; }}
+    }}
     """
 
     sought: tuple[str, ...] = ()
@@ -80,7 +69,7 @@ class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and style
             style = self.get_component_rich_style("keyed-table--separator")
             return Strip([Segment(pad(title, width), style)], width)
         base = self._row_style(row, current=current)
-        mark = self._over(base, "mark", current) if row.marked else base
+        mark = self._text_style(base, "mark", current) if row.marked else base
         segments = [Segment(">" if current else " ", base), Segment("*" if row.marked else " ", mark)]
         if row.banner:
             return Strip([*segments, *self._banner(row.banner, width - GUTTER, base, current)]).adjust_cell_length(
@@ -97,40 +86,40 @@ class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and style
         self, cell: str | TableCell | Text, column: PlacedColumn, base: Style, current: bool
     ) -> list[Segment]:
         if isinstance(cell, Text) and cell.plain.isprintable() and cell_len(cell.plain) <= column.width:
-            parts = cell.render(self.app.console)
-            bar = self._over(base, "bar", current)
-            segments = [Segment(text, bar + style if style else bar) for text, style, _ in parts if text]
+            pieces = cell.render(self.app.console)
+            bar = self._text_style(base, "bar", current)
+            segments = [Segment(text, bar + style if style else bar) for text, style, _ in pieces if text]
             rest = column.width - cell_len(cell.plain)
             return [*segments, Segment(" " * rest, base)] if rest else segments
-        style = self._over(base, cell.tone, current) if isinstance(cell, TableCell) and cell.tone else base
-        return self._marked(align(plain(cell), column), style)
+        style = self._text_style(base, cell.tone, current) if isinstance(cell, TableCell) and cell.tone else base
+        return self._highlight(align(plain(cell), column), style)
 
-    def _marked(self, text: str, style: Style) -> list[Segment]:
+    def _highlight(self, text: str, style: Style) -> list[Segment]:
         """The text, with what is sought in it standing out."""
-        matches = tuple(word for word in self.sought if word in text.lower())
-        if not matches or len(text.lower()) != len(text):
+        sought = tuple(word for word in self.sought if word in text.lower())
+        if not sought or len(text.lower()) != len(text):
             return [Segment(text, style)]
-        apart = re.split(f"({'|'.join(map(re.escape, matches))})", text, flags=re.IGNORECASE)
+        parts = re.split(f"({'|'.join(map(re.escape, sought))})", text, flags=re.IGNORECASE)
         match = style + self.get_component_rich_style("keyed-table--match", partial=True)
-        return [Segment(part, match if place % 2 else style) for place, part in enumerate(apart) if part]
+        return [Segment(part, match if number % 2 else style) for number, part in enumerate(parts) if part]
 
     def _banner(self, pieces: Sequence[str | TableCell], room: int, base: Style, current: bool) -> list[Segment]:
         """The pieces with a point between them, the first two without: a name and what it is the name of."""
         segments: list[Segment] = []
-        for place, piece in enumerate(pieces):
-            style = self._over(base, piece.tone, current) if isinstance(piece, TableCell) and piece.tone else base
-            text = shorten(("", "  ", " · ")[min(place, 2)] + plain(piece), max(0, room))
+        for number, piece in enumerate(pieces):
+            style = self._text_style(base, piece.tone, current) if isinstance(piece, TableCell) and piece.tone else base
+            text = shorten(("", "  ", " · ")[min(number, 2)] + plain(piece), max(0, room))
             room -= width_of(text)
-            segments += self._marked(text, style)
+            segments += self._highlight(text, style)
         return segments
 
     def _row_style(self, row: TableRow, *, current: bool) -> Style:
         style = self.get_component_rich_style("keyed-table--cursor") if current else self.rich_style
         if row.tone:
-            style = self._over(style, row.tone, current)
-        return self._over(style, "dim", current) if row.dim else style
+            style = self._text_style(style, row.tone, current)
+        return self._text_style(style, "dim", current) if row.dim else style
 
-    def _over(self, base: Style, name: str, current: bool) -> Style:
+    def _text_style(self, base: Style, name: str, current: bool) -> Style:
         """A component's text style; under the cursor without its background."""
         style = self.get_component_rich_style(f"keyed-table--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style

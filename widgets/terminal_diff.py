@@ -45,16 +45,16 @@ Cell = tuple[str, Rendition]
 
 
 @lru_cache(maxsize=4096)
-def _looks(parameters: str) -> tuple[Rendition, Rendition]:
+def _renditions(parameters: str) -> tuple[Rendition, Rendition]:
     """Of what Rich makes of a style (attributes, ink, ground): how a character looks, and how a blank does."""
-    parts = parameters.split(";") if parameters else []
+    codes = parameters.split(";") if parameters else []
     attributes: list[str] = []
     ink = ground = ""
     at = 0
-    while at < len(parts):
-        wide = (5 if parts[at + 1 : at + 2] == ["2"] else 3) if parts[at] in ("38", "48") else 1
-        code, number = ";".join(parts[at : at + wide]), int(parts[at])
-        at += wide
+    while at < len(codes):
+        length = (5 if codes[at + 1 : at + 2] == ["2"] else 3) if codes[at] in ("38", "48") else 1
+        code, number = ";".join(codes[at : at + length]), int(codes[at])
+        at += length
         if 30 <= number <= 39 or 90 <= number <= 97:
             ink = code
         elif 40 <= number <= 49 or 100 <= number <= 107:
@@ -66,15 +66,15 @@ def _looks(parameters: str) -> tuple[Rendition, Rendition]:
 
 
 @lru_cache(maxsize=4096)
-def _change(before: Rendition, after: Rendition) -> str:
+def _transition(before: Rendition, after: Rendition) -> str:
     """The sequence that takes the terminal from one look to another: what is the same is not said again."""
     if before == after:
         return ""
     old, new = before.attributes, after.attributes
     if (old and old != new) or (before.ink and not after.ink) or (before.ground and not after.ground):
         return f"\x1b[{';'.join(filter(None, ('0', *after)))}m"
-    parts = (name if name != was else "" for was, name in zip(before, after, strict=True))
-    return f"\x1b[{';'.join(filter(None, parts))}m"
+    changed = (name if name != was else "" for was, name in zip(before, after, strict=True))
+    return f"\x1b[{';'.join(filter(None, changed))}m"
 
 
 def cells_of(strip: Strip, colors: ColorSystem) -> list[Cell] | None:
@@ -83,7 +83,7 @@ def cells_of(strip: Strip, colors: ColorSystem) -> list[Cell] | None:
     for text, style, _ in strip:
         if (style is not None and style._link) or not (text.isascii() or cell_len(text) == len(text)):
             return None
-        look, blank = _looks(_parameters(style, colors))
+        look, blank = _renditions(_parameters(style, colors))
         cells += [(character, blank if character == " " else look) for character in text]
     return cells
 
@@ -116,14 +116,14 @@ class ShownCells:
                 pen.paste(y, left, right, strip.render(console))
                 row[left:right] = [None] * (right - left)
                 continue
-            for a, b in _spans(row[left:right], cells):
+            for a, b in differing_spans(row[left:right], cells):
                 pen.write(y, left + a, cells[a:b])
             row[left:right] = cells
         return pen.end()
 
 
-def _spans(old: Sequence[Cell | None], new: Sequence[Cell]) -> list[tuple[int, int]]:
-    """From where to where the cells differ."""
+def differing_spans(old: Sequence[object], new: Sequence[object]) -> list[tuple[int, int]]:
+    """Return from where to where the cells differ; what lies far apart is not one span."""
     if old == new:
         return []
     pairs: list[tuple[int, int]] = []
@@ -146,24 +146,24 @@ class _Pen:
 
     def write(self, y: int, x: int, cells: Sequence[Cell]) -> None:
         """From a cell on to the right."""
-        self._go(y, x, x + len(cells))
+        self._move(y, x, x + len(cells))
         for character, wanted in cells:
             look = wanted
             if character == " " and look.ground == self._look.ground and look.bare and self._look.bare:
                 look = self._look  # a blank is a blank in any ink
             if look is not self._look:
-                self._out.append(_change(self._look, look))
+                self._out.append(_transition(self._look, look))
                 self._look = look
             self._out.append(character)
 
     def paste(self, y: int, x: int, end: int, sequence: str) -> None:
         """What brings its own looks along."""
-        self._out.append(_change(self._look, PLAIN))
+        self._out.append(_transition(self._look, PLAIN))
         self._look = PLAIN
-        self._go(y, x, end)
+        self._move(y, x, end)
         self._out.append(sequence)
 
-    def _go(self, y: int, x: int, end: int) -> None:
+    def _move(self, y: int, x: int, end: int) -> None:
         """Next to what was written last the cursor stands where it must: the bytes of a move are saved."""
         if self._here != (y, x):
             self._out.append(f"\x1b[{y + 1};{x + 1}H")
@@ -171,4 +171,4 @@ class _Pen:
 
     def end(self) -> str:
         """All of it; from then on the terminal writes plainly again."""
-        return "".join(self._out) + _change(self._look, PLAIN)
+        return "".join(self._out) + _transition(self._look, PLAIN)

@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from widgets.cached_styles import StyleCachedWidget
+from widgets.cached_styles import TONE_STYLES, StyleCachedWidget, component_classes, component_css
 from widgets.text_utils.text import width_of, wrap
 
 Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]
@@ -18,34 +18,26 @@ Line = tuple[tuple[str, str], ...]
 """A line: pieces of a style's name (a component class of `TextPanel` without its prefix) and a cleaned text."""
 
 
+_STYLES = {
+    "title": "text-style: bold; color: $foreground;",
+    "heading": "text-style: bold; color: $text-primary;",
+    "label": "color: $text-muted;",
+    "value": "color: $foreground;",
+    **TONE_STYLES,
+}
+"""Component classes and their rules."""
+
+
 class TextPanel(StyleCachedWidget):
     """A panel as high as the lines its subclass lays out; nothing in it is ever read as markup."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "lines--accent",
-        "lines--bad",
-        "lines--good",
-        "lines--heading",
-        "lines--label",
-        "lines--muted",
-        "lines--title",
-        "lines--value",
-        "lines--warning",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("lines", _STYLES)
 
-    DEFAULT_CSS = """
-    TextPanel {
+    DEFAULT_CSS = f"""
+    TextPanel {{
         height: auto;
-        & > .lines--title { text-style: bold; color: $foreground; }
-        & > .lines--heading { text-style: bold; color: $text-primary; }
-        & > .lines--label { color: $text-muted; }
-        & > .lines--value { color: $foreground; }
-        & > .lines--accent { color: $text-primary; }
-        & > .lines--good { color: $text-success; }
-        & > .lines--warning { color: $text-warning; }
-        & > .lines--bad { color: $text-error; text-style: bold; }
-        & > .lines--muted { color: $text-muted; }
-    }
+        {component_css("lines", _STYLES)}
+    }}
     """
 
     def __init__(
@@ -104,8 +96,8 @@ class TextPanel(StyleCachedWidget):
 def _difference(old: Line, new: Line) -> tuple[int, int]:
     """The columns from the first piece that differs to the end of the longer line."""
     left = 0
-    for (kind, text), (other_kind, other) in zip(old, new, strict=False):
-        if (kind, text) != (other_kind, other):
+    for (kind, text), (new_kind, new_text) in zip(old, new, strict=False):
+        if (kind, text) != (new_kind, new_text):
             break
         left += width_of(text)
     return left, max(sum(width_of(text) for _, text in line) for line in (old, new))

@@ -16,7 +16,7 @@ from app.core.session.paths import ARRAYS, Paths
 from app.doors import action
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.model import Inventory
-from backends.simulator.profiles import HOSTS, STATE_FILE, demo_text, rack_of
+from backends.simulator.profiles import HOSTS, STATE_FILE, demo_text, rack_name
 from backends.text import clean
 from widgets.text_utils.units import plural
 
@@ -91,12 +91,12 @@ def _rack(options: Options, speed: float) -> Host:
         rack.reset()
         shutil.rmtree(paths.devices, ignore_errors=True)
     if options.demo_state:
-        from backends.simulator.profiles.table import put
+        from backends.simulator.profiles.table import apply_states
 
-        with rack.changing() as machine:
-            put(machine, options.demo_state)
+        with rack.edit() as machine:
+            apply_states(machine, options.demo_state)
     if options.demo_reboot:
-        with rack.changing() as machine:
+        with rack.edit() as machine:
             machine.restart()
     folders = (str(Path.cwd()),)
     return SimulatedHost(rack, speed=speed, folders=folders, apart=options.state_name, shares_watchdog=True)
@@ -326,7 +326,7 @@ def require_its_machine(folder: Path) -> None:
         return
     options = current()
     host = clean(begun.machine.host, 64)
-    rack = rack_of(begun.machine.host) if begun.simulated else ""
+    rack = rack_name(begun.machine.host) if begun.simulated else ""
     if begun.simulated is options.simulated and options.demo in ("", rack):
         return
     if not begun.simulated:

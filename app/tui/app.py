@@ -256,7 +256,7 @@ class WorkbenchApp(SessionApp):
     def show_header(self) -> None:
         """Bring the header up to date, also of a screen that a question lies upon."""
         for screen in self.screen_stack:
-            if isinstance(screen, WorkbenchScreen) and screen.there and self.is_running:
+            if isinstance(screen, WorkbenchScreen) and screen.has_widgets and self.is_running:
                 screen.show_lines(self.session)
 
     @property
@@ -268,7 +268,7 @@ class WorkbenchApp(SessionApp):
         """Bring what shows work in the background up to date: its screen, and the header of any."""
         self.show_header()
         front = self.front
-        if front is not None and screen == front.NAME and front.there:
+        if front is not None and screen == front.NAME and front.has_widgets:
             front.show_background()
 
     def stage(self, target: str, key: str, value: str | None) -> None:
@@ -289,7 +289,7 @@ class WorkbenchApp(SessionApp):
         self.wanted_device = (name, device)
         self.switch_mode("bench")
         screen = self.front
-        if isinstance(screen, BenchScreen) and screen.there:
+        if isinstance(screen, BenchScreen) and screen.has_widgets:
             screen.take_device(name, device)
 
     def ask_export(self) -> None:
@@ -354,7 +354,7 @@ class WorkbenchApp(SessionApp):
     def show_notices(self) -> None:
         """Bring the notices up to date on the screen in front, also of one that a question lies upon."""
         for screen in self.screen_stack if self.is_running else ():
-            if isinstance(screen, WorkbenchScreen) and screen.there:
+            if isinstance(screen, WorkbenchScreen) and screen.has_widgets:
                 screen.show_notices()
 
     async def on_event(self, event: events.Event) -> None:

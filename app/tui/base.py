@@ -101,14 +101,14 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def on_screen_suspend(self) -> None:
         """The footer is that of the dialog that lies upon the screen from now on."""
-        if self.there and self.app.screen_stack and isinstance(self.app.screen, ModalScreen):
+        if self.has_widgets and self.app.screen_stack and isinstance(self.app.screen, ModalScreen):
             self.query_one(KeyLine).over = dialog_keys(self.app.screen)
 
     def on_screen_resume(self) -> None:
         """Shows what happened while another screen was in front."""
         # What goes on behind calls this too, also between the opening and the first widget: what comes then is shown
         # by the event that follows the mounting.
-        if self.there:
+        if self.has_widgets:
             self.query_one(KeyLine).over = None
             self._session_changed(self.workbench_app.session)
 
@@ -133,7 +133,7 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def _session_changed(self, session: Session) -> None:
         # On the way out the widgets go first: news that come then are for nobody.
-        if self.is_current and self.there and self.app.is_running:
+        if self.is_current and self.has_widgets and self.app.is_running:
             self.show_lines(session)
             self.show(session)
             self.show_keys()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
-from backends.errors import ToolFailedError
 from backends.simulator.caches import CacheCounts
+from backends.simulator.tool_output import invalid_argument
 from backends.values import dataclass
 
 _MOST = (1 << 32) - 1
@@ -123,7 +123,7 @@ class BcacheDevice:
             _, low, high = _NUMBERS[name]
             self.values[name] = str(min(max(int(text), low), high))
         else:
-            raise ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")
+            raise invalid_argument(text)
 
     def restart(self) -> None:
         """A reboot forgets what is in no superblock."""
@@ -140,6 +140,6 @@ def human(value: int) -> str:
             return f"{value}.{rest * 10 // 1024}{'?kMGTPEZY'[unit]}"
 
 
-def _choice(word: str, args: tuple[str, ...]) -> str:
+def _choice(word: str, choices: tuple[str, ...]) -> str:
     """All words, the one in force in brackets."""
-    return " ".join(f"[{name}]" if name == word else name for name in args)
+    return " ".join(f"[{name}]" if name == word else name for name in choices)

@@ -95,8 +95,8 @@ def region_of(layout: WorkloadTarget, work: IoPattern) -> int:
     return work.region_bytes or layout.size_bytes
 
 
-def flow_of(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
-    """What becomes of the requests of a job on the first `region` bytes."""
+def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
+    """Return what becomes of the requests of a job on the first `region` bytes."""
     held = min(1.0, cache.held_bytes / region) if region else 0.0
     unwritten = cache.dirty_bytes / cache.cache_bytes if cache.cache_bytes else 0.0
     back = cache.mode is CacheMode.WRITE_BACK
@@ -173,10 +173,10 @@ def cached_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
     if cache is None:
         return None
     region = region_of(layout, work)
-    flow, driver = flow_of(cache, region, work), _DRIVERS[cache.kind]
-    parts = parts_of(cache, work, region, flow)
+    flow, driver = cache_flow(cache, region, work), _DRIVERS[cache.kind]
+    parts = part_demands(cache, work, region, flow)
     blocks = work.mean_bytes / PAGE if cache.kind is CacheKind.WRITECACHE else 1.0  # it takes each block by itself
-    chunk_in, chunk_out = _brought(cache, work, region)
+    chunk_in, chunk_out = _block_demands(cache, work, region)
     read = Demand(
         (
             driver.read_us,
@@ -202,14 +202,14 @@ def cached_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
     return read, write
 
 
-def cached_ways(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
-    """Of the reads and of the writes those that only the fast part sees; None where there is no cache."""
+def cache_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
+    """Return the reads and the writes that only the fast part serves; None where there is no cache."""
     cache = layout.cache
     if cache is None:
         return None
     region = region_of(layout, work)
-    flow, driver = flow_of(cache, region, work), _DRIVERS[cache.kind]
-    parts = parts_of(cache, work, region, flow)
+    flow, driver = cache_flow(cache, region, work), _DRIVERS[cache.kind]
+    parts = part_demands(cache, work, region, flow)
     read = CacheHitPath(
         share=flow.fast_reads, alone_us=driver.read_alone_us + parts.fast_read.alone, station=_FAST_STATION
     )
@@ -229,8 +229,8 @@ class PartDemands:
     fast_write: Demand
 
 
-def parts_of(cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow) -> PartDemands:
-    """What a read and a write cost the slow and the fast part."""
+def part_demands(cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow) -> PartDemands:
+    """Return what a read and a write cost the slow and the fast part."""
     there = replace(work, region_bytes=region)
     slow_read, slow_write = disk_demands(cache.slow, there)
     fast_read, fast_write = disk_demands(cache.fast, there)
@@ -241,8 +241,8 @@ def parts_of(cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow) -> 
     return PartDemands(slow_read=slow_read, slow_write=slow_write, fast_read=fast_read, fast_write=fast_write)
 
 
-def _brought(cache: CachedBy, work: IoPattern, region: int) -> tuple[float, float]:
-    """Time that bringing a block in takes of the fast part, and of the slow one beyond the request itself."""
+def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float, float]:
+    """Return the time that loading a block takes of the fast part, and of the slow one beyond the request itself."""
     if cache.kind is CacheKind.WRITECACHE:
         return 0.0, 0.0
     size = max(cache.block_bytes, round(work.mean_bytes))
@@ -254,7 +254,7 @@ def _brought(cache: CachedBy, work: IoPattern, region: int) -> tuple[float, floa
     return taken.together, given.together
 
 
-def drained(cache: CachedBy, region: int, *, beside: bool) -> float:
+def write_out_rate(cache: CachedBy, region: int, *, beside: bool) -> float:
     """Bytes a second that are written out. `beside`: a job uses the slow part, too.
 
     In the order of their places: the closer together they lie, the more that is a stream. How much more is an estimate.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from backends.simulator.cache_model import CacheFlow, drained, flow_of, region_of
+from backends.simulator.cache_model import CacheFlow, cache_flow, region_of, write_out_rate
 from backends.simulator.workload_target import CachedBy, CacheKind, CacheMode, IoPattern, WorkloadTarget
 from backends.simulator.zfs_model import pool_flow
 from backends.values import dataclass
@@ -42,8 +42,8 @@ class CacheCounts:
     at: float = 0.0
     """Rack's time up to which that is so."""
 
-    def done(self, layout: WorkloadTarget, work: IoPattern, moved: Moved, seconds: float) -> None:
-        """A job did so much in so many seconds on a device that is as full as this says."""
+    def add_job(self, layout: WorkloadTarget, work: IoPattern, moved: Moved, seconds: float) -> None:
+        """Count what a job did in so many seconds on a device that is as full as this says."""
         if layout.pool is not None:
             flow = pool_flow(layout, layout.pool, work)
             missed = min(1.0, flow.record_reads)
@@ -54,10 +54,10 @@ class CacheCounts:
                 self.held_bytes = max(self.held_bytes, min(most, self.held_bytes + came * flow.record_bytes))
         elif layout.cache is not None:
             region = region_of(layout, work)
-            self._cached(layout.cache, flow_of(layout.cache, region, work), region, moved, seconds)
+            self._add_cached_job(layout.cache, cache_flow(layout.cache, region, work), region, moved, seconds)
 
-    def within(self, layout: WorkloadTarget) -> WorkloadTarget:
-        """The device with its cache as full as it is."""
+    def applied_to(self, layout: WorkloadTarget) -> WorkloadTarget:
+        """Return the device with its cache as full as it is."""
         if layout.cache is not None:
             return replace(
                 layout, cache=replace(layout.cache, held_bytes=self.held_bytes, dirty_bytes=self.dirty_bytes)
@@ -73,7 +73,7 @@ class CacheCounts:
         self.write_hits += moved[2] * writes
         self.write_misses += moved[2] * (1 - writes)
 
-    def _cached(self, cache: CachedBy, flow: CacheFlow, region: int, moved: Moved, seconds: float) -> None:
+    def _add_cached_job(self, cache: CachedBy, flow: CacheFlow, region: int, moved: Moved, seconds: float) -> None:
         reads, read_bytes, writes, written = moved
         if flow.bypassed:
             self.bypass_hits += reads * flow.read_hits
@@ -92,7 +92,7 @@ class CacheCounts:
         self.dirty_bytes += dirtied * (1 - again)
         if flow.drains:
             least = cache.low * cache.cache_bytes if cache.mode is CacheMode.WRITE_BACK else 0.0
-            self._write_out(drained(cache, region, beside=bool(reads)) * seconds, least)
+            self._write_out(write_out_rate(cache, region, beside=bool(reads)) * seconds, least)
         self.dirty_bytes = min(self.dirty_bytes, cache.cache_bytes)
         self.held_bytes = min(self.held_bytes + came, cache.cache_bytes)
         if cache.kind is CacheKind.WRITECACHE:
@@ -101,13 +101,13 @@ class CacheCounts:
         self.demotions += gone
         self.held_bytes = max(0.0, self.held_bytes - (gone * cache.block_bytes if whole else written * flow.drops))
 
-    def rest(self, cache: CachedBy, size_bytes: int, now: float) -> None:
-        """Nothing is asked of it up to now: what is not written out is, as far as the driver does that by itself."""
+    def write_out_idle(self, cache: CachedBy, size_bytes: int, now: float) -> None:
+        """Write out what is dirty, as far as the driver did that by itself until now, with no request in between."""
         seconds, self.at = max(0.0, now - self.at), now
         all_of_it = cache.kind is CacheKind.DM_CACHE or cache.mode is not CacheMode.WRITE_BACK
         high, low = (0.0, 0.0) if all_of_it else (cache.high, cache.low)  # smq cleans all when idle, and nothing else
         if self.dirty_bytes > high * cache.cache_bytes:
-            self._write_out(drained(cache, size_bytes, beside=False) * seconds, low * cache.cache_bytes)
+            self._write_out(write_out_rate(cache, size_bytes, beside=False) * seconds, low * cache.cache_bytes)
             if cache.kind is CacheKind.WRITECACHE:
                 self.held_bytes = self.dirty_bytes
 
@@ -122,5 +122,5 @@ def fullness(layout: WorkloadTarget, work: IoPattern) -> tuple[object, ...]:
         return (round(pool_flow(layout, layout.pool, work).hits, 2),)
     if layout.cache is None:
         return ()
-    flow = flow_of(layout.cache, region_of(layout, work), work)
+    flow = cache_flow(layout.cache, region_of(layout, work), work)
     return round(flow.fast_reads, 2), round(flow.fast_writes, 2), flow.slow_writes >= 1, flow.drains, flow.full

@@ -140,7 +140,7 @@ class SoftwareType:
 
 def _table(kind: Callable[..., T], names: Iterable[Field[object]], *rows: tuple[object, ...]) -> dict[str, T]:
     """What the rows describe, by their first figure: fields in their order, and the last ones at their defaults."""
-    keys = [each.name for each in names]
+    keys = [column.name for column in names]
     return {str(row[0]): kind(**dict(zip(keys, row, strict=False))) for row in rows}
 
 

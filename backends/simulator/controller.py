@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 
 from backends.model import Level, Media
 from backends.simulator.calibration import CARDS, MIB, CardType
-from backends.simulator.disk import GOOD, ONLINE, REBUILD, SimulatedDrive
+from backends.simulator.disk import ONLINE, REBUILD, SimulatedDrive
 from backends.simulator.queueing_model import WorkloadTarget
 from backends.simulator.volume import Volume
 from backends.values import dataclass
@@ -39,6 +39,8 @@ def allows(key: str, value: str) -> bool:
     return key in DEFAULTS and value in _WORDS.get(key, ("on", "off"))
 
 
+RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
+"""Rates of background work in percent, and seconds between two flushes of the cache, of a new controller."""
 STORCLI, MEGACLI = "storcli", "MegaCli"
 """The tools that may see a card."""
 
@@ -107,7 +109,7 @@ class SimulatedCard:
     """Smallest strip."""
     strip_maximum: int = 1 << 20
     """Largest strip."""
-    rates: dict[str, int] = field(default_factory=dict)
+    rates: dict[str, int] = field(default_factory=lambda: dict(RATES))
     """`rebuild`, `bgi`, `cc`, `migrate`, `patrol` in per cent; `flush` in seconds."""
     patrol: str = "auto"
     """`off`, `auto`, `manual`."""
@@ -116,7 +118,7 @@ class SimulatedCard:
     perf_mode: int = 0
     """0 or 1."""
     properties: dict[str, str] = field(default_factory=dict)
-    """Properties that are not as in `properties.DEFAULTS`."""
+    """Properties that are not as in `DEFAULTS`."""
     jbod: bool = False
     """Whether it may pass a drive on as it is."""
     pinned: bool = False
@@ -144,18 +146,14 @@ class SimulatedCard:
         """The volume of this number."""
         return next((volume for volume in self.volumes if volume.number == number), None)
 
-    def disk(self, place: str) -> SimulatedDrive | None:
+    def disk(self, position: str) -> SimulatedDrive | None:
         """The drive at `enclosure:slot`."""
-        return next((disk for disk in self.disks if disk.place == place), None)
+        return next((disk for disk in self.disks if disk.place == position), None)
 
     def members(self, volume: Volume) -> list[SimulatedDrive]:
         """Drives of a volume, in span order."""
-        matches = {disk.place: disk for disk in self.disks}
-        return [matches[place] for place in volume.places if place in matches]
-
-    def free(self) -> Iterable[SimulatedDrive]:
-        """Drives that an array may be made of."""
-        return (disk for disk in self.disks if disk.state == GOOD)
+        by_position = {disk.place: disk for disk in self.disks}
+        return [by_position[position] for position in volume.places if position in by_position]
 
     def settle(self, now: float) -> None:
         """Bring what goes on by itself up to date: a rebuild that is over, an initialisation that is over."""
@@ -190,9 +188,9 @@ class SimulatedCard:
         members = self.members(volume)
         missing = self.missing(volume)
         rebuilding = any(disk.state == REBUILD for disk in members)
-        busy = 0.6 * self.rates.get("rebuild", 30) / 100 if rebuilding else 0.0
+        busy = 0.6 * self.rates["rebuild"] / 100 if rebuilding else 0.0
         if volume.initialised(now) is not None:
-            busy = max(busy, 0.4 * self.rates.get("bgi", 30) / 100)
+            busy = max(busy, 0.4 * self.rates["bgi"] / 100)
         return WorkloadTarget(
             card=self.type,
             drive=members[0].type,
@@ -211,6 +209,6 @@ class SimulatedCard:
             size_bytes=volume.size_bytes,
         )
 
-    def on_flash(self, volume: Volume) -> bool:
+    def is_on_flash(self, volume: Volume) -> bool:
         """Whether its members are SSDs."""
         return any(disk.type.media is Media.SSD for disk in self.members(volume))

@@ -76,6 +76,10 @@ class SimulatedDrive:
         """Share done of its rebuild, 1 when it is over."""
         return min(1.0, self.rebuild_from + max(0.0, now - self.rebuild_since) / self.rebuild_seconds)
 
+    def rebuild_minutes(self, now: float) -> int:
+        """Return how long its rebuild has taken."""
+        return int((now - self.rebuild_since + self.rebuild_from * self.rebuild_seconds) / 60)
+
 
 @dataclass(slots=True, kw_only=True)
 class MultipathDisk:

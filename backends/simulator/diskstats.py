@@ -7,11 +7,12 @@ from dataclasses import field, replace
 
 from backends.model import Level
 from backends.raid import PARITY
-from backends.simulator.cache_model import drained, flow_of, region_of
+from backends.simulator.cache_model import cache_flow, region_of, write_out_rate
 from backends.simulator.caches import CacheCounts
-from backends.simulator.mirror import busy_share, halves, in_flight
+from backends.simulator.mirror import busy_share, in_flight, mirror_loads
 from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget
 from backends.simulator.service_demand import parity_operations
+from backends.simulator.volume import SPANNED
 from backends.simulator.workload_target import CachedBy, Pooled
 from backends.simulator.zfs_model import ALLOCATED, pool_flow
 from backends.values import dataclass
@@ -22,8 +23,6 @@ Totals = dict[str, list[float]]
 DISKSTATS = "/proc/diskstats"
 """Where the kernel keeps count."""
 
-_OUTER = {Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6, Level.RAID10: Level.RAID1}
-"""Levels of two layers where md makes them, and that of the inner arrays."""
 
 _SECTOR = 512
 _COLUMNS = 6
@@ -59,10 +58,10 @@ def shares(
     """The disk under a job and all that is below it, `members` of each: stripes and paths share evenly."""
     queued = float(min(work.depth * work.jobs, work.tags))
     top = DiskShare(name=name, reads=1.0, writes=1.0, queued=queued)
-    return [top, *_below(top, members, layout, work, expected)]
+    return [top, *_member_shares(top, members, layout, work, expected)]
 
 
-def _below(
+def _member_shares(
     top: DiskShare,
     members: Callable[[str], Sequence[str]],
     layout: WorkloadTarget,
@@ -71,63 +70,63 @@ def _below(
 ) -> Iterator[DiskShare]:
     """What the parts of a disk get of its share."""
     below = members(top.name)
-    loads = halves(layout, work)
+    loads = mirror_loads(layout, work)
     if len(below) == 1:
-        one = replace(top, name=below[0])
-        yield one
-        yield from _below(one, members, layout, work, expected)
+        lower = replace(top, name=below[0])
+        yield lower
+        yield from _member_shares(lower, members, layout, work, expected)
     elif layout.cache is not None:
-        parts = _parts(top, layout, layout.cache, work, expected)
-        for name, below_it, share in zip(below, (layout.cache.slow, layout.cache.fast), parts, strict=True):
-            one = replace(share, name=name)
-            yield one
-            yield from _below(one, members, below_it, work, expected)
+        shares_by_part = _cache_shares(top, layout, layout.cache, work, expected)
+        for name, below_it, share in zip(below, (layout.cache.slow, layout.cache.fast), shares_by_part, strict=True):
+            lower = replace(share, name=name)
+            yield lower
+            yield from _member_shares(lower, members, below_it, work, expected)
     elif layout.pool is not None:
-        vdevs = _of_pool(top, layout, layout.pool, work)
-        yield from _below(vdevs, members, layout.pool.vdevs, work, expected)
+        vdevs = _pool_share(top, layout, layout.pool, work)
+        yield from _member_shares(vdevs, members, layout.pool.vdevs, work, expected)
     elif loads is not None:
         queued = in_flight(loads, expected.iops, top.queued)
         for name, half, waiting in zip(below, loads, queued, strict=True):
             part = half.reads
             yield replace(top, name=name, reads=top.reads * part, fetches=top.fetches * part, queued=waiting)
-    elif layout.level in _OUTER and any(members(name) for name in below):
+    elif layout.level in SPANNED and any(members(name) for name in below):
         inner = replace(
             layout,
-            level=_OUTER[layout.level],
+            level=SPANNED[layout.level],
             drives=(layout.drives + layout.degraded) // len(below),
             degraded=0,
             spans=1,
         )
         for name in below:
-            one = _spread(top, name, len(below))
-            yield one
-            yield from _below(one, members, inner, work, expected)
+            lower = _split_share(top, name, len(below))
+            yield lower
+            yield from _member_shares(lower, members, inner, work, expected)
     elif below and layout.card is None and layout.level in PARITY:
         red, fetched, written = parity_operations(layout, work)
         for name in below:
-            one = _spread(top, name, len(below))
-            yield replace(one, reads=one.reads * red, fetches=one.writes * fetched, writes=one.writes * written)
+            lower = _split_share(top, name, len(below))
+            yield replace(lower, reads=lower.reads * red, fetches=lower.writes * fetched, writes=lower.writes * written)
     elif below:
         copies = 2 if layout.card is None and layout.level in (Level.RAID1, Level.RAID10) else 1
         for name in below:
-            one = _spread(top, name, len(below))
-            yield replace(one, writes=one.writes * copies)
+            lower = _split_share(top, name, len(below))
+            yield replace(lower, writes=lower.writes * copies)
 
 
-def _spread(top: DiskShare, name: str, count: int) -> DiskShare:
-    """What one of so many gets of a share."""
+def _split_share(top: DiskShare, name: str, count: int) -> DiskShare:
+    """Return the part of a share that one of so many gets."""
     return replace(top, name=name, reads=top.reads / count, writes=top.writes / count, queued=top.queued / count)
 
 
-def _parts(
+def _cache_shares(
     top: DiskShare, layout: WorkloadTarget, cache: CachedBy, work: IoPattern, expected: PredictedPerformance
 ) -> tuple[DiskShare, DiskShare]:
-    """Of the slow and the fast part of a cache; of what it moves between them only what is written out."""
+    """Return the shares of both parts of a cache; of what it moves between them only what is written out."""
     region = region_of(layout, work)
-    flow = flow_of(cache, region, work)
+    flow = cache_flow(cache, region, work)
     out = 0.0
     if flow.drains and not flow.full and expected.write is not None:
-        out = drained(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
+        out = write_out_rate(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
     both = [direction for direction in (expected.read, expected.write) if direction is not None]
     fast = min(top.queued, sum(direction.iops * direction.fast_share * direction.fast_us for direction in both) / 1e6)
     slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out)
@@ -137,8 +136,8 @@ def _parts(
     return replace(slow, queued=waits), share
 
 
-def _of_pool(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> DiskShare:
-    """What reaches the disks of a pool: whole blocks, read by themselves and written together."""
+def _pool_share(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> DiskShare:
+    """Return what reaches the disks of a pool: whole blocks, read by themselves and written together."""
     flow = pool_flow(layout, pool, work)
     return replace(
         top,
@@ -175,17 +174,17 @@ class DiskCounts:
                 busy_share(disk.queued) * seconds * 1000,
                 disk.queued * seconds * 1000,
             ]
-            self.totals[disk.name] = _sum(self.totals.get(disk.name), added)
+            self.totals[disk.name] = _add_rows(self.totals.get(disk.name), added)
 
     def move_to(self, totals: Totals) -> None:
         """Give it all to the rack."""
         for name, row in self.totals.items():
-            totals[name] = _sum(totals.get(name), row)
+            totals[name] = _add_rows(totals.get(name), row)
         self.totals.clear()
         self.caches.clear()
 
 
-def _sum(numbers: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:
+def _add_rows(numbers: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:
     nothing = (0.0,) * _COLUMNS
     return [had + more for had, more in zip(numbers or nothing, other or nothing, strict=True)]
 
@@ -194,7 +193,7 @@ def diskstats(numbers: Mapping[str, str], before: Totals, now: Totals) -> str:
     """The text of /proc/diskstats. `numbers`: MAJ:MIN of each disk by kernel name."""
     lines = []
     for name, number in numbers.items():
-        reads, sectors, writes, written, busy, waited = map(int, _sum(before.get(name), now.get(name)))
+        reads, sectors, writes, written, busy, waited = map(int, _add_rows(before.get(name), now.get(name)))
         major, _, minor = number.partition(":")
         lines.append(
             f"{major:>4} {minor:>7} {name} {reads} 0 {sectors} 0 {writes} 0 {written} 0 0 {busy} {waited} 0 0 0 0 0 0"

@@ -13,7 +13,7 @@ from backends.simulator.volume import BGI_AFTER, SPANNED, Volume
 DEMO_KEY = "DEMO0FASTPATH0KEY0OF0THE0SIMULATED0RACK"
 """The one activation key that the rack accepts: it brings FastPath."""
 
-INVALID, WRONG_STATE, NO_ROOM, UNFIT, NOT_FOUND, SPOKEN = 3, 50, 13, 38, 12, 255
+INVALID, WRONG_STATE, NO_ROOM, UNFIT, NOT_FOUND, TOOL_MESSAGE = 3, 50, 13, 38, 12, 255
 """Status codes of the firmware; 255 is a message of the tool itself."""
 
 RESET_REQUIRED = 89
@@ -48,7 +48,7 @@ class RefusalError(Exception):
         super().__init__(text)
         self.code = code
         """Status code."""
-        self.words = text
+        self.text = text
         """Its sentence."""
 
 
@@ -59,27 +59,11 @@ def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Non
     """
     if card.state(volume) == "offline":
         raise RefusalError(WRONG_STATE, "device state doesn't support requested command")
-    match key:
-        case "write_cache":
-            volume.write_cache = value
-        case "read_ahead":
-            if value == "adaptive" and not card.adaptive:
-                raise RefusalError(151, "Adaptive Read Ahead is not supported")
-            volume.read_ahead = value
-        case "io_policy":
-            volume.io_policy = value
-        case "drive_cache":
-            if card.blocks_ssd_cache and card.on_flash(volume) and value != volume.drive_cache:
-                raise RefusalError(SPOKEN, "SSD Pd is present")
-            volume.drive_cache = value
-        case "access":
-            volume.access = value
-        case "cache_bypass":
-            volume.cache_bypass = value
-        case "auto_bgi":
-            volume.auto_bgi = value == "on"
-        case _:
-            raise RefusalError(INVALID, "invalid parameter")
+    if key == "read_ahead" and value == "adaptive" and not card.adaptive:
+        raise RefusalError(151, "Adaptive Read Ahead is not supported")
+    if key == "drive_cache" and card.blocks_ssd_cache and card.is_on_flash(volume) and value != volume.drive_cache:
+        raise RefusalError(TOOL_MESSAGE, "SSD Pd is present")
+    setattr(volume, key, value == "on" if key == "auto_bgi" else value)
 
 
 def set_card(card: SimulatedCard, key: str, value: str) -> None:
@@ -108,9 +92,9 @@ def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> Volu
     """Delete a volume. Raises RefusalError, without `force` for one that something lies on."""
     volume = card.volume(number)
     if volume is None:
-        raise RefusalError(SPOKEN, "Invalid VD number")
+        raise RefusalError(TOOL_MESSAGE, "Invalid VD number")
     if volume.content is not None and not force:
-        raise RefusalError(SPOKEN, "VD has OS/FS, use force")
+        raise RefusalError(TOOL_MESSAGE, "VD has OS/FS, use force")
     card.volumes.remove(volume)
     if all(other.group != volume.group for other in card.volumes):
         for disk in card.members(volume):
@@ -137,7 +121,7 @@ def create(
         raise RefusalError(PINNED, "Controller has LD cache pinned")
     if len(card.volumes) >= _MOST_ON_CARD:
         raise RefusalError(FULL, "maximum number of virtual drives reached")
-    disks = [_free(card, place) for place in volume.places]
+    disks = [_free(card, position) for position in volume.places]
     if len(set(volume.places)) != len(disks):
         raise RefusalError(INVALID, "a drive is named twice")
     _check_shape(volume)
@@ -163,7 +147,7 @@ def create(
     if volume.auto_bgi and len(disks) >= {Level.RAID5: 5, Level.RAID6: 7}.get(volume.level, 1000):
         volume.bgi_since = rack.now() + BGI_AFTER
     card.volumes.append(volume)
-    card.volumes.sort(key=lambda one: one.number)
+    card.volumes.sort(key=lambda other: other.number)
     return volume
 
 
@@ -172,10 +156,10 @@ def naa(made: int) -> str:
     return f"{_NAA}{made * 0x1F0D3A5B7 & 0xFFFFFFFFFFFF:012x}{made * 2654435761 & 0xFFFFFFFFFFFF:012x}"
 
 
-def _free(card: SimulatedCard, place: str) -> SimulatedDrive:
-    disk = card.disk(place)
+def _free(card: SimulatedCard, position: str) -> SimulatedDrive:
+    disk = card.disk(position)
     if disk is None:
-        raise RefusalError(NOT_FOUND, f"drive {place} not found")
+        raise RefusalError(NOT_FOUND, f"drive {position} not found")
     if disk.state == FOREIGN:
         raise RefusalError(INCOMPLETE, "Incomplete foreign configuration")
     if disk.state != GOOD:
@@ -186,17 +170,13 @@ def _free(card: SimulatedCard, place: str) -> SimulatedDrive:
 
 def _check_shape(volume: Volume) -> None:
     count = len(volume.places)
-    level = {Level.RAID10: Level.RAID1, Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}.get(
-        volume.level, volume.level
-    )
+    level = SPANNED.get(volume.level, volume.level)
     volume.per_span = volume.per_span or (2 if volume.level is Level.RAID10 else count)
     spans, rest = divmod(count, volume.per_span)
     least, most = _MEMBERS.get(level, (1000, 0))
-    if spans > _MOST_SPANS or count > _MOST_IN_VOLUME:
-        raise RefusalError(INVALID, "invalid number of drives for this RAID level")
-    if rest or (spans > 1) != (volume.level in SPANNED) or not least <= volume.per_span <= most:
-        raise RefusalError(INVALID, "invalid number of drives for this RAID level")
-    if level is Level.RAID1 and volume.per_span % 2:
+    uneven = rest or (level is Level.RAID1 and volume.per_span % 2)
+    many = spans > _MOST_SPANS or count > _MOST_IN_VOLUME
+    if uneven or many or (spans > 1) != (volume.level in SPANNED) or not least <= volume.per_span <= most:
         raise RefusalError(INVALID, "invalid number of drives for this RAID level")
 
 

@@ -46,7 +46,7 @@ class IoMemory:
         """Name of its block device."""
         return f"fio{chr(ord('a') + self.number)}"
 
-    def said(self, program: str, args: Sequence[str]) -> SimulatedOutput:
+    def answer(self, program: str, args: Sequence[str]) -> SimulatedOutput:
         """What a program prints, and what it does to the card."""
         if not self.driver:
             return SimulatedOutput(text=NO_DEVICES, code=1)

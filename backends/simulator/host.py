@@ -7,7 +7,7 @@ import contextlib
 import fnmatch
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +16,9 @@ from typing import TypeAlias
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.host import MADE_UP, Command, Completed, FileStat, FilesystemSpace, Process
 from backends.simulator.diskstats import DISKSTATS, DiskCounts, diskstats
-from backends.simulator.fio.start import start
-from backends.simulator.hung_disk import given_up, seconds_of
-from backends.simulator.kernel.machine import COUNTING, counting, kernel
+from backends.simulator.fio.start import start_fio
+from backends.simulator.hung_disk import stall_error, wait_seconds
+from backends.simulator.kernel.machine import COUNTER_FOLDERS, build_sysfs, counter_files
 from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.profiles import HOSTS
 from backends.simulator.programs import (
@@ -34,7 +34,6 @@ from backends.simulator.queue import CACHE, DEPTH, write_cache_type, write_depth
 from backends.simulator.rack import Rack
 from backends.simulator.state_file import RackFile
 from backends.simulator.tool_output import SimulatedOutput
-from backends.simulator.zfs.module import PARAMETERS
 from backends.system.synthetic import SyntheticHost
 
 _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
@@ -65,7 +64,7 @@ class SimulatedHost(SyntheticHost):
         """
         self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
         self._speed = max(speed, 0.01)
-        self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
+        self._folders = {*_FOLDERS, *(part for folder in folders for part in _parent_folders(folder))}
         self._kernel: tuple[object, SimulatedSysfs] | None = None
         self._paths: _Tree = {}
         self._listed: dict[str, tuple[str, ...]] = {}
@@ -94,24 +93,24 @@ class SimulatedHost(SyntheticHost):
 
         Raises ToolMissingError, ToolTimeoutError, StorageError, InvalidValueError.
         """
-        with self._alone(command.argv[0]) as alone:
-            said = self._said(command) if alone else SimulatedOutput(text=ANOTHER, code=1)
-            waits = seconds_of(self._file.rack, command)
-            said = replace(said, seconds=said.seconds + waits)
-            patience = said.seconds if command.mutates else min(said.seconds, command.timeout)
+        with self._exclusive_run(command.argv[0]) as alone:
+            output = self._answer(command) if alone else SimulatedOutput(text=ANOTHER, code=1)
+            waits = wait_seconds(self._file.rack, command)
+            output = replace(output, seconds=output.seconds + waits)
+            patience = output.seconds if command.mutates else min(output.seconds, command.timeout)
             stall = command.stall if waits and not command.mutates else None
             await asyncio.sleep((patience if stall is None else min(patience, stall)) / self._speed)
         if stall is not None and stall < patience:
-            raise given_up(self._file.rack, command)
-        if patience < said.seconds:
+            raise stall_error(self._file.rack, command)
+        if patience < output.seconds:
             raise ToolTimeoutError(f"{command.argv[0]} gave no answer in {command.timeout:g} s.")
-        return Completed(returncode=said.code, stdout=said.text, stderr="", seconds=said.seconds)
+        return Completed(returncode=output.code, stdout=output.text, stderr="", seconds=output.seconds)
 
-    def _said(self, command: Command) -> SimulatedOutput:
+    def _answer(self, command: Command) -> SimulatedOutput:
         args, path = command.argv[1:], command.argv[0]
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
-            with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
+            with self._file.edit() if changes else nullcontext(self._file.rack) as rack:
                 rack.note_cached(self._counts.caches)  # what runs now has changed since it began
                 return program_output(program, rack, args, mutates=command.mutates, reply=command.reply)
         match next((name for name, where in SYSTEM_PATHS.items() if where == path), None):
@@ -122,25 +121,25 @@ class SimulatedHost(SyntheticHost):
             case tool:
                 return disks_output(tool, args, self._linux())
 
-    def _alone(self, path: str) -> AbstractContextManager[bool]:
-        """Whether a program that gives up beside another of its kind is the only one."""
+    def _exclusive_run(self, path: str) -> AbstractContextManager[bool]:
+        """Return whether a program that refuses to run beside another of its kind is the only one."""
         program = self._program(path)
-        return self._file.alone_with(Path(path).name) if program and program.lonely else nullcontext(True)
+        return self._file.lock_program(Path(path).name) if program and program.exclusive else nullcontext(True)
 
     def _program(self, path: str) -> VendorProgram | None:
         """The vendor's program at a path, where it is installed."""
-        program = next((other_program for other_program in PROGRAMS.values() if other_program.path == path), None)
-        return program if program is not None and program.there(self._file.rack) else None
+        program = next((candidate for candidate in PROGRAMS.values() if candidate.path == path), None)
+        return program if program is not None and program.installed(self._file.rack) else None
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """fio on a simulated device. Raises ToolMissingError for any other program."""
         if command.argv[0] != SYSTEM_PATHS["fio"]:
             raise ToolMissingError(f"{command.argv[0]} runs on and on, which only fio does on the simulated host.")
         folder = Path(command.cwd) if command.cwd is not None else Path()
-        text = _text(folder / command.argv[-1])
-        with self._file.changing() as rack:
+        text = _job_text(folder / command.argv[-1])
+        with self._file.edit() as rack:
             rack.runs += 1
-            return start(
+            return start_fio(
                 rack,
                 self._linux(),
                 text,
@@ -148,31 +147,31 @@ class SimulatedHost(SyntheticHost):
                 speed=self._speed,
                 counts=self._counts,
                 ended=self._keep_counts,
-                worn=self._battery_fails,
+                worn=self._fail_battery,
             )
 
-    def _counted(self) -> str:
-        """What the kernel counted of every disk, what runs now included."""
+    def _disk_counters(self) -> str:
+        """Return what the kernel counted of every disk, including jobs that run now."""
         nodes = self._linux()
-        matches = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
-        last = {disk: name for name, disk in matches.items()}  # a partitioned disk keeps its data on its last partition
+        disks = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
+        last = {disk: name for name, disk in disks.items()}  # a partitioned disk keeps its data on its last partition
         before, now = (
-            dict(each) | {name: each[disk] for disk, name in last.items() if disk in each}
-            for each in (self._file.rack.totals, self._counts.totals)
+            dict(totals) | {name: totals[disk] for disk, name in last.items() if disk in totals}
+            for totals in (self._file.rack.totals, self._counts.totals)
         )
-        return diskstats({name: nodes.nodes[f"/dev/{name}"].devno or "" for name in matches}, before, now)
+        return diskstats({name: nodes.nodes[f"/dev/{name}"].devno or "" for name in disks}, before, now)
 
     def _keep_counts(self) -> None:
         """A job is over: what it did is part of the rack."""
         if self._counts.totals:
-            with contextlib.suppress(RaidbenchError), self._file.changing() as rack:
+            with contextlib.suppress(RaidbenchError), self._file.edit() as rack:
                 rack.note_written({name: int(row[3]) * 512 for name, row in self._counts.totals.items()})
                 rack.note_cached(self._counts.caches)
                 self._counts.move_to(rack.totals)
 
-    def _battery_fails(self, number: int) -> None:
-        """From now on a card's cache does not survive a power cut."""
-        with self._file.changing() as rack:
+    def _fail_battery(self, number: int) -> None:
+        """Fail a card's battery: its cache does not survive a power cut any more."""
+        with self._file.edit() as rack:
             for card in rack.cards:
                 if card.number == number and card.battery is not None:
                     card.battery.state, card.fails_after = "failed", None
@@ -182,16 +181,16 @@ class SimulatedHost(SyntheticHost):
         rack = self._file.rack
         mark = self._file.mark
         if self._kernel is None or self._kernel[0] != mark:
-            self._kernel = (mark, kernel(rack))
+            self._kernel = (mark, build_sysfs(rack))
             self._paths.clear()
             self._listed.clear()
         return self._kernel[1]
 
     def _tree(self) -> _Tree:
         """Every path, word by word."""
-        simulated_sysfs = self._linux()
+        sysfs = self._linux()
         if not self._paths:
-            for path in (*simulated_sysfs.files, *simulated_sysfs.links, *simulated_sysfs.mute):
+            for path in (*sysfs.files, *sysfs.links, *sysfs.mute):
                 at = self._paths
                 for word in path.split("/"):
                     at = at.setdefault(word, {})
@@ -200,63 +199,52 @@ class SimulatedHost(SyntheticHost):
     async def read(self, path: str) -> str | None:
         """A file's text."""
         if path == DISKSTATS:
-            return self._counted()
+            return self._disk_counters()
         return (await self.read_many((path,))).get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Texts of those that are there."""
         files = self._linux().files
         running = self._counts.caches
-        if running and any(path.startswith(COUNTING) for path in paths):
+        if running and any(path.startswith(COUNTER_FOLDERS) for path in paths):
             rack = self._file.rack
             rack.note_cached(running)
-            files = {**files, **counting(rack)}
+            files = {**files, **counter_files(rack)}
         return {path: files[path] for path in paths if path in files}
 
     async def write(self, path: str, text: str) -> None:
         """A request queue's file or the queue depth, as the kernel takes it. Raises NotFoundError, ToolFailedError."""
-        now, mute = self._linux().files, self._linux().mute
-        tokens = path.split("/")
-        if path not in now and path not in mute:
+        files = self._linux().files
+        if path not in files and path not in self._linux().mute:
             raise NotFoundError(f"{path} is not there.")
-        if tokens[:3] == ["", "sys", "block"] and tokens[4:] == ["device", DEPTH]:
-            with self._file.changing() as rack:
-                write_depth(rack, tokens[3], text, self._can_queue(tokens[3]))
-            return
-        if tokens[:3] == ["", "sys", "block"] and tokens[4:5] == ["md"]:
-            with self._file.changing() as rack:
-                rack.md[tokens[3]].write("/".join(tokens[5:]), text, rack.now())
-            return
-        if path.startswith(PARAMETERS):
-            with self._file.changing() as rack:
-                if rack.zfs is not None:
-                    rack.zfs.write(tokens[-1], text)
-            return
-        if (pair := self._cached(tokens)) is not None:
-            with self._file.changing() as rack:
-                rack.bcache[pair[0]].write(pair[1], text)
-            return
-        if tokens[:4] == ["", "sys", "class", "scsi_disk"] and tokens[5:] == [CACHE]:
-            name = self._own_drive(tokens[4])
-            if name is not None:
-                with self._file.changing() as rack:
-                    write_cache_type(rack, name, text, _queue_of(now, name))
-                return
-        if len(tokens) != 6 or tokens[:3] != ["", "sys", "block"] or tokens[4] != "queue":
-            raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
-        name, key = tokens[3], tokens[5]
-        queue = _queue_of(now, name)
-        output = now.get(f"/sys/block/{name}/mq/0/nr_tags")
-        tags = int(output) if output is not None else None
-        with self._file.changing() as rack:
-            write_queue(rack, name, key, text, queue, tags)
+        folders = path.split("/")
+        cached = self._cached(folders)
+        with self._file.edit() as rack:
+            match folders[1:]:
+                case ["sys", "block", name, "device", key] if key == DEPTH:
+                    write_depth(rack, name, text, self._can_queue(name))
+                case ["sys", "block", name, "md", *keys]:
+                    rack.md[name].write("/".join(keys), text, rack.now())
+                case ["sys", "module", "zfs", "parameters", key] if rack.zfs is not None:
+                    rack.zfs.write(key, text)
+                case _ if cached is not None:
+                    rack.bcache[cached[0]].write(cached[1], text)
+                case ["sys", "class", "scsi_disk", address, key] if key == CACHE and (
+                    drive := self._own_drive(address)
+                ):
+                    write_cache_type(rack, drive, text, _queue_of(files, drive))
+                case ["sys", "block", name, "queue", key]:
+                    tags = files.get(f"/sys/block/{name}/mq/0/nr_tags")
+                    write_queue(rack, name, key, text, _queue_of(files, name), None if tags is None else int(tags))
+                case _:
+                    raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
 
-    def _cached(self, args: Sequence[str]) -> tuple[str, str] | None:
+    def _cached(self, folders: Sequence[str]) -> tuple[str, str] | None:
         """Kernel name and file of what a path says of a bcache device or its cache set."""
         for name, device in self._file.rack.bcache.items():
             for folder in (["", "sys", "block", name, "bcache"], ["", "sys", "fs", "bcache", device.set_uuid]):
-                if args[: len(folder)] == folder:
-                    return name, "/".join(args[len(folder) :])
+                if folders[: len(folder)] == folder:
+                    return name, "/".join(folders[len(folder) :])
         return None
 
     def _own_drive(self, address: str) -> str | None:
@@ -278,7 +266,7 @@ class SimulatedHost(SyntheticHost):
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Remember it with the rack; b"" removes it, a scratch file too."""
-        with self._file.changing() as rack:
+        with self._file.edit() as rack:
             rack.installed.pop(path, None)
             rack.scratch.pop(path, None)
             rack.records.pop(path, None)
@@ -289,10 +277,10 @@ class SimulatedHost(SyntheticHost):
         """Paths that match, as glob does."""
         self._linux()  # forgets what was listed of another rack
         if pattern not in self._listed:
-            self._listed[pattern] = self._matching(pattern)
+            self._listed[pattern] = self._matching_paths(pattern)
         return self._listed[pattern]
 
-    def _matching(self, pattern: str) -> tuple[str, ...]:
+    def _matching_paths(self, pattern: str) -> tuple[str, ...]:
         fitting: list[tuple[tuple[str, ...], _Tree]] = [((), self._tree())]
         for word in pattern.split("/"):
             fits = re.compile(fnmatch.translate(word)).match if _WILD.intersection(word) else None
@@ -302,7 +290,7 @@ class SimulatedHost(SyntheticHost):
                 for name in ([word] if fits is None else filter(fits, tree))
                 if name in tree
             ]
-        return tuple(sorted("/".join(args) for args, _ in fitting))
+        return tuple(sorted("/".join(path) for path, _ in fitting))
 
     async def link(self, path: str) -> str | None:
         """Where it leads."""
@@ -313,7 +301,7 @@ class SimulatedHost(SyntheticHost):
         node = self._linux().nodes.get(path)
         if node is not None:
             return node
-        if path in self._folders or path in self._mountpoints():
+        if path in self._folders or any(path == content.mount for _, content in self._file.rack.contents()):
             return FileStat(kind="directory", size=4096)
         size = self._file.rack.scratch.get(path)
         return None if size is None else FileStat(kind="file", size=size)
@@ -322,27 +310,23 @@ class SimulatedHost(SyntheticHost):
         """Its files lie nowhere."""
         return None
 
-    def _mountpoints(self) -> Set[str]:
-        """Folders of the pools' filesystems."""
-        return {dataset.mountpoint for pool in self._file.rack.pools.values() for dataset in pool.datasets.values()}
-
     async def writable(self, path: str) -> str | None:
         """Queue settings are; nothing else."""
-        there = path in self._linux().files or path in self._linux().mute
-        return None if there else "the kernel does not offer it for this device"
+        writable = path in self._linux().files or path in self._linux().mute
+        return None if writable else "the kernel does not offer it for this device"
 
     async def restart(self, *, without: str | None = None) -> None:
         """See `CanRestart`. Raises StorageError."""
-        with self._file.changing() as rack:
+        with self._file.edit() as rack:
             rack.restart(without=without)
 
     def which(self, names: Sequence[str]) -> str | None:
         """The first that is installed."""
         rack = self._file.rack
-        vendors = {name: program.path for name, program in PROGRAMS.items() if program.there(rack)}
+        vendors = {name: program.path for name, program in PROGRAMS.items() if program.installed(rack)}
         paths = {**SYSTEM_PATHS, **vendors}
-        known = set(paths.values())
-        return next((paths.get(name, name) for name in names if name in paths or name in known), None)
+        installed = set(paths.values())
+        return next((paths.get(name, name) for name in names if name in paths or name in installed), None)
 
 
 def _queue_of(files: Mapping[str, str], name: str) -> dict[str, str]:
@@ -351,15 +335,15 @@ def _queue_of(files: Mapping[str, str], name: str) -> dict[str, str]:
     return {path.removeprefix(start): text for path, text in files.items() if path.startswith(start)}
 
 
-def _up(folder: str) -> list[str]:
-    """A folder and all above it."""
-    matches = [posixpath.normpath(folder)]
-    while matches[-1] not in ("/", "", "."):
-        matches.append(posixpath.dirname(matches[-1]))
-    return matches
+def _parent_folders(folder: str) -> list[str]:
+    """Return a folder and all above it."""
+    folders = [posixpath.normpath(folder)]
+    while folders[-1] not in ("/", "", "."):
+        folders.append(posixpath.dirname(folders[-1]))
+    return folders
 
 
-def _text(path: Path) -> str | None:
+def _job_text(path: Path) -> str | None:
     """The job file that the engine wrote."""
     try:
         with open(path, "rb") as file:

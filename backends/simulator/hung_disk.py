@@ -43,8 +43,8 @@ def hung_disk(rack: Rack) -> str:
     return _disk(rack, STATE)
 
 
-def slowed(rack: Rack, disk: str, drive: DriveType) -> DriveType:
-    """Return how fast a disk is by the states of the rack."""
+def slow_down(rack: Rack, disk: str, drive: DriveType) -> DriveType:
+    """Return how fast a disk is in the states of the rack."""
     if disk != _disk(rack, SLOW_STATE):
         return drive
     longer = {
@@ -53,10 +53,10 @@ def slowed(rack: Rack, disk: str, drive: DriveType) -> DriveType:
     return replace(drive, read_mbps=drive.read_mbps / SLOWER, write_mbps=drive.write_mbps / SLOWER, **longer)
 
 
-def answers_after(rack: Rack, device: str) -> float:
+def answer_delay(rack: Rack, device: str) -> float:
     """Return the seconds until a disk, or what is built on it, answers the first request."""
     disk = hung_disk(rack)
-    return SECONDS if disk and device in on_disk(rack, disk) else 0.0
+    return SECONDS if disk and device in disk_and_arrays(rack, disk) else 0.0
 
 
 def _disk(rack: Rack, wanted: str) -> str:
@@ -64,29 +64,29 @@ def _disk(rack: Rack, wanted: str) -> str:
     return state.partition(":")[2] or _USUAL.get((wanted, rack.name), "") if state else ""
 
 
-def rejected(args: Sequence[str]) -> frozenset[str]:
-    """Kernel names of devices that LVM was told to leave alone."""
+def rejected_devices(args: Sequence[str]) -> frozenset[str]:
+    """Return the kernel names of devices that LVM was told to leave alone."""
     return frozenset(_REJECTED.findall(" ".join(args)))
 
 
-def on_disk(rack: Rack, disk: str) -> frozenset[str]:
-    """Kernel names of the disk and of all arrays that lie on it."""
+def disk_and_arrays(rack: Rack, disk: str) -> frozenset[str]:
+    """Return the kernel names of the disk and of all arrays on it."""
     arrays = {name for name, array in rack.md.items() if any(member.name == disk for member in array.members)}
     return frozenset({disk, *arrays})
 
 
-def seconds_of(rack: Rack, command: Command) -> float:
-    """How long a program waits for the disk."""
+def wait_seconds(rack: Rack, command: Command) -> float:
+    """Return how long a program waits for the disk."""
     disk, tool = hung_disk(rack), command.argv[0].rsplit("/", 1)[-1]
     if not disk:
         return 0.0
-    under = on_disk(rack, disk)
+    under = disk_and_arrays(rack, disk)
     pooled = any(disk in mirror for pool in rack.pools.values() for mirror in pool.mirrors)
-    grouped = any(place in under for group in rack.lvm.values() for place in group.places)
+    grouped = any(device in under for group in rack.lvm.values() for device in group.places)
     named = any(re.fullmatch(rf"/dev/{name}(p?\d+)?", word) for name in under for word in command.argv[1:])
     waits = (
         tool in _EVERY
-        or (tool in _LVM and disk not in rejected(command.argv))
+        or (tool in _LVM and disk not in rejected_devices(command.argv))
         or (tool in _ZFS and pooled)
         or (tool == "dmsetup" and grouped)
         or (tool in _NAMED and named)
@@ -94,8 +94,8 @@ def seconds_of(rack: Rack, command: Command) -> float:
     return SECONDS if waits else 0.0
 
 
-def given_up(rack: Rack, command: Command) -> ToolTimeoutError:
-    """What is said of a program that was not waited for any longer, as the local host says it."""
+def stall_error(rack: Rack, command: Command) -> ToolTimeoutError:
+    """Return the error for a program that was not waited for any longer, as the local host raises it."""
     disk, tool = hung_disk(rack), command.argv[0].rsplit("/", 1)[-1]
     return ToolTimeoutError(
         f"{tool}: no answer in {command.stall:g} s, /dev/{disk} has ended none of the requests that wait for it.",

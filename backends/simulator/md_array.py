@@ -8,6 +8,7 @@ from dataclasses import field
 from backends import raid
 from backends.errors import ToolFailedError
 from backends.model import Level
+from backends.simulator.tool_output import invalid_argument
 from backends.values import dataclass
 
 SYSTEM = {"sync_speed_min": 1000, "sync_speed_max": 200_000}
@@ -119,12 +120,12 @@ class MdArray:
         return self.now != "raid0"
 
     @property
-    def lost(self) -> int:
+    def missing(self) -> int:
         """Members whose data have to be worked out: the last of a new RAID 5 until it has recovered."""
         return int(self.work == "recover")
 
-    def flagged(self, flag: str) -> set[str]:
-        """Members that bear a flag."""
+    def members_flagged(self, flag: str) -> set[str]:
+        """Return the members that have a flag."""
         return {member.name for member in self.members if flag in member.flags}
 
     def begin(self, work: str, now: float) -> None:
@@ -143,10 +144,10 @@ class MdArray:
 
     def files(self, now: float) -> dict[str, str]:
         """Its `md` folder, as Linux 6.1 has it."""
-        total, lost = self.component_kib * 2, self.lost + (self.now == "raid4")
+        total, lost = self.component_kib * 2, self.missing + (self.now == "raid4")
         done = f"{int(total * self.progress(now))} / {total}" if self.work else "none"
         speed = str(self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])) if self.work else "none"
-        matches = {
+        texts = {
             "array_state": "clean",
             "level": self.now,
             "raid_disks": str(len(self.members) + (self.now == "raid4")),
@@ -162,7 +163,7 @@ class MdArray:
             "bitmap/metadata": "internal",
         }
         if self.redundant:
-            matches |= {
+            texts |= {
                 "degraded": str(lost),
                 "sync_action": self.work or "idle",
                 "sync_completed": done,
@@ -171,20 +172,20 @@ class MdArray:
             }
         for key, system in SYSTEM.items() if self.redundant else ():
             own = self.limits.get(key)
-            matches[key] = f"{system} (system)" if own is None else f"{own} (local)"
+            texts[key] = f"{system} (system)" if own is None else f"{own} (local)"
         if self.now in _PARITY:
-            matches |= {key: str(self.stripes.get(key, first)) for key, (first, _, _) in STRIPES.items()}
+            texts |= {key: str(self.stripes.get(key, first)) for key, (first, _, _) in STRIPES.items()}
         for slot, member in enumerate(self.members):
-            filled = slot < len(self.members) - self.lost
-            texts = {
+            filled = slot < len(self.members) - self.missing
+            member_texts = {
                 "state": ",".join(["in_sync" if filled else "spare", *member.flags]),
                 "slot": str(slot),
                 "size": str(self.component_kib),
                 "offset": str(OFFSET_SECTORS),
                 "errors": "0",
             }
-            matches |= {f"dev-{member.name}/{key}": text for key, text in texts.items()}
-        return matches
+            texts |= {f"dev-{member.name}/{key}": text for key, text in member_texts.items()}
+        return texts
 
     def write(self, key: str, text: str, now: float = 0.0) -> None:
         """What the kernel makes of a write to a file of its `md` folder. Raises ToolFailedError as it refuses.
@@ -204,14 +205,14 @@ class MdArray:
         ) is not None:
             _flag(member, text)
         else:
-            raise _invalid(text)
+            raise invalid_argument(text)
 
     def _stripe(self, key: str, text: str) -> None:
         _, least, most = STRIPES[key]
         if key == "preread_bypass_threshold":
             most = self.stripes.get("stripe_cache_size", STRIPES["stripe_cache_size"][0])
         if not re.fullmatch(r"\d{1,6}", text) or not least <= int(text) <= most:
-            raise _invalid(text)
+            raise invalid_argument(text)
         self.stripes[key] = int(text)
 
     def _act(self, text: str, now: float) -> None:
@@ -219,7 +220,7 @@ class MdArray:
         if text == "idle":
             self.work = self.work if self.work in ("recover", "reshape") else ""
         elif text not in _JOBS:
-            raise _invalid(text)
+            raise invalid_argument(text)
         elif self.work:
             raise ToolFailedError(f"The kernel refused {text!r}: Device or resource busy.", evidence="EBUSY")
         else:
@@ -231,12 +232,12 @@ class MdArray:
         elif re.fullmatch(r"\d{1,10}", text) and int(text):
             self.limits[key] = int(text)
         else:
-            raise _invalid(text)
+            raise invalid_argument(text)
 
     def stat_lines(self, now: float) -> list[str]:
         """Its lines in /proc/mdstat."""
         letters = {"write_mostly": "(W)"}
-        parts = [
+        members = [
             f"{member.name}[{slot}]{''.join(letters.get(flag, '') for flag in member.flags)}"
             for slot, member in enumerate(self.members)
         ]
@@ -249,10 +250,10 @@ class MdArray:
         }
         count = len(self.members)
         made_for = count + (self.now == "raid4")
-        there = count - self.lost
+        there = count - self.missing
         well = f" [{made_for}/{there}] [{'U' * there}{'_' * (made_for - there)}]" if self.redundant else ""
         blocks = f"      {self.size_bytes // 1024} blocks super 1.2{chunks.get(self.now, '')}{well}"
-        lines = [f"{self.name} : active {self.now} {' '.join(reversed(parts))}", blocks]
+        lines = [f"{self.name} : active {self.now} {' '.join(reversed(members))}", blocks]
         if self.work:
             share = self.progress(now)
             word = "recovery" if self.work == "recover" else self.work
@@ -270,10 +271,6 @@ def component_of(size_bytes: int) -> int:
 def _flag(member: MdMember, text: str) -> None:
     flag = _FLAGS.get(text.removeprefix("-"))
     if flag is None:
-        raise _invalid(text)
+        raise invalid_argument(text)
     kept = [name for name in member.flags if name != flag]
     member.flags = kept if text.startswith("-") else [*kept, flag]
-
-
-def _invalid(text: str) -> ToolFailedError:
-    return ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")

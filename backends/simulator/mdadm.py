@@ -13,7 +13,7 @@ from backends.simulator.kernel.tree import scsi_number
 from backends.simulator.md_array import OFFSET_COPIES, OFFSET_SECTORS, MdArray, MdMember, component_of
 from backends.simulator.profiles import HOSTS
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import SimulatedOutput, day
+from backends.simulator.tool_output import SimulatedOutput, format_time
 from backends.values import dataclass
 
 _COPIES = re.compile(r"([nfo])(\d{1,3})", re.ASCII)
@@ -94,34 +94,34 @@ class MdRequest:
         return size if size and size % 4096 == 0 else None
 
 
-def failed(text: str, code: int = 1) -> SimulatedOutput:
-    """A refusal."""
+def refused(text: str, code: int = 1) -> SimulatedOutput:
+    """Return a refusal."""
     return SimulatedOutput(text=f"mdadm: {text}\n", code=code)
 
 
-def created(rack: Rack, request: MdRequest) -> SimulatedOutput:
-    """`--create`: an array, or the refusal; a question that nobody answers ends it."""
-    refusal = _of_words(request) or _of_devices(rack, request)
+def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
+    """Run `--create`: an array, or the refusal; a question that nobody answers ends it."""
+    refusal = _request_refusal(request) or _device_refusal(rack, request)
     if refusal is not None:
         return refusal
     warnings = "".join(_warning(rack, member) for member in request.members)
     warnings += _BOOT if request.level == "raid1" else ""
     if warnings and "run" not in request.flags:
         return SimulatedOutput(text=f"{warnings}Continue creating array? mdadm: create aborted.\n", code=1)
-    array = _made(rack, request)
+    array = _new_array(rack, request)
     for member in request.members:
         rack.overwrite(member)
     rack.md[array.name] = array
     return SimulatedOutput(text=f"{warnings}mdadm: array /dev/{array.name} started.\n", seconds=_CREATE_SECONDS)
 
 
-def stopped(rack: Rack, name: str) -> SimulatedOutput:
-    """`--stop`: only its members tell of it then."""
+def stop_array(rack: Rack, name: str) -> SimulatedOutput:
+    """Run `--stop`: after it only the superblocks of the members are left."""
     array = rack.md.get(name)
     if array is None:
-        return failed(f"error opening /dev/{name}: No such file or directory")
+        return refused(f"error opening /dev/{name}: No such file or directory")
     if holder(rack, name) is not None or _mount(rack, name) is not None:
-        return failed(
+        return refused(
             f"Cannot get exclusive access to /dev/{name}:Perhaps a running process, mounted filesystem or active "
             "volume group?"
         )
@@ -132,8 +132,8 @@ def stopped(rack: Rack, name: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"mdadm: stopped /dev/{name}\n", seconds=_SHORT)
 
 
-def zeroed(rack: Rack, names: Sequence[str]) -> SimulatedOutput:
-    """`--zero-superblock`: of each device by itself."""
+def zero_superblocks(rack: Rack, names: Sequence[str]) -> SimulatedOutput:
+    """Run `--zero-superblock` on each device by itself."""
     lines: list[str] = []
     code = 0
     for name in names:
@@ -153,51 +153,51 @@ def holder(rack: Rack, name: str) -> str | None:
     built |= {device.name: [device.backing, device.cache] for device in rack.bcache.values()}
     built |= {group.name: list(group.places) for group in rack.lvm.values()}
     built |= {pool.name: list(pool.disks) for pool in rack.pools.values()}
-    return next((owner for owner, parts in built.items() if name in parts), None)
+    return next((owner for owner, members in built.items() if name in members), None)
 
 
-def _of_words(request: MdRequest) -> SimulatedOutput | None:
-    """What stands against it whatever the devices are."""
+def _request_refusal(request: MdRequest) -> SimulatedOutput | None:
+    """Return why mdadm refuses the request, whatever the devices are."""
     level, count = request.level, request.options.get("raid-devices", "")
     if level not in _LEAST:
-        return failed(f"invalid raid level: {request.options['level']}", 2)
+        return refused(f"invalid raid level: {request.options['level']}", 2)
     if request.chunk is None:
-        return failed(f"invalid chunk/rounding value: {request.options['chunk']}", 2)
+        return refused(f"invalid chunk/rounding value: {request.options['chunk']}", 2)
     if not count.isdecimal():
-        return failed("number of raid devices must be given with --raid-devices when creating an array", 2)
+        return refused("number of raid devices must be given with --raid-devices when creating an array", 2)
     wanted, named = int(count), len(request.members)
     if (layout := request.layout) is None:
         word = request.options["layout"]
         if level != "raid10":
-            return failed(f"layout {word} not understood for {level}.", 2)
-        return failed(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
+            return refused(f"layout {word} not understood for {level}.", 2)
+        return refused(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
     copies = max(layout & 0xFF, 1) * max(layout >> 8 & 0xFF, 1) if level == "raid10" else 1
     if wanted < copies:
-        return failed(f"that layout requires at least {copies} devices")
+        return refused(f"that layout requires at least {copies} devices")
     if wanted < _LEAST[level]:
-        return failed(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
+        return refused(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
     if named < wanted:
-        return failed("You haven't given enough devices (real or missing) to create this array")
+        return refused("You haven't given enough devices (real or missing) to create this array")
     if named > wanted:
-        return failed(f"You have listed more devices ({named}) than are in the array({wanted})!")
+        return refused(f"You have listed more devices ({named}) than are in the array({wanted})!")
     return None
 
 
-def _of_devices(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
-    """What stands against these very ones."""
+def _device_refusal(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
+    """Return why mdadm refuses these devices."""
     if request.name in rack.md:
-        return failed(f"/dev/{request.name} is already in use.")
-    seen: set[str] = set()
+        return refused(f"/dev/{request.name} is already in use.")
+    named: set[str] = set()
     for member in request.members:
         if _room(rack, member) is None:
-            return failed(f"cannot open /dev/{member}: No such file or directory", 2)
-        if member in seen or holder(rack, member) is not None:
-            return failed(f"cannot open /dev/{member}: {_BUSY}", 2)
-        seen.add(member)
+            return refused(f"cannot open /dev/{member}: No such file or directory", 2)
+        if member in named or holder(rack, member) is not None:
+            return refused(f"cannot open /dev/{member}: {_BUSY}", 2)
+        named.add(member)
         if _mount(rack, member) is not None:
             text = f"super1.x cannot open /dev/{member}: {_BUSY}"
             unfit = f"mdadm: /dev/{member} is not suitable for this array."
-            return failed(f"{text}\n{unfit}\nmdadm: create aborted")
+            return refused(f"{text}\n{unfit}\nmdadm: create aborted")
     return None
 
 
@@ -228,21 +228,21 @@ def _warning(rack: Rack, name: str) -> str:
     return ""
 
 
-def _made(rack: Rack, request: MdRequest) -> MdArray:
+def _new_array(rack: Rack, request: MdRequest) -> MdArray:
     options, level, chunk = request.options, request.level, request.chunk or 0
     whole = component_of(min(_room(rack, member) or 0 for member in request.members))
-    each = int(options.get("size", "0K").removesuffix("K")) or whole
+    component = int(options.get("size", "0K").removesuffix("K")) or whole
     rack.made += 1
     digits = options.get("uuid", f"{rack.made:032x}").replace(":", "").replace("-", "")
     name = options.get("name", request.name.removeprefix("md"))
-    bitmap = options.get("bitmap", "internal" if each >= _LARGE_KIB else "none")
+    bitmap = options.get("bitmap", "internal" if component >= _LARGE_KIB else "none")
     array = MdArray(
         name=request.name,
         label=name if ":" in name else f"{options.get('homehost', HOSTS[rack.name])}:{name}",
         uuid=f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}",
         level=level,
         members=[MdMember(name=member) for member in request.members],
-        component_kib=each // (chunk // 1024) * (chunk // 1024) if chunk else each,
+        component_kib=component // (chunk // 1024) * (chunk // 1024) if chunk else component,
         chunk=chunk,
         layout=request.layout or 0,
         bitmap=level != "raid0" and bitmap == "internal",
@@ -277,26 +277,26 @@ def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     name = devices[0] if devices else ""
     match verb:
         case "--create":
-            return created(rack, MdRequest(name=name, members=devices[1:], options=options, flags=flags))
+            return create_array(rack, MdRequest(name=name, members=devices[1:], options=options, flags=flags))
         case "--stop":
-            return stopped(rack, name)
+            return stop_array(rack, name)
         case "--zero-superblock" if devices:
-            return zeroed(rack, devices)
+            return zero_superblocks(rack, devices)
         case "--examine" if devices:
-            return _examined(rack, devices, export="export" in flags)
+            return _examine(rack, devices, export="export" in flags)
         case "--detail" | "--grow" if name not in rack.md:
             doing = "cannot open" if verb == "--detail" else "error opening"
-            return failed(f"{doing} /dev/{name}: No such file or directory")
+            return refused(f"{doing} /dev/{name}: No such file or directory")
         case "--detail":
             return _export(rack.md[name]) if "export" in flags else _detail(rack, rack.md[name])
         case "--grow":
             return _grow(rack, rack.md[name], options)
         case _:
-            return failed(f"{verb} is not known here")
+            return refused(f"{verb} is not known here")
 
 
-def spelled(uuid: str) -> str:
-    """The kernel's UUID as mdadm spells it."""
+def mdadm_uuid(uuid: str) -> str:
+    """Return the kernel's UUID as mdadm writes it."""
     digits = uuid.replace("-", "")
     return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
 
@@ -306,7 +306,7 @@ def _export(array: MdArray) -> SimulatedOutput:
         "MD_LEVEL": array.level,
         "MD_DEVICES": str(len(array.members)),
         "MD_METADATA": "1.2",
-        "MD_UUID": spelled(array.uuid),
+        "MD_UUID": mdadm_uuid(array.uuid),
         "MD_NAME": array.label,
     }
     for slot, member in enumerate(array.members):
@@ -317,9 +317,9 @@ def _export(array: MdArray) -> SimulatedOutput:
 
 def _detail(rack: Rack, array: MdArray) -> SimulatedOutput:
     """`--detail` in its columns."""
-    count, lost, done = len(array.members), array.lost, f"{int(array.progress(rack.now()) * 100)}% complete"
-    what, heading = _WORK.get(array.work, ("", ""))
-    states = ["clean", *(["degraded"] if lost else []), *([what] if what else [])]
+    count, lost, done = len(array.members), array.missing, f"{int(array.progress(rack.now()) * 100)}% complete"
+    activity, heading = _WORK.get(array.work, ("", ""))
+    states = ["clean", *(["degraded"] if lost else []), *([activity] if activity else [])]
     rows: list[tuple[str, str]] = [
         ("Version", "1.2"),
         ("Creation Time", _moment(array.created)),
@@ -338,9 +338,9 @@ def _detail(rack: Rack, array: MdArray) -> SimulatedOutput:
         ("Spare Devices", str(lost)),
         *_geometry(array),
         ("Consistency Policy", array.files(rack.now())["consistency_policy"]),
-        *([(f"{heading} Status", done)] if what else []),
+        *([(f"{heading} Status", done)] if activity else []),
         ("Name", array.label),
-        ("UUID", spelled(array.uuid)),
+        ("UUID", mdadm_uuid(array.uuid)),
         ("Events", "18"),
     ]
     lines = [f"/dev/{array.name}:", *(f"{key:>18} : {value}" for key, value in rows), ""]
@@ -361,12 +361,12 @@ def _numbers(rack: Rack, name: str) -> tuple[int, int]:
     return scsi_number(name)
 
 
-def _examined(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutput:
-    """The metadata on members; those of a stopped array stay where they are."""
+def _examine(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutput:
+    """Return the metadata on members; those of a stopped array stay where they are."""
     answers = [_metadata(rack, name, export=export) for name in names]
     return SimulatedOutput(
-        text="".join(simulated_output.text for simulated_output in answers),
-        code=max(simulated_output.code for simulated_output in answers),
+        text="".join(output.text for output in answers),
+        code=max(output.code for output in answers),
         seconds=_QUICK,
     )
 
@@ -374,16 +374,16 @@ def _examined(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOut
 def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
     array = rack.superblock(name)
     if array is None:
-        return failed(f"No md superblock detected on /dev/{name}.")
+        return refused(f"No md superblock detected on /dev/{name}.")
     slot = next(at for at, member in enumerate(array.members) if member.name == name)
-    own = spelled(blake2b(f"{array.uuid} {slot}".encode(), digest_size=16).hexdigest())
+    own = mdadm_uuid(blake2b(f"{array.uuid} {slot}".encode(), digest_size=16).hexdigest())
     if export:
         fields = {
             "MD_LEVEL": array.level,
             "MD_DEVICES": len(array.members),
             "MD_NAME": array.label,
             "MD_ARRAY_SIZE": f"{array.size_bytes / 1e9:.2f}GB",
-            "MD_UUID": spelled(array.uuid),
+            "MD_UUID": mdadm_uuid(array.uuid),
             "MD_UPDATE_TIME": int(array.created),
             "MD_DEV_UUID": own,
             "MD_EVENTS": 18,
@@ -391,7 +391,7 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
         return SimulatedOutput(text="".join(f"{key}={value}\n" for key, value in fields.items()))
     rows = [
         ("Version", "1.2"),
-        ("Array UUID", spelled(array.uuid)),
+        ("Array UUID", mdadm_uuid(array.uuid)),
         ("Name", array.label),
         ("Creation Time", _moment(array.created)),
         ("Raid Level", array.level),
@@ -420,7 +420,7 @@ def _size(kib: int) -> str:
 
 
 def _moment(seconds: float) -> str:
-    return day(seconds, "%a %b %d %H:%M:%S %Y")
+    return format_time(seconds, "%a %b %d %H:%M:%S %Y")
 
 
 def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> SimulatedOutput:
@@ -429,10 +429,10 @@ def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> SimulatedOutpu
         return SimulatedOutput(text="", seconds=0.2)
     if chunk := options.get("chunk"):
         if array.work:
-            return failed(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
+            return refused(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
         if array.level != "raid0" and (array.level != "raid10" or array.layout >> 8 != 1):
-            return failed("Cannot change chunk size of this array")
+            return refused("Cannot change chunk size of this array")
         array.old_chunk, array.chunk = array.chunk, int(chunk.removesuffix("K")) * 1024
         array.begin("reshape", rack.now())
         return SimulatedOutput(text="", seconds=0.5)
-    return failed("nothing that this array can be changed in was named")
+    return refused("nothing that this array can be changed in was named")

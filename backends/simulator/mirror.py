@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from backends.model import Level
-from backends.simulator.service_demand import Demand, of_sizes, read_demand, write_demand
+from backends.simulator.service_demand import Demand, mean_demand, read_demand, write_demand
 from backends.simulator.workload_target import IoPattern, WorkloadTarget
 from backends.values import dataclass
 
@@ -31,8 +31,8 @@ class MirrorLoad:
     """Latency of one of its own requests with nothing else in flight."""
 
 
-def halves(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, MirrorLoad] | None:
-    """The load of both drives; None where the layout is no such mirror."""
+def mirror_loads(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, MirrorLoad] | None:
+    """Return the load of both drives; None where the layout is no such mirror."""
     costs = _costs(layout, work)
     if costs is None:
         return None
@@ -54,21 +54,22 @@ def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
     costs = _costs(layout, work)
     if costs is None:
         return None
-    (reads, writes), (other_reads, other_writes) = costs
-    share, rest = _read_shares(layout, work, reads, other_reads)
+    (reads, writes), (second_reads, second_writes) = costs
+    share, rest = _read_shares(layout, work, reads, second_reads)
     passed = 2.0 if layout.level is Level.RAID10 and work.sequential else 1.0  # each passes over what the other reads
-    stations = share * reads.together * passed, rest * other_reads.together * passed
-    read = Demand(stations, share * reads.alone + rest * other_reads.alone, max(stations))
-    both = writes.together, other_writes.together
-    return read, Demand(both, max(writes.alone, other_writes.alone), max(both))
+    stations = share * reads.together * passed, rest * second_reads.together * passed
+    read = Demand(stations, share * reads.alone + rest * second_reads.alone, max(stations))
+    both = writes.together, second_writes.together
+    return read, Demand(both, max(writes.alone, second_writes.alone), max(both))
 
 
 def disk_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:
     """Of a read and of a write, on drives without a cache or pool of the kernel above them."""
-    return mirror_demands(layout, work) or (
-        of_sizes(read_demand, layout, work),
-        of_sizes(write_demand, layout, work),
-    )
+    return mirror_demands(layout, work) or _demands(layout, work)
+
+
+def _demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:
+    return mean_demand(read_demand, layout, work), mean_demand(write_demand, layout, work)
 
 
 def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Demand], tuple[Demand, Demand]] | None:
@@ -76,7 +77,9 @@ def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Deman
     if layout.halves is None:
         return None
     alone = [WorkloadTarget(card=None, drive=drive, size_bytes=layout.size_bytes) for drive in layout.halves]
-    first, second = ((of_sizes(read_demand, target, work), of_sizes(write_demand, target, work)) for target in alone)
+    first, second = (
+        (mean_demand(read_demand, target, work), mean_demand(write_demand, target, work)) for target in alone
+    )
     return first, second
 
 

@@ -16,6 +16,7 @@ from backends.simulator.queueing_model import WorkloadTarget
 from backends.simulator.smartarray.cards import SmartCard, SmartVolume
 from backends.simulator.smcli import DiskSystem, HostDisk
 from backends.simulator.threeware import SimulatedThreeware, SimulatedUnit
+from backends.simulator.volume import SPANNED
 from backends.simulator.workload_target import CachedBy, CacheKind, CacheMode, Pooled
 from backends.simulator.zfs.pool import VOLUME, ZfsPool
 
@@ -30,13 +31,7 @@ _LEVELS = {
 }
 """By ssacli's and SMcli's words."""
 
-_MODES = {
-    "writethrough": CacheMode.WRITE_THROUGH,
-    "writeback": CacheMode.WRITE_BACK,
-    "writearound": CacheMode.WRITE_AROUND,
-    "passthrough": CacheMode.PASSTHROUGH,
-    "none": CacheMode.NONE,
-}
+_MODES = {mode.value.replace("-", ""): mode for mode in CacheMode}
 """By the kernel's words."""
 
 _SCANNING = 0.05
@@ -53,8 +48,8 @@ _BIG_BLOCK, _BIG_BYTES = "3", 65536
 """The performance mode of series 2 to 8 in which large blocks go past the cache, and how large they are."""
 
 
-def of_logical_drive(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
-    """A logical drive of a Smart Array or Adaptec card."""
+def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
+    """Return a logical drive of a Smart Array or Adaptec card as a target."""
     members = card.members(volume.group)
     common = WorkloadTarget(
         card=CARDS[card.model],
@@ -97,8 +92,8 @@ def of_logical_drive(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
     )
 
 
-def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> WorkloadTarget:
-    """A unit of a 3ware card."""
+def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> WorkloadTarget:
+    """Return a unit of a 3ware card as a target."""
     return WorkloadTarget(
         card=CARDS[card.model],
         drive=DRIVES[card.model_of(unit)],
@@ -115,7 +110,7 @@ def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Worklo
     )
 
 
-def of_lun(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
+def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
     """A logical drive of a disk system. Its cache holds unwritten data up to the share at which flushing begins."""
     return WorkloadTarget(
         card=CARDS[system.product],
@@ -135,21 +130,21 @@ def of_lun(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
     )
 
 
-def of_flash(card: IoMemory) -> WorkloadTarget:
-    """An ioMemory module."""
+def flash_target(card: IoMemory) -> WorkloadTarget:
+    """Return an ioMemory module as a target."""
     return WorkloadTarget(
         card=None, drive=DRIVES[card.model], written_bytes=card.written_bytes, size_bytes=card.size_bytes
     )
 
 
-def of_striped(array: MdArray, model: str, software: SoftwareType | None = None) -> WorkloadTarget:
-    """An md array of equal drives; `software`: what md takes for itself."""
+def md_target(array: MdArray, model: str, software: SoftwareType | None = None) -> WorkloadTarget:
+    """Return an md array of equal drives as a target; `software`: what md takes for itself."""
     return WorkloadTarget(
         card=None,
         drive=DRIVES[model],
         level=Level(array.level),
-        drives=len(array.members) - array.lost,
-        degraded=array.lost,
+        drives=len(array.members) - array.missing,
+        degraded=array.missing,
         strip_bytes=array.chunk or 65536,
         size_bytes=array.size_bytes,
         software=software,
@@ -158,13 +153,13 @@ def of_striped(array: MdArray, model: str, software: SoftwareType | None = None)
     )
 
 
-def of_nested(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
-    """Stripes over md arrays that are alike; `below`: the first of them."""
-    level = {Level.RAID5: Level.RAID50, Level.RAID6: Level.RAID60, Level.RAID1: Level.RAID10}.get(below.level)
-    lost = sum(array.lost for array in inner)
+def nested_md_target(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
+    """Return stripes over md arrays that are alike as a target; `below`: the first of them."""
+    level = next((outer for outer, inner_level in SPANNED.items() if inner_level is below.level), below.level)
+    lost = sum(array.missing for array in inner)
     return replace(
         below,
-        level=level or below.level,
+        level=level,
         drives=sum(len(array.members) for array in inner) - lost,
         degraded=lost,
         spans=len(inner),
@@ -174,8 +169,8 @@ def of_nested(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -
     )
 
 
-def of_cached_volume(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
-    """A logical volume with a cache, on its parts."""
+def cached_volume_target(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
+    """Return a logical volume with a cache, on its parts, as a target."""
     writes = volume.kind == "writecache"
     mode = CacheMode.WRITE_BACK if writes else _MODES[volume.kernel_mode]
     cache = CachedBy(
@@ -192,8 +187,8 @@ def of_cached_volume(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarg
     return replace(slow, size_bytes=volume.size_bytes, halves=None, cache=cache)
 
 
-def of_bcache(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
-    """A bcache device with its cache attached, on both disks."""
+def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
+    """Return a bcache device with its cache attached, on both disks, as a target."""
     share = device.number("writeback_percent") / 100 if device.number("writeback_running") else 1.0
     cache = CachedBy(
         kind=CacheKind.BCACHE,
@@ -208,8 +203,8 @@ def of_bcache(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) 
     return replace(slow, halves=None, cache=cache)
 
 
-def of_dataset(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
-    """A file or a volume of a pool; `record`: bytes of the blocks that are there."""
+def dataset_target(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
+    """Return a file or a volume of a pool as a target; `record`: bytes of the blocks that are there."""
     dataset = pool.datasets[name]
     pooled = Pooled(
         vdevs=vdevs,

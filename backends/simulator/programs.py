@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from backends.host import PromptReply
 from backends.json_text import indented
@@ -67,13 +68,18 @@ def disks_output(tool: str, args: Sequence[str], kernel: SimulatedSysfs) -> Simu
     if node is None:
         return SimulatedOutput(text="", code=2 if tool == "blkid" else 1)
     record = kernel.files.get(f"/run/udev/data/b{node.devno}", "")
-    known = dict(re.findall(r"^E:ID_(FS_TYPE|FS_LABEL_ENC|FS_UUID|PART_TABLE_TYPE)=(.*)$", record, re.MULTILINE))
-    kind = known.get("FS_TYPE") or known.get("PART_TABLE_TYPE")
+    properties = dict(re.findall(r"^E:ID_(FS_TYPE|FS_LABEL_ENC|FS_UUID|PART_TABLE_TYPE)=(.*)$", record, re.MULTILINE))
+    kind = properties.get("FS_TYPE") or properties.get("PART_TABLE_TYPE")
     if tool == "wipefs":
-        row = {"device": device, "type": kind, "label": known.get("FS_LABEL_ENC"), "uuid": known.get("FS_UUID")}
+        row = {
+            "device": device,
+            "type": kind,
+            "label": properties.get("FS_LABEL_ENC"),
+            "uuid": properties.get("FS_UUID"),
+        }
         return SimulatedOutput(text=json.dumps({"signatures": [row] if kind else []}) + "\n")
     names = {"FS_TYPE": "TYPE", "FS_LABEL_ENC": "LABEL", "FS_UUID": "UUID", "PART_TABLE_TYPE": "PTTYPE"}
-    lines = [f"DEVNAME={device}", *(f"{names[key]}={value}" for key, value in known.items())]
+    lines = [f"DEVNAME={device}", *(f"{names[key]}={value}" for key, value in properties.items())]
     return SimulatedOutput(text="\n".join(lines) + "\n") if kind else SimulatedOutput(text="", code=2)
 
 
@@ -102,15 +108,15 @@ class VendorProgram:
 
     path: str
     """Where it is installed."""
-    there: Callable[[Rack], bool]
+    installed: Callable[[Rack], object]
     """Whether it is: only where it has something to do."""
-    said: Callable[[Rack, Sequence[str]], SimulatedOutput]
+    run: Callable[[Rack, Sequence[str]], SimulatedOutput]
     """What it prints, and what it does to the rack."""
-    vendors: bool = True
+    slow: bool = True
     """Whether it asks a card or a disk system, which may take its time."""
     question: Callable[[Sequence[str]], str] = lambda args: ""
     """What it asks before it does something, and does not do it unless that is answered; "" for nothing."""
-    lonely: bool = False
+    exclusive: bool = False
     """Whether a second one gives up while the first runs."""
 
 
@@ -118,16 +124,16 @@ def program_output(
     program: VendorProgram, rack: Rack, args: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
 ) -> SimulatedOutput:
     """What it prints in the state the rack is in, and when: a change (`mutates`) takes its time in each of them."""
-    if program.lonely and "locked" in rack.states:
+    if program.exclusive and "locked" in rack.states:
         return SimulatedOutput(text=ANOTHER, code=1)
     asked = program.question(args)
     if asked and (reply is None or not reply.fits(asked)):
         return SimulatedOutput(text=asked)
-    answer = program.said(rack, args)
+    answer = program.run(rack, args)
     answer = replace(answer, text=asked + answer.text)
     if SLOW not in rack.states:
         return answer if mutates else replace(answer, seconds=min(answer.seconds, _QUICK))
-    if not program.vendors:
+    if not program.slow:
         return answer
     least, most = _SLOW
     return replace(answer, seconds=min(most, least + answer.seconds + len(answer.text) / _BYTES_A_SECOND))
@@ -136,7 +142,7 @@ def program_output(
 def _ssacli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     before = rack.smart["ssacli"]
     answer, after = ssacli.answer(before, args)
-    rack.smart["ssacli"] = _seen_by_kernel(rack, before, after)
+    rack.smart["ssacli"] = _sync_disks(rack, before, after)
     return answer
 
 
@@ -148,12 +154,12 @@ def _arcconf(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
         return arcconf.answer(tuple(late if card.number == late.number else card for card in before), args)[0]
     answer, after = arcconf.answer(before, args, old="old-tool" in rack.states)
     rack.late |= {old.number: old for old, new in zip(before, after, strict=True) if new is not old and not old.series}
-    rack.smart["arcconf"] = _seen_by_kernel(rack, before, after)
+    rack.smart["arcconf"] = _sync_disks(rack, before, after)
     return answer
 
 
-def _seen_by_kernel(rack: Rack, before: Sequence[SmartCard], after: Sequence[SmartCard]) -> tuple[SmartCard, ...]:
-    """The cards once the kernel has disks for logical drives that were made, and none for those that were deleted."""
+def _sync_disks(rack: Rack, before: Sequence[SmartCard], after: Sequence[SmartCard]) -> tuple[SmartCard, ...]:
+    """Return the cards once the kernel has disks for new logical drives, and none for deleted ones."""
     gone = {volume.device for card in before for volume in card.volumes}
     for device in gone - {volume.device for card in after for volume in card.volumes}:
         rack.forget_disk((device or "").removeprefix("/dev/"))
@@ -174,7 +180,7 @@ def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
 def _tw_cli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """The kernel has a disk for a unit as soon as it was made, and none once it was deleted."""
     before = {unit.device for _, unit in rack.units()}
-    answer = tw_cli.said(rack.threeware, args, rack.now())
+    answer = tw_cli.answer(rack.threeware, args, rack.now())
     for device in before - {unit.device for _, unit in rack.units()}:
         rack.forget_disk(device or "")
     for card in rack.threeware:
@@ -187,29 +193,27 @@ def _tw_cli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 def _smcli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     named = [system for system in rack.systems if system.name in args]
-    return (named or rack.systems)[0].said(args, rack.now())
+    return (named or rack.systems)[0].answer(args, rack.now())
 
 
-def _io_memory(name: str, rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    numbered = [memory for memory in rack.flash if any(word.endswith(f"/{memory.control}") for word in args)]
-    return (numbered or rack.flash)[0].said(name, args)
-
-
-def _cards(rack: Rack) -> bool:
-    return bool(rack.cards)
+def _fusionio(name: str, rack: Rack, args: Sequence[str]) -> SimulatedOutput:
+    numbered = [module for module in rack.flash if any(word.endswith(f"/{module.control}") for word in args)]
+    return (numbered or rack.flash)[0].answer(name, args)
 
 
 PROGRAMS: Mapping[str, VendorProgram] = {
-    "storcli64": VendorProgram(path="/opt/MegaRAID/storcli/storcli64", there=_cards, said=storcli.answer),
-    "MegaCli64": VendorProgram(path="/opt/MegaRAID/MegaCli/MegaCli64", there=_cards, said=megacli.answer),
-    "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, said=mdadm_output, vendors=False),
-    "zpool": VendorProgram(
-        path="/usr/sbin/zpool", there=lambda rack: bool(rack.pools), said=zpool_output, vendors=False
+    "storcli64": VendorProgram(
+        path="/opt/MegaRAID/storcli/storcli64", installed=attrgetter("cards"), run=storcli.answer
     ),
-    "zfs": VendorProgram(path="/usr/sbin/zfs", there=lambda rack: bool(rack.pools), said=zfs_output, vendors=False),
+    "MegaCli64": VendorProgram(
+        path="/opt/MegaRAID/MegaCli/MegaCli64", installed=attrgetter("cards"), run=megacli.answer
+    ),
+    "mdadm": VendorProgram(path="/usr/sbin/mdadm", installed=lambda rack: True, run=mdadm_output, slow=False),
+    "zpool": VendorProgram(path="/usr/sbin/zpool", installed=attrgetter("pools"), run=zpool_output, slow=False),
+    "zfs": VendorProgram(path="/usr/sbin/zfs", installed=attrgetter("pools"), run=zfs_output, slow=False),
     **{
-        name: VendorProgram(path=f"/usr/sbin/{name}", there=lambda rack: bool(rack.lvm), said=said, vendors=False)
-        for name, said in {
+        name: VendorProgram(path=f"/usr/sbin/{name}", installed=attrgetter("lvm"), run=run, slow=False)
+        for name, run in {
             "lvs": lvs_output,
             "pvs": pvs_output,
             "lvcreate": lvcreate_output,
@@ -221,20 +225,15 @@ PROGRAMS: Mapping[str, VendorProgram] = {
         }.items()
     },
     "ssacli": VendorProgram(
-        path="/usr/sbin/ssacli", there=lambda rack: "ssacli" in rack.smart, said=_ssacli, lonely=True
+        path="/usr/sbin/ssacli", installed=lambda rack: "ssacli" in rack.smart, run=_ssacli, exclusive=True
     ),
-    "arcconf": VendorProgram(path="/usr/Arcconf/arcconf", there=lambda rack: "arcconf" in rack.smart, said=_arcconf),
+    "arcconf": VendorProgram(path="/usr/Arcconf/arcconf", installed=lambda rack: "arcconf" in rack.smart, run=_arcconf),
     "tw_cli": VendorProgram(
-        path="/opt/3ware/CLI/tw_cli",
-        there=lambda rack: bool(rack.threeware),
-        said=_tw_cli,
-        question=tw_cli.question,
+        path="/opt/3ware/CLI/tw_cli", installed=attrgetter("threeware"), run=_tw_cli, question=tw_cli.question
     ),
-    "SMcli": VendorProgram(path="/opt/IBM_DS/client/SMcli", there=lambda rack: bool(rack.systems), said=_smcli),
+    "SMcli": VendorProgram(path="/opt/IBM_DS/client/SMcli", installed=attrgetter("systems"), run=_smcli),
     **{
-        name: VendorProgram(
-            path=f"/usr/bin/{name}", there=lambda rack: bool(rack.flash), said=partial(_io_memory, name)
-        )
+        name: VendorProgram(path=f"/usr/bin/{name}", installed=attrgetter("flash"), run=partial(_fusionio, name))
         for name in ("fio-status", "fio-detach", "fio-format", "fio-attach")
     },
 }

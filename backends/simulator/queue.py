@@ -6,6 +6,7 @@ import re
 
 from backends.errors import ToolFailedError
 from backends.simulator.rack import Rack
+from backends.simulator.tool_output import invalid_argument
 
 _NUMBERS = {
     "read_ahead_kb": (0, 1 << 32),
@@ -71,7 +72,7 @@ def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str],
         _schedule(own, text, now, tags)
     elif key == "write_cache":
         if text not in ("write back", "write through"):
-            raise _invalid(text)
+            raise invalid_argument(text)
         own[key] = text
         _reset_read_ahead(own, now)
     elif key in _NUMBERS:
@@ -85,7 +86,7 @@ def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str],
 def write_depth(rack: Rack, name: str, text: str, most: int) -> None:
     """Set a disk's `device/queue_depth`; its host takes so many at `most`. Raises ToolFailedError as refused."""
     if not re.fullmatch(r"\d{1,9}", text) or not 1 <= int(text) <= most:
-        raise _invalid(text)
+        raise invalid_argument(text)
     rack.queues.setdefault(name, {})[DEPTH] = str(int(text))
 
 
@@ -96,7 +97,7 @@ def write_cache_type(rack: Rack, name: str, text: str, now: dict[str, str]) -> N
     """
     kind = text.removeprefix("temporary ")
     if kind not in ("write back", "write through"):
-        raise _invalid(text)
+        raise invalid_argument(text)
     own = rack.queues.setdefault(name, {})
     own["write_cache"] = kind
     _reset_read_ahead(own, now)
@@ -107,7 +108,7 @@ def write_cache_type(rack: Rack, name: str, text: str, now: dict[str, str]) -> N
 def _schedule(own: dict[str, str], text: str, now: dict[str, str], tags: int | None) -> None:
     names = re.sub(r"[][]", "", now["scheduler"]).split()
     if text not in names:
-        raise _invalid(text)
+        raise invalid_argument(text)
     changed = f"[{text}]" not in now["scheduler"]
     own["scheduler"] = " ".join(f"[{name}]" if name == text else name for name in names)
     if changed and tags is not None:  # the kernel sizes the queue anew for each scheduler
@@ -127,21 +128,17 @@ def _reset_read_ahead(own: dict[str, str], now: dict[str, str]) -> None:
 def _number(key: str, text: str, now: dict[str, str], tags: int | None) -> str:
     low, high = _NUMBERS[key]
     if not re.fullmatch(r"-?\d{1,12}", text) or not low <= int(text) <= high:
-        raise _invalid(text)
+        raise invalid_argument(text)
     value = int(text)
     if key == "read_ahead_kb":
         value = value // _PAGE_KB * _PAGE_KB  # kept in pages (block/blk-sysfs.c, queue_ra_store)
     # Older kernels refuse it; Linux 6.18 takes the hardware's limit without a word.
     if key == "max_sectors_kb" and value > int(now["max_hw_sectors_kb"]):
-        raise _invalid(text)
+        raise invalid_argument(text)
     if key == "nr_requests":
         if tags is None or value > (tags if "[none]" in now["scheduler"] else _SCHEDULED):
-            raise _invalid(text)
+            raise invalid_argument(text)
         value = max(value, 4)
     if key == "wbt_lat_usec" and value == -1:
         value = 75000 if now["rotational"] == "1" else 2000
     return str(value)
-
-
-def _invalid(text: str) -> ToolFailedError:
-    return ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")

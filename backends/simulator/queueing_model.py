@@ -10,15 +10,15 @@ import math
 from dataclasses import replace
 
 from backends.model import Media
-from backends.simulator.cache_model import cached_demands, cached_ways
+from backends.simulator.cache_model import cache_hit_paths, cached_demands
 from backends.simulator.calibration import CORES, DRIVER_IOPS, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
 from backends.simulator.mirror import disk_demands
 from backends.simulator.service_demand import Demand
 from backends.simulator.workload_target import CacheHitPath, CacheKind, CacheMode, IoPattern, WorkloadTarget
-from backends.simulator.zfs_model import log_us, pool_demands, pool_ways
+from backends.simulator.zfs_model import log_us, pool_demands, pool_hit_paths
 from backends.values import dataclass
 
-__all__ = ["Direction", "IoPattern", "PredictedPerformance", "WorkloadTarget", "expect"]
+__all__ = ["Direction", "IoPattern", "PredictedPerformance", "WorkloadTarget", "predict"]
 
 _READ_KNEE = 1.0
 _WRITE_KNEE = 4.0
@@ -62,8 +62,8 @@ class Direction:
     """Mean latency of those; `mean_us` is that of all."""
 
     @property
-    def ways(self) -> tuple[RequestClass, ...]:
-        """The kinds of requests that there are: one, or those that a cache answers and the others."""
+    def request_classes(self) -> tuple[RequestClass, ...]:
+        """The kinds of requests: one, or those that a cache answers and the others."""
         part = self.fast_share
         if part <= 0:
             return (RequestClass(share=1.0, mean_us=self.mean_us, spread=self.spread, tail=self.tail),)
@@ -97,8 +97,8 @@ class PredictedPerformance:
         return (self.read.iops if self.read else 0.0) + (self.write.iops if self.write else 0.0)
 
 
-def expect(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
-    """Throughput and latency of a workload on an array."""
+def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
+    """Return throughput and latency of a workload on an array."""
     reads, writes = cached_demands(layout, work) or pool_demands(layout, work) or disk_demands(layout, work)
     share = work.read_share
     both = reads.mixed(writes, share)
@@ -121,17 +121,20 @@ def expect(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     # What comes at random meets queues of any length; with a fixed number in flight they are all about as long.
     uneven = waiting / mean if work.at_random and iops == work.rate_iops else 0.0
     squeeze = min(1.0, mean / both.alone)
-    ways = cached_ways(layout, work) or pool_ways(layout, work)
+    request_classes = cache_hit_paths(layout, work) or pool_hit_paths(layout, work)
     where = max(range(len(both.stations)), key=both.stations.__getitem__)
     # One waits where there is something to wait for: what a cache answers does not wait for the disks behind it.
-    weights = [demand.stations[where] / both.stations[where] if ways else 1.0 for demand in (reads, writes)]
+    weights = [demand.stations[where] / both.stations[where] if request_classes else 1.0 for demand in (reads, writes)]
     reading, writing = (
         (demand.alone * squeeze, waiting * weight) for demand, weight in zip((reads, writes), weights, strict=True)
     )
     red = _direction(layout, iops * share, sum(reading), True, share, uneven)
     written = _direction(layout, iops * (1 - share), sum(writing), False, share, uneven)
-    if ways:
-        red, written = _apart(red, ways[0], where, reading[1]), _apart(written, ways[1], where, writing[1])
+    if request_classes:
+        red, written = (
+            _with_cache_hits(red, request_classes[0], where, reading[1]),
+            _with_cache_hits(written, request_classes[1], where, writing[1]),
+        )
     return PredictedPerformance(
         read=red,
         write=None if written is None else replace(written, burst=burst),
@@ -142,8 +145,8 @@ def expect(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     )
 
 
-def _apart(direction: Direction | None, way: CacheHitPath, where: int, waiting: float) -> Direction | None:
-    """With what a cache answers told apart. `where`: the station that `waiting` is for."""
+def _with_cache_hits(direction: Direction | None, way: CacheHitPath, where: int, waiting: float) -> Direction | None:
+    """Return the direction with the requests that a cache answers apart. `where`: the station that `waiting` is for."""
     if direction is None or way.share <= 0:
         return direction
     mine = waiting / way.share if where == way.station else 0.0
@@ -223,12 +226,12 @@ def _direction(
     """`uneven`: the share of the latency that is waiting in a queue of random length, which scatters by its mean."""
     if iops <= 0:
         return None
-    direction = _served(layout, iops, mean_us, read, share)
+    direction = _steady_direction(layout, iops, mean_us, read, share)
     return replace(direction, spread=math.hypot(direction.spread * (1 - uneven), uneven))
 
 
-def _served(layout: WorkloadTarget, iops: float, mean_us: float, read: bool, share: float) -> Direction:
-    """With queues that are all as long."""
+def _steady_direction(layout: WorkloadTarget, iops: float, mean_us: float, read: bool, share: float) -> Direction:
+    """Return the direction with queues of equal length."""
     mix = 1.0 if share in (0.0, 1.0) else 1.35
     if layout.drive.media is Media.HDD:
         return Direction(iops=iops, mean_us=mean_us, spread=0.55 * mix, tail=4.0)

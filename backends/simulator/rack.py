@@ -14,7 +14,7 @@ from backends.simulator.calibration import DRIVES, SOFTWARE, DriveType
 from backends.simulator.controller import SimulatedCard
 from backends.simulator.disk import MultipathDisk
 from backends.simulator.fusionio import IoMemory
-from backends.simulator.hung_disk import slowed
+from backends.simulator.hung_disk import slow_down
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
 from backends.simulator.md_array import SAFE_MODE_MS, MdArray
 from backends.simulator.queueing_model import WorkloadTarget
@@ -85,7 +85,7 @@ class Rack:
     made: int = 0
     """Volumes made so far; a new disk under an old name has a new sequence number."""
     states: list[str] = field(default_factory=list)
-    """What it is made to suffer from: see `machines.STATES`."""
+    """What it is made to suffer from: see `profiles.STATES`."""
     late: dict[str, SmartCard] = field(default_factory=dict)
     """Cards that arcconf shows once more as they were before a change, by number."""
     clock: Clock = time.time
@@ -110,16 +110,16 @@ class Rack:
             volume.settle(now)
             another = another or volume.work != doing
             if not volume.flush_to:
-                self._rest(volume.device, volume.counts)
+                self._write_out_idle(volume.device, volume.counts)
         for name in self.bcache:
-            self._rest(name, self.cache_counts(name))
+            self._write_out_idle(name, self.cache_counts(name))
         return another
 
-    def _rest(self, name: str, counts: CacheCounts) -> None:
-        """A cache by itself: what it writes out while no job runs on it."""
+    def _write_out_idle(self, name: str, counts: CacheCounts) -> None:
+        """Let a cache write out what is dirty while no job runs on it."""
         layout = self.layout(name) if counts.dirty_bytes > 0 else None
         if layout is not None and layout.cache is not None:
-            counts.rest(layout.cache, layout.size_bytes, self.now())
+            counts.write_out_idle(layout.cache, layout.size_bytes, self.now())
 
     def logical_volumes(self) -> Iterator[LvmVolume]:
         """Every volume of LVM."""
@@ -152,8 +152,8 @@ class Rack:
         for card in self.threeware:
             yield from ((card, unit) for unit in card.units if unit.device is not None)
 
-    def on_device(self, name: str) -> tuple[SimulatedCard, Volume] | None:
-        """The volume behind a kernel name such as `sdb`."""
+    def volume_at(self, name: str) -> tuple[SimulatedCard, Volume] | None:
+        """Return the volume behind a kernel name such as `sdb`."""
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
 
     def contents(self) -> Iterator[tuple[str, Content]]:
@@ -202,9 +202,9 @@ class Rack:
 
     def arc_counts(self) -> CacheCounts:
         """What the ARC holds and has counted, of all that lies on pools."""
-        each = [counts for name, counts in self.caches.items() if self.dataset(name) is not None]
+        pool_counts = [counts for name, counts in self.caches.items() if self.dataset(name) is not None]
         keys = ("held_bytes", "read_hits", "read_misses", "write_misses")
-        return CacheCounts(**{key: sum(getattr(cache_counts, key) for cache_counts in each) for key in keys})
+        return CacheCounts(**{key: sum(getattr(counts, key) for counts in pool_counts) for key in keys})
 
     def dataset(self, name: str) -> tuple[ZfsPool, Dataset] | None:
         """A dataset by its name, a volume by its kernel name too, with its pool."""
@@ -227,14 +227,14 @@ class Rack:
     def overwrite(self, name: str) -> None:
         """What lay on a raw device is gone with the first write."""
         self.forget_superblock(name)
-        pair = self.on_device(name)
+        pair = self.volume_at(name)
         if pair is not None:
             pair[1].content = None
         self.lying.pop(name, None)
         for _, unit in self.units():
             unit.content = None if unit.device == name else unit.content
         for tool, cards in self.smart.items():
-            self.smart[tool] = tuple(card.emptied(f"/dev/{name}") for card in cards)
+            self.smart[tool] = tuple(card.without_content(f"/dev/{name}") for card in cards)
 
     def forget_disk(self, name: str) -> None:
         """A disk is no longer there: neither what was set on it nor what was counted of it is the next one's."""
@@ -251,45 +251,45 @@ class Rack:
 
     def layout(self, name: str, path: str = "") -> WorkloadTarget | None:
         """What the load model needs to know of a device; None if there is none of that name. `path`: a file on it."""
-        pair = self.on_device(name)
+        pair = self.volume_at(name)
         if pair is not None:
             card, volume = pair
             return card.layout(volume, self.now())
         for smart, drive in self.logical_drives():
             if drive.device == f"/dev/{name}":
-                return performance.of_logical_drive(smart, drive)
+                return performance.logical_drive_target(smart, drive)
         for threeware, unit in self.units():
             if unit.device == name:
-                return performance.of_unit(threeware, unit, self.now())
+                return performance.unit_target(threeware, unit, self.now())
         for disk in self.pathed:
             if name in (disk.device, *disk.paths):
-                return self._pathed(disk)
+                return self._multipath_target(disk)
         for module in self.flash:
             if module.attached and module.volume == name:
-                return performance.of_flash(module)
+                return performance.flash_target(module)
         if name in self.md:
-            return self._array(self.md[name])
+            return self._md_target(self.md[name])
         if (there := self.dataset(name)) is not None:
-            return self._on_pool(*there, self.records.get(path))
+            return self._pool_target(*there, self.records.get(path))
         if (logical := self.logical_volume(name)) is not None:
-            return self._on_group(logical)
+            return self._volume_target(logical)
         if name in self.bcache:
-            return self._on_bcache(name)
+            return self._bcache_target(name)
         own = self.drive(name)
         if own is None:
             return None
-        own = slowed(self, name, own)
+        own = slow_down(self, name, own)
         through = self.queues.get(name, {}).get("cache_type") == "write through"
         return WorkloadTarget(
             card=None, drive=own, drive_cache="off" if through else "default", size_bytes=own.size_bytes
         )
 
-    def _pathed(self, disk: MultipathDisk) -> WorkloadTarget | None:
-        """A disk behind several ports: a logical drive of a disk system, or a drive."""
+    def _multipath_target(self, disk: MultipathDisk) -> WorkloadTarget | None:
+        """Return a disk behind several ports: a logical drive of a disk system, or a drive."""
         for system in self.systems:
             for volume in system.volumes:
                 if volume.wwn == disk.wwn:
-                    return performance.of_lun(system, volume)
+                    return performance.lun_target(system, volume)
         own = DRIVES.get(disk.model)
         return None if own is None else WorkloadTarget(card=None, drive=own, size_bytes=own.size_bytes)
 
@@ -304,23 +304,23 @@ class Rack:
         model = self.nvme.get(name) or self.sata.get(name)
         return None if model is None else DRIVES[model]
 
-    def _array(self, array: MdArray) -> WorkloadTarget | None:
+    def _md_target(self, array: MdArray) -> WorkloadTarget | None:
         """An array of the kernel's: of equal drives, or two copies on drives that need not be alike.
 
         Stripes over arrays with parity are one of two layers.
         """
         inner = [self.md[member.name] for member in array.members if member.name in self.md]
         if inner and len(inner) == len(array.members):
-            below = self._array(inner[0])
-            return None if below is None else performance.of_nested(array, inner, below)
+            below = self._md_target(inner[0])
+            return None if below is None else performance.nested_md_target(array, inner, below)
         drives = [drive for member in array.members if (drive := self.drive(member.name)) is not None]
         if not drives or len(drives) != len(array.members):
             return None
         alike = len({drive.model for drive in drives}) == 1
         striped = array.level == "raid10" and array.arrangement != "near" and alike
         if striped or len(drives) != 2 or array.level not in ("raid1", "raid10"):
-            return performance.of_striped(array, drives[0].model, SOFTWARE.get(self.name))
-        spared = array.flagged("write_mostly") if array.level == "raid1" else set[str]()
+            return performance.md_target(array, drives[0].model, SOFTWARE.get(self.name))
+        spared = array.members_flagged("write_mostly") if array.level == "raid1" else set[str]()
         kept = [member.name not in spared for member in array.members]
         return WorkloadTarget(
             card=None,
@@ -332,24 +332,24 @@ class Rack:
             size_bytes=array.size_bytes,
         )
 
-    def _on_group(self, volume: LvmVolume) -> WorkloadTarget | None:
-        """A logical volume: its first physical volume, and the one that caches that."""
+    def _volume_target(self, volume: LvmVolume) -> WorkloadTarget | None:
+        """Return a logical volume: its first physical volume, and the one that caches that."""
         slow = self.layout(volume.places[0])
         fast = self.layout(volume.fast_place) if volume.fast_place else None
         if slow is None or fast is None:
             return None if slow is None else replace(slow, size_bytes=volume.size_bytes)
-        return volume.counts.within(performance.of_cached_volume(volume, slow, fast))
+        return volume.counts.applied_to(performance.cached_volume_target(volume, slow, fast))
 
-    def _on_bcache(self, name: str) -> WorkloadTarget | None:
-        """A bcache device: its disk, and its cache while there is one."""
+    def _bcache_target(self, name: str) -> WorkloadTarget | None:
+        """Return a bcache device: its disk, and its cache while there is one."""
         device = self.bcache[name]
         slow, fast = self.layout(device.backing), self.layout(device.cache)
         if slow is None or fast is None or not device.attached:
             return slow
-        return self.cache_counts(name).within(performance.of_bcache(device, slow, fast))
+        return self.cache_counts(name).applied_to(performance.bcache_target(device, slow, fast))
 
-    def _on_pool(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> WorkloadTarget | None:
-        """A filesystem or a volume, on the mirrors of its pool."""
+    def _pool_target(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> WorkloadTarget | None:
+        """Return a filesystem or a volume, on the mirrors of its pool."""
         drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
         if not drives:
             return None
@@ -361,10 +361,10 @@ class Rack:
             halves=(drives[0], drives[1]) if len(drives) == 2 else None,
             size_bytes=pool.size_bytes,
         )
-        name = next(key for key, one in pool.datasets.items() if one is dataset)
+        name = next(key for key, candidate in pool.datasets.items() if candidate is dataset)
         most = 0 if self.zfs is None else self.zfs.c_max
-        layout = performance.of_dataset(pool, name, vdevs, record or pool.record_bytes(name), most)
-        return self.cache_counts(dataset.node or name).within(layout)
+        layout = performance.dataset_target(pool, name, vdevs, record or pool.record_bytes(name), most)
+        return self.cache_counts(dataset.node or name).applied_to(layout)
 
     def restart(self, *, without: str | None = None) -> None:
         """Reboot: keys that waited for it are active, kernel settings are lost. `without`: an option to forget."""

@@ -60,9 +60,11 @@ class Demand:
         return math.pow(math.fsum(math.pow(part, _STATIONS) for part in self.stations), 1 / _STATIONS)
 
 
-def of_sizes(of: Callable[[WorkloadTarget, IoPattern, int], Demand], layout: WorkloadTarget, work: IoPattern) -> Demand:
+def mean_demand(
+    demand: Callable[[WorkloadTarget, IoPattern, int], Demand], layout: WorkloadTarget, work: IoPattern
+) -> Demand:
     """The mean demand over the mix of block sizes."""
-    rows = [(of(layout, work, size), share) for size, share in work.sizes]
+    rows = [(demand(layout, work, size), share) for size, share in work.sizes]
     return Demand(
         tuple(
             math.fsum(part * share for part, (_, share) in zip(station, rows, strict=True))
@@ -82,14 +84,14 @@ def _op(layout: WorkloadTarget, work: IoPattern, size: float, *, read: bool) -> 
         slower = {"off": drive.no_cache, "on": drive.cache}.get(layout.drive_cache, 1.0)
     if work.sequential:
         return size / speed * slower
-    base *= _way(layout, work)
+    base *= _seek_share(layout, work)
     if work.alignment % PAGE and drive.media is Media.SSD:
         # Flash pages that are touched in part: one more to read, and to write they are read first.
         base *= 1.3 if read else 2.2
     return (base + max(0.0, size - PAGE) / speed) * slower
 
 
-def _way(layout: WorkloadTarget, work: IoPattern) -> float:
+def _seek_share(layout: WorkloadTarget, work: IoPattern) -> float:
     """Time of a random operation as a share of one on the whole device: in a small region heads have a short way."""
     if not work.region_bytes or not layout.size_bytes:
         return 1.0
@@ -181,12 +183,12 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     spread = layout.drives * (card.mirror_gain if mirrored and card is not None else 1.0)
     drives = op * parts / spread / (1 - layout.rebuild_share) / _copies_read(layout, work)
     if layout.degraded:
-        drives *= 1 + _lost(layout)
-    alone = drive.read_alone_us * _way(layout, work) + (fetched - PAGE) / drive.read_mbps / max(1.0, parts)
+        drives *= 1 + _degraded_work(layout)
+    alone = drive.read_alone_us * _seek_share(layout, work) + (fetched - PAGE) / drive.read_mbps / max(1.0, parts)
     if streaming:
         alone = 25.0 + size / drive.read_mbps / max(1, layout.drives)
     if layout.software is not None:
-        return _through_md(layout, work, size, Demand((0.0, drives, 0.0), max(alone, 5.0), drives), read=True)
+        return _with_md(layout, work, size, Demand((0.0, drives, 0.0), max(alone, 5.0), drives), read=True)
     if card is None:
         fresh = _unwritten(layout, work)
         kept = 1 - fresh
@@ -211,8 +213,8 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     return Demand((time, drives, size / card.read_mbps), max(alone, 5.0) + card.alone_us, drives)
 
 
-def _lost(layout: WorkloadTarget) -> float:
-    """Work added by reading what a missing drive held from all others."""
+def _degraded_work(layout: WorkloadTarget) -> float:
+    """Return the work added by reading the data of a missing drive from all others."""
     if layout.level in (Level.RAID1, Level.RAID10):
         return 1 / max(1, layout.drives)
     return max(0, layout.drives - 1) / (layout.drives + layout.degraded)
@@ -230,12 +232,12 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     copies = layout.copies or (2 if layout.level in (Level.RAID1, Level.RAID10) else 1)
     operations = float(copies)
     busy = op * parts * copies / _copies_written(layout)
-    alone = drive.write_alone_us * _way(layout, work) + (size - PAGE) / drive.write_mbps / max(1.0, parts)
+    alone = drive.write_alone_us * _seek_share(layout, work) + (size - PAGE) / drive.write_mbps / max(1.0, parts)
     if parity:
         width = (layout.drives + layout.degraded) / layout.spans
         moved, lying = _by_lines(layout, work, size) if layout.write_back else (size, work)
         fetch, put = (_op(layout, lying, moved / parts, read=read) for read in (True, False))
-        efficiency = card.parity_efficiency if card is not None and not _fast(layout) else 1.0
+        efficiency = card.parity_efficiency if card is not None and not _takes_fast_path(layout) else 1.0
         if layout.software is not None:
             efficiency = layout.software.again
         # Read-modify-write: old data and old parity are read, both are written.
@@ -247,9 +249,9 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
         alone += drive.read_alone_us * (1 - full)
     drives = busy / layout.drives / (1 - layout.rebuild_share)
     if layout.degraded:
-        drives *= 1 + _lost(layout) / 2
+        drives *= 1 + _degraded_work(layout) / 2
     if layout.software is not None:
-        return _through_md(layout, work, size, Demand((0.0, drives, 0.0), max(alone, 5.0), drives), read=False)
+        return _with_md(layout, work, size, Demand((0.0, drives, 0.0), max(alone, 5.0), drives), read=False)
     if card is None:
         link = 0.0 if work.sequential else size / drive.write_mbps / layout.drives
         return Demand((0.0, drives, link), max(alone, 5.0), drives)
@@ -270,7 +272,7 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     return Demand((taken, drives, link), card.write_back_alone_us + size / card.write_mbps, drives)
 
 
-def _through_md(layout: WorkloadTarget, work: IoPattern, size: int, demand: Demand, *, read: bool) -> Demand:
+def _with_md(layout: WorkloadTarget, work: IoPattern, size: int, demand: Demand, *, read: bool) -> Demand:
     """Return it with the processor time of md, and what is left of the drives where all of them stream at once."""
     software, parity = layout.software, PARITY.get(layout.level, 0)
     assert software is not None
@@ -299,10 +301,10 @@ def parity_operations(layout: WorkloadTarget, work: IoPattern) -> tuple[float, f
     parity, width = PARITY[layout.level], (layout.drives + layout.degraded) / layout.spans
     full = math.fsum(_full_stripes(layout, work, size) * share for size, share in work.sizes)
     again = (1 + parity) * (1 - full)
-    return 1 + layout.degraded * _lost(layout), again, again + full * width / max(1.0, width - parity)
+    return 1 + layout.degraded * _degraded_work(layout), again, again + full * width / max(1.0, width - parity)
 
 
-def _fast(layout: WorkloadTarget) -> bool:
+def _takes_fast_path(layout: WorkloadTarget) -> bool:
     """Whether writes take the fast path: the I/O policy is about reads and does not matter here."""
     return layout.fastpath and not layout.write_back and not layout.read_ahead
 

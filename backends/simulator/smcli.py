@@ -118,7 +118,7 @@ class DiskSystem:
         kept = self.battery == "Optimal" or disk.without_battery
         return disk.write_cache and kept and (not disk.mirroring or self.second == "Online")
 
-    def said(self, args: Sequence[str], now: float | None = None) -> SimulatedOutput:
+    def answer(self, args: Sequence[str], now: float | None = None) -> SimulatedOutput:
         """What SMcli prints, and what it does to the disk system. Without a time nothing takes any."""
         match list(args):
             case ["-d"]:
@@ -161,11 +161,11 @@ class DiskSystem:
         return ""
 
     def _set_volumes(self, names: list[str], word: str, value: str, now: float | None) -> str:
-        known = {volume.name: volume for volume in self.volumes}
+        by_name = {volume.name: volume for volume in self.volumes}
         if len(names) > _MOST:
             return f"A command may name {_MOST} logical drives at most."
         for name in names:
-            disk = known.get(name)
+            disk = by_name.get(name)
             why_not = f"No logical drive {name}." if disk is None else self._set_volume(disk, word, value, now)
             if why_not:
                 return why_not
@@ -194,7 +194,7 @@ class DiskSystem:
         return ""
 
     def _profile(self) -> str:
-        parts = (
+        sections = (
             f"PROFILE FOR STORAGE SUBSYSTEM: {self.name} (6/22/10 3:12:55 PM)\n",
             self._summary(),
             _section("CONTROLLERS", f"   Number of controllers: 2\n{self._controller('A')}{self._controller('B')}"),
@@ -203,7 +203,7 @@ class DiskSystem:
             _section("DRIVES", self._drives()),
             _section("ENCLOSURES", self._enclosures()),
         )
-        return "\n".join(parts)
+        return "\n".join(sections)
 
     def _summary(self) -> str:
         return _section(

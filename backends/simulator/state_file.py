@@ -9,123 +9,58 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, is_dataclass, replace
+from enum import Enum
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from backends.errors import InvalidValueError, StorageError
 from backends.formats import FORMATS, FileFormat, require_known
 from backends.json_text import indented
-from backends.model import Level
 from backends.output_file import replace_file
-from backends.simulator.bcache import BcacheDevice
-from backends.simulator.caches import CacheCounts
-from backends.simulator.controller import Battery, SimulatedCard
-from backends.simulator.disk import MultipathDisk, SimulatedDrive
-from backends.simulator.fusionio import IoMemory
-from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
-from backends.simulator.md_array import MdArray, MdMember
 from backends.simulator.profiles.lsi import demo_rack
 from backends.simulator.rack import Rack
-from backends.simulator.smartarray.cards import SmartBay, SmartCard, SmartVolume
-from backends.simulator.smcli import DiskSystem, HostDisk
-from backends.simulator.threeware import SimulatedPort, SimulatedThreeware, SimulatedUnit
-from backends.simulator.volume import Content, Volume
-from backends.simulator.zfs.module import ZfsModule
-from backends.simulator.zfs.pool import Dataset, ZfsPool
 from backends.version import program_version
 
 
-def dumped(rack: Rack) -> dict[str, Any]:
-    """The rack as JSON."""
+def rack_data(rack: Rack) -> dict[str, Any]:
+    """Return the rack as JSON."""
     data = asdict(replace(rack, clock=time.time))  # a clock of its own would be copied with all that it hangs from
     del data["clock"]
     return {"format": FORMATS[FileFormat.RACK], "program": program_version(), **data}
 
 
-def loaded(data: dict[str, Any]) -> Rack:
-    """Return the rack out of what `dumped` gave. Raises InvalidValueError, NewerError."""
+def rack_from_data(data: dict[str, Any]) -> Rack:
+    """Return the rack out of what `rack_data` gave. Raises InvalidValueError, NewerError."""
     try:
         require_known(FileFormat.RACK, data["format"], data.get("program"), "The simulated rack")
-        rest = {key: value for key, value in data.items() if key not in ("format", "program", *_MADE)}
-        return Rack(**{key: make(data[key]) for key, make in _MADE.items() if key in data}, **rest)
+        rack: Rack = _read_value(Rack, {key: value for key, value in data.items() if key not in ("format", "program")})
+        for card in rack.cards:
+            card.type  # noqa: B018  (a model that is not known is no rack)
+        return rack
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidValueError("That is no simulated rack.", evidence=f"{type(error).__name__}: {error}") from error
 
 
-def _card(row: dict[str, Any]) -> SimulatedCard:
-    battery = Battery(**row["battery"]) if row["battery"] is not None else None
-    row = row | {key: tuple(row[key]) for key in ("seen_by", "options", "pending")}
-    disks = [SimulatedDrive(**disk) for disk in row["disks"]]
-    card = SimulatedCard(
-        **(row | {"battery": battery, "disks": disks, "volumes": [_volume(item) for item in row["volumes"]]})
-    )
-    card.type  # noqa: B018  (a model that is not known is no rack)
-    return card
+@lru_cache
+def _types_of(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
-def _array(row: dict[str, Any]) -> MdArray:
-    return MdArray(**(row | {"members": [MdMember(**member) for member in row["members"]]}))
-
-
-def _group(row: dict[str, Any]) -> LvmGroup:
-    volumes = [LvmVolume(**(item | {"counts": CacheCounts(**item["counts"])})) for item in row["volumes"]]
-    return LvmGroup(**(row | {"volumes": volumes}))
-
-
-def _smart(row: dict[str, Any]) -> SmartCard:
-    volumes = (SmartVolume(**(item | {"content": _content(item["content"])})) for item in row["volumes"])
-    return SmartCard(**(row | {"bays": tuple(SmartBay(**bay) for bay in row["bays"]), "volumes": tuple(volumes)}))
-
-
-def _threeware(row: dict[str, Any]) -> SimulatedThreeware:
-    units = [
-        SimulatedUnit(**(item | {"ports": tuple(item["ports"]), "content": _content(item["content"])}))
-        for item in row["units"]
-    ]
-    return SimulatedThreeware(**(row | {"ports": [SimulatedPort(**item) for item in row["ports"]], "units": units}))
-
-
-def _system(row: dict[str, Any]) -> DiskSystem:
-    blocks, volumes = tuple(row["blocks"]), [HostDisk(**item) for item in row["volumes"]]
-    return DiskSystem(**(row | {"blocks": blocks, "volumes": volumes}))
-
-
-def _pathed(row: dict[str, Any]) -> MultipathDisk:
-    return MultipathDisk(**(row | {key: tuple(row[key]) for key in ("paths", "hosts", "pci")}))
-
-
-def _pool(row: dict[str, Any]) -> ZfsPool:
-    return ZfsPool(**(row | {"datasets": {name: Dataset(**item) for name, item in row["datasets"].items()}}))
-
-
-def _content(row: dict[str, Any] | None) -> Content | None:
-    return None if row is None else Content(**row)
-
-
-def _volume(row: dict[str, Any]) -> Volume:
-    made = {"content": _content(row["content"]), "level": Level(row["level"]), "places": tuple(row["places"])}
-    return Volume(**(row | made))
-
-
-_MADE: Mapping[str, Callable[[Any], Any]] = {
-    "cards": lambda rows: [_card(row) for row in rows],
-    "smart": lambda tools: {tool: tuple(map(_smart, rows)) for tool, rows in tools.items()},
-    "threeware": lambda rows: [_threeware(row) for row in rows],
-    "late": lambda cards: {number: _smart(row) for number, row in cards.items()},
-    "lying": lambda contents: {name: Content(**row) for name, row in contents.items()},
-    "systems": lambda rows: [_system(row) for row in rows],
-    "flash": lambda rows: [IoMemory(**row) for row in rows],
-    "pathed": lambda rows: [_pathed(row) for row in rows],
-    "pools": lambda rows: {name: _pool(row) for name, row in rows.items()},
-    "zfs": lambda row: None if row is None else ZfsModule(**row),
-    "md": lambda rows: {name: _array(row) for name, row in rows.items()},
-    "bcache": lambda rows: {name: BcacheDevice(**row) for name, row in rows.items()},
-    "stopped": lambda rows: {name: _array(row) for name, row in rows.items()},
-    "lvm": lambda rows: {name: _group(row) for name, row in rows.items()},
-    "caches": lambda rows: {name: CacheCounts(**row) for name, row in rows.items()},
-}
-"""What makes the parts of a rack that are more than JSON."""
+def _read_value(kind: Any, value: Any) -> Any:
+    """Return a value of JSON as a type of the model says: dataclasses and enumerations in lists, tuples and tables."""
+    if isinstance(kind, type):
+        if is_dataclass(kind):
+            types = _types_of(kind)
+            return kind(**{key: _read_value(types[key], item) for key, item in value.items()})
+        return kind(value) if issubclass(kind, Enum) else value
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (list, tuple):
+        return origin(_read_value(arguments[0], item) for item in value)
+    if origin in (dict, Mapping):
+        return {key: _read_value(arguments[1], item) for key, item in value.items()}
+    return None if value is None else _read_value(arguments[0], value)
 
 
 class RackFile:
@@ -156,9 +91,9 @@ class RackFile:
         """The rack as it is now, whoever changed it last. Raises StorageError, InvalidValueError."""
         mark = self._mark()
         if self._rack is None or mark != self._seen:
-            found = self._read()
-            clock = None if found is None else self._now
-            self._rack = found if found is not None else self._make()
+            stored = self._read()
+            clock = None if stored is None else self._now
+            self._rack = stored if stored is not None else self._make()
             if clock is not None or self._speed != 1.0:
                 self._rack.clock = self._now
             self._seen = mark
@@ -166,9 +101,9 @@ class RackFile:
         return self._rack
 
     @contextmanager
-    def changing(self) -> Iterator[Rack]:
-        """The rack for changing it: nobody else does meanwhile, and it is on disk afterwards. Raises StorageError."""
-        with self._alone():
+    def edit(self) -> Iterator[Rack]:
+        """Yield the rack for changing it: locked, and on disk afterwards. Raises StorageError."""
+        with self._lock():
             rack = self.rack
             try:
                 yield rack
@@ -178,8 +113,8 @@ class RackFile:
             self._write(rack)
 
     @contextmanager
-    def alone_with(self, program: str) -> Iterator[bool]:
-        """Whether nobody else runs a program on this rack now, in whatever process; nobody can while this lasts."""
+    def lock_program(self, program: str) -> Iterator[bool]:
+        """Yield whether no other process runs a program on this rack; none can while this lasts."""
         if self._path is None:
             free = program not in self._running
             self._running.add(program)
@@ -216,24 +151,24 @@ class RackFile:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise self._unusable("read", error) from error
+            raise self._storage_error("read", error) from error
         except (ValueError, RecursionError) as error:
-            raise self._broken(error) from error
+            raise self._invalid_state(error) from error
         if not isinstance(data, dict):
-            raise self._broken(ValueError("no object"))
+            raise self._invalid_state(ValueError("no object"))
         try:
-            return loaded(data)
+            return rack_from_data(data)
         except InvalidValueError as error:
-            raise self._broken(error) from error
+            raise self._invalid_state(error) from error
 
-    def _unusable(self, verb: str, error: OSError) -> StorageError:
+    def _storage_error(self, verb: str, error: OSError) -> StorageError:
         return StorageError(
             f"The state of the simulated rack cannot be {verb}: {error.strerror}.",
             hint=f"Check {self._path}, or set RAIDBENCH_STATE_DIR to a folder of your own.",
             evidence=str(error),
         )
 
-    def _broken(self, error: Exception) -> InvalidValueError:
+    def _invalid_state(self, error: Exception) -> InvalidValueError:
         return InvalidValueError(
             f"{self._path} is no simulated rack that this version understands.",
             hint="Remove it, or start with --demo-reset: the rack is then as new.",
@@ -245,13 +180,13 @@ class RackFile:
             return
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_file(self._path, indented(dumped(rack)) + "\n", mode=0o666)
+            replace_file(self._path, indented(rack_data(rack)) + "\n", mode=0o666)
         except OSError as error:
-            raise self._unusable("written", error) from error
+            raise self._storage_error("written", error) from error
         self._seen = self._mark()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         if self._path is None:
             yield
             return

@@ -20,14 +20,7 @@ LEVELS = {
 }
 """By the word of `type=`, that of the table of units."""
 
-_AS_LEVEL = {
-    "RAID-0": Level.RAID0,
-    "RAID-1": Level.RAID1,
-    "RAID-5": Level.RAID5,
-    "RAID-10": Level.RAID10,
-    "RAID-50": Level.RAID50,
-    "SINGLE": Level.RAID0,
-}
+_AS_LEVEL = {name: Level.RAID0 if word == "single" else Level(word) for word, name in LEVELS.items()}
 _LEAST = {"RAID-0": 2, "RAID-1": 2, "RAID-5": 3, "RAID-10": 4, "RAID-50": 6, "SINGLE": 1}
 _UNSTRIPED = ("RAID-1", "SINGLE", "SPARE")
 STRIPES = (16, 64, 256)
@@ -183,23 +176,23 @@ class SimulatedThreeware:
                 raise CardRefusesError(f"Port {number} is not available: no drive.")
             if self.unit_of(number) is not None or drives[number].status != "OK" or ports.count(number) > 1:
                 raise CardRefusesError(f"Port {number} is not available.")
-        each = {"RAID-10": 2, "RAID-50": new.each or 3}.get(kind, 0)
+        per_group = {"RAID-10": 2, "RAID-50": new.each or 3}.get(kind, 0)
         fits = len(ports) >= _LEAST[kind] and (kind not in ("RAID-1", "SINGLE") or len(ports) == _LEAST[kind])
-        if not fits or (each and (len(ports) % each or len(ports) // each < 2)):
+        if not fits or (per_group and (len(ports) % per_group or len(ports) // per_group < 2)):
             raise CardRefusesError("Invalid number of drives for the type of unit.")
         gib = min(drives[number].size_bytes for number in ports) / 2**30 - _KEPT_GIB
-        made = SimulatedUnit(number=self._number(), kind=kind, ports=ports, each=each, write=new.write)
-        made.stripe_kib, made.name, made.storsave = new.stripe_kib, new.name, new.storsave
-        data = raid.data_drives(made.level, len(ports), spans=made.groups, copies=2) or 1
-        made.size_gib = float(f"{gib * data:.6g}")
+        unit = SimulatedUnit(number=self._number(), kind=kind, ports=ports, each=per_group, write=new.write)
+        unit.stripe_kib, unit.name, unit.storsave = new.stripe_kib, new.name, new.storsave
+        data = raid.data_drives(unit.level, len(ports), spans=unit.groups, copies=2) or 1
+        unit.size_gib = float(f"{gib * data:.6g}")
         self.made += 1
         mark = zlib.crc32(f"{self.made} {new.name}".encode())
-        made.serial = f"{drives[ports[0]].serial.rpartition('-')[2][-8:]:0>8}{mark:08X}{self.made:04X}"
-        parity = kind in ("RAID-5", "RAID-50") and (each or len(ports)) >= 5
-        made.begun = now if parity else None
-        self.units.append(made)
+        unit.serial = f"{drives[ports[0]].serial.rpartition('-')[2][-8:]:0>8}{mark:08X}{self.made:04X}"
+        parity = kind in ("RAID-5", "RAID-50") and (per_group or len(ports)) >= 5
+        unit.begun = now if parity else None
+        self.units.append(unit)
         self.units.sort(key=lambda unit: unit.number)
-        return made
+        return unit
 
     def _number(self) -> int:
         return next(number for number in range(len(self.units) + 1) if self.unit(number) is None)

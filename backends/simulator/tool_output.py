@@ -1,9 +1,10 @@
-"""What a simulated program printed, and figures as the cards' tools write them."""
+"""What simulated programs and the simulated kernel answer, and figures as the cards' tools write them."""
 
 from __future__ import annotations
 
 import time
 
+from backends.errors import ToolFailedError
 from backends.values import dataclass
 
 
@@ -19,6 +20,11 @@ class SimulatedOutput:
     """How long it took, simulated."""
     changed: bool = False
     """Whether the rack is not as it was."""
+
+
+def invalid_argument(text: str) -> ToolFailedError:
+    """Return the kernel's refusal of what was written to one of its files."""
+    return ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")
 
 
 def size_text(size: int) -> str:
@@ -39,6 +45,6 @@ def fahrenheit(celsius: int) -> str:
     return f"{celsius}C ({celsius * 9 / 5 + 32:.2f} F)"
 
 
-def day(moment: float, form: str) -> str:
-    """A moment of the rack's time in UTC."""
+def format_time(moment: float, form: str) -> str:
+    """Return a moment of the rack's time in UTC as text."""
     return time.strftime(form, time.gmtime(moment))

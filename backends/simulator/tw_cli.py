@@ -16,6 +16,8 @@ from backends.simulator.threeware import (
 from backends.simulator.tool_output import SimulatedOutput
 
 _SET = re.compile(r"(cache|rdcache|autoverify|storsave|qpolicy)=(\w+)")
+_SWITCHES = {"cache": "write", "autoverify": "verify", "qpolicy": "queues"}
+"""Settings that are on or off, by the attribute of a unit."""
 _ASKS = ("cache", "storsave")
 """What has `quiet` in the usage."""
 
@@ -39,20 +41,20 @@ def question(args: Sequence[str]) -> str:
     return ""
 
 
-def said(cards: Cards, args: Sequence[str], now: float = 0.0) -> SimulatedOutput:
+def answer(cards: Cards, args: Sequence[str], now: float = 0.0) -> SimulatedOutput:
     """What tw_cli prints, and what it does; a question was answered already."""
     if list(args) == ["info"]:
         title = "Ctl   Model        (V)Ports  Drives   Units   NotOpt  RRate   VRate  BBU"
         return _table(title, [_card_row(card, now) for card in cards])
     named = args[1] if args[:1] == ["info"] or args[:1] == ("info",) else (args or ("",))[0]
-    place = re.match(_CARD, named)
-    card = next((threeware for threeware in cards if place is not None and threeware.number == int(place[1])), None)
+    address = re.match(_CARD, named)
+    card = next((threeware for threeware in cards if address is not None and threeware.number == int(address[1])), None)
     if card is None:
         return _INVALID
-    return _of_card(card, list(args), now)
+    return _answer_card(card, list(args), now)
 
 
-def _of_card(card: SimulatedThreeware, args: list[str], now: float) -> SimulatedOutput:
+def _answer_card(card: SimulatedThreeware, args: list[str], now: float) -> SimulatedOutput:
     match args:
         case ["info", _, "unitstatus"]:
             titles = ("Unit", "UnitType", "Status", "%RCmpl", "%V/I/M", "Stripe", "Size(GB)", "Cache", "AVrfy")
@@ -65,20 +67,22 @@ def _of_card(card: SimulatedThreeware, args: list[str], now: float) -> Simulated
             row = f"bbu   On           {ready:<10}{card.battery:<10}OK       OK       93     24-Jul-2012"
             return _table("Name  OnlineState  BBUReady  Status    Volt     Temp     Hours  LastCapTest", [row])
         case [where, "add", *rest] if _CARD.fullmatch(where):
-            return _added(card, dict(word.partition("=")[::2] for word in rest), now)
+            return _add(card, dict(word.partition("=")[::2] for word in rest), now)
         case [where, "show", "serial"] if port := _PORT.fullmatch(where):
-            drive = next((other_port for other_port in card.ports if other_port.number == int(port[2])), None)
+            drive = next((candidate for candidate in card.ports if candidate.number == int(port[2])), None)
             return (
                 _INVALID if drive is None else SimulatedOutput(text=f"{where} Serial = {drive.serial}\n", seconds=0.1)
             )
-        case [where, *rest] if place := _UNIT.fullmatch(where):
-            unit = card.unit(int(place[2]))
-            return _INVALID if unit is None else _of_unit(card, unit, where, rest, now)
+        case [where, *rest] if address := _UNIT.fullmatch(where):
+            unit = card.unit(int(address[2]))
+            return _INVALID if unit is None else _answer_unit(card, unit, where, rest, now)
         case _:
             return _INVALID
 
 
-def _of_unit(card: SimulatedThreeware, unit: SimulatedUnit, where: str, args: list[str], now: float) -> SimulatedOutput:
+def _answer_unit(
+    card: SimulatedThreeware, unit: SimulatedUnit, where: str, args: list[str], now: float
+) -> SimulatedOutput:
     match args:
         case ["show", "storsave"]:
             return SimulatedOutput(text=f"{where} Storsave Policy = {_POLICIES[unit.storsave]}\n", seconds=0.4)
@@ -89,7 +93,7 @@ def _of_unit(card: SimulatedThreeware, unit: SimulatedUnit, where: str, args: li
         case ["del"]:
             card.units.remove(unit)
             return SimulatedOutput(text=f"Deleting unit {where[1:]} ...Done.\n", seconds=1, changed=True)
-        case ["set", what, *quiet] if match := _SET.fullmatch(what):
+        case ["set", word, *quiet] if match := _SET.fullmatch(word):
             if quiet != (["quiet"] if match[1] in _ASKS else []):
                 return _UNKNOWN
             return _set(card, unit, where, match[1], match[2])
@@ -122,8 +126,8 @@ def _unit_row(unit: SimulatedUnit, now: float) -> str:
 def _port_row(card: SimulatedThreeware, port: SimulatedPort) -> str:
     unit = card.unit_of(port.number)
     size = f"{port.size_bytes / 2**30:.2f} GB"
-    place = f"p{port.number:<5}{port.status:<15}{'-' if unit is None else f'u{unit.number}':<5}"
-    return f"{place}{size:<10}SATA  {port.number:<4}-            {port.model[:20]}"
+    start = f"p{port.number:<5}{port.status:<15}{'-' if unit is None else f'u{unit.number}':<5}"
+    return f"{start}{size:<10}SATA  {port.number:<4}-            {port.model[:20]}"
 
 
 def _all(unit: SimulatedUnit, where: str, now: float) -> Iterator[str]:
@@ -158,7 +162,7 @@ def _all(unit: SimulatedUnit, where: str, now: float) -> Iterator[str]:
     yield _PART.format(f"{own}/v0", "Volume", "-", "-", "-", "-", "-", size)
 
 
-def _added(card: SimulatedThreeware, given: dict[str, str], now: float) -> SimulatedOutput:
+def _add(card: SimulatedThreeware, given: dict[str, str], now: float) -> SimulatedOutput:
     """`add`: a unit, and what it has from the first day."""
     where = f"/c{card.number}"
     kind, stripe = LEVELS.get(given.get("type", "")), given.get("stripe", "64")
@@ -198,23 +202,19 @@ def _added(card: SimulatedThreeware, given: dict[str, str], now: float) -> Simul
 def _set(card: SimulatedThreeware, unit: SimulatedUnit, where: str, word: str, value: str) -> SimulatedOutput:
     names = {"cache": "Write Cache Policy", "rdcache": "Read Cache Policy", "autoverify": "Auto Verify Policy"}
     names |= {"storsave": "Storsave Policy", "qpolicy": "Command Queuing Policy"}
-    what = f"Setting {names[word]} on {where} to [{value}] ..."
+    action = f"Setting {names[word]} on {where} to [{value}] ..."
     switch = {"on": True, "off": False}.get(value)
     if word == "cache" and switch and card.battery not in ("-", "OK"):
-        return SimulatedOutput(text=f"{what} Failed.\n(0x0B:0x0017): Battery is not ready\n", code=1, seconds=1)
+        return SimulatedOutput(text=f"{action} Failed.\n(0x0B:0x0017): Battery is not ready\n", code=1, seconds=1)
     if word == "rdcache" and value in ("off", "basic", "intelligent"):
         unit.read = value
-    elif word == "cache" and switch is not None:
-        unit.write = switch
-    elif word == "autoverify" and switch is not None:
-        unit.verify = switch
-    elif word == "qpolicy" and switch is not None:
-        unit.queues = switch
+    elif word in _SWITCHES and switch is not None:
+        setattr(unit, _SWITCHES[word], switch)
     elif word == "storsave" and value in _POLICIES:
         unit.storsave = value
     else:
-        return SimulatedOutput(text=f"{what} Failed.\n", code=1, seconds=1)
-    return SimulatedOutput(text=f"{what} Done.\n", seconds=1, changed=True)
+        return SimulatedOutput(text=f"{action} Failed.\n", code=1, seconds=1)
+    return SimulatedOutput(text=f"{action} Done.\n", seconds=1, changed=True)
 
 
 def _cache(unit: SimulatedUnit) -> str:

@@ -6,10 +6,8 @@ from backends import raid
 from backends.model import Level
 from backends.values import dataclass
 
-"""Parity drives of each span."""
-
-SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
-"""Levels that are spans of a simpler one."""
+SPANNED = {Level.RAID10: Level.RAID1, Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}
+"""Levels that are spans of a simpler one, and that one."""
 
 BGI_AFTER = 300.0
 """Seconds from the making of a volume to the beginning of its background initialisation."""
@@ -90,14 +88,6 @@ class Volume:
     def data_drives(self) -> int:
         """Drives' worth of data."""
         return raid.data_drives(self.level, len(self.places), spans=self.spans, copies=2) or 1
-
-    @property
-    def caching(self) -> bool:
-        """Whether reads or writes are meant to go through the card's cache: then there is no fast path.
-
-        Cached I/O implies caching, whatever the other policies say.
-        """
-        return self.write_cache != "write-through" or self.read_ahead != "none" or self.io_policy == "cached"
 
     def writes_back(self, battery_healthy: bool) -> bool:
         """Whether writes are really cached: a dead battery keeps write-through in force, unless told otherwise."""

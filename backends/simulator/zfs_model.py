@@ -68,10 +68,12 @@ def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow
     size = max(1.0, work.mean_bytes)
     held = min(1.0, pool.held_bytes / region) if region and pool.caches_data else 0.0
     record = pool.record_bytes
-    each = max(1.0, size / record)
+    records = max(1.0, size / record)
     if work.sequential and pool.caches_data:
-        each = size / record  # what is left of a block is in memory when the next request comes
-    flow = PoolFlow(hits=held, record_reads=each * (1 - held), fetched=0.0, record_writes=each, record_bytes=record)
+        records = size / record  # what is left of a block is in memory when the next request comes
+    flow = PoolFlow(
+        hits=held, record_reads=records * (1 - held), fetched=0.0, record_writes=records, record_bytes=record
+    )
     if size >= record or work.sequential or work.read_share >= 1 or not region:
         return flow
     written_us = _written_us(pool)
@@ -88,8 +90,8 @@ def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow
 
 def _blocks_each(rate: float, places: float) -> float:
     """Blocks written for each of so many small writes a second: those that meet in one within one group cost one."""
-    each = rate * _TXG_S
-    return places * -math.expm1(-each / places) / each
+    writes = rate * _TXG_S
+    return places * -math.expm1(-writes / places) / writes
 
 
 def _written_us(pool: Pooled) -> float:
@@ -137,8 +139,8 @@ def pool_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Deman
     return read, write
 
 
-def pool_ways(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
-    """The reads that memory answers; all writes go the same way. None where there is no pool."""
+def pool_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
+    """Return the reads that memory serves; all writes go the same way. None where there is no pool."""
     pool = layout.pool
     if pool is None:
         return None

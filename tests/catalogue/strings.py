@@ -65,7 +65,8 @@ SENTENCE_END = re.compile(r"[^\W\d_]{2,}[.!?:,;]")
 WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 ARGUMENTS = re.compile(r"(?:[a-z][\w.-]*)?(?: ?--?[a-z][\w-]*(?:[= ][\w.{}/,-]+)?)+")
 """A command line, or a part of one: a program with options, no words between them."""
-CSS = re.compile(r"^[^\n]*\{\s*\n\s*[\w$-]+: [^\n]*;", re.MULTILINE)
+CSS = re.compile(r"^[^\n]*\{\s*\n\s*[\w$-]+: [^\n]*;|\A(?:[a-z-]+: [$\w %-]+;\s*)+\Z", re.MULTILINE)
+"""Rules of a stylesheet, or the declarations of one."""
 
 
 class Found(NamedTuple):

@@ -49,6 +49,7 @@ UNREAD = (
     "^Virtual Drive",
     "#run-title",
     "\n    Lines {\n        height: auto;\n    }\n",
+    "text-style: bold; color: $text-error 30%;",
 )
 
 

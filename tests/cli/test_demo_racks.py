@@ -12,7 +12,7 @@ from app.core.session.paths import Paths
 from backends.change import Change, ChangeStep
 from backends.identity import Identity
 from backends.model import Scope, Target
-from backends.simulator.profiles import HOSTS, STATES, demo_text, rack_of
+from backends.simulator.profiles import HOSTS, STATES, demo_text, rack_name
 from backends.simulator.profiles.table import MACHINES
 from tests.cli.conftest import Cli
 
@@ -23,15 +23,15 @@ HPE = ("--demo", "hpe", *FAST)
 def test_every_name_has_its_rack_and_its_host() -> None:
     assert list(MACHINES) == list(HOSTS)
     assert {name: make().name for name, make in MACHINES.items()} == {name: name for name in HOSTS}
-    assert [demo_text(rack_of(host)) for host in HOSTS.values()] == [
+    assert [demo_text(rack_name(host)) for host in HOSTS.values()] == [
         "--demo",
         "--demo hpe",
         "--demo linux",
         "--demo arrays",
         "--demo ssds",
     ]
-    assert [rack_of(host) for host in HOSTS.values()] == list(HOSTS)
-    assert (rack_of("storage1"), demo_text(rack_of("storage1"))) == ("", "--demo")
+    assert [rack_name(host) for host in HOSTS.values()] == list(HOSTS)
+    assert (rack_name("storage1"), demo_text(rack_name("storage1"))) == ("", "--demo")
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ async def mirror(folder: Path, size: tuple[int, int]) -> dict[str, str]:
         screen.job = replace(screen.job, ramp=0)
         await pilot.press("r")
         await until(pilot, lambda: (run := app_of(pilot).session.active) is not None and len(run.samples) > 1)
-        with rack.changing() as now:
+        with rack.edit() as now:
             now.md["md1"].begin("check", NOW)
         await until(pilot, lambda: BEGAN in text_of(pilot) and BUSY.char in text_in(pilot, "#throughput"))
         seen["live"], seen["graph"] = text_of(pilot), text_in(pilot, "#throughput")
@@ -42,7 +42,7 @@ async def mirror(folder: Path, size: tuple[int, int]) -> dict[str, str]:
         seen["over"] = text_of(pilot)
         marks = screen.query_one(RunGraphs).charts[0].data
         assert marks is not None
-        seen["marks"] = " ".join(mark.words for mark in marks.marks)
+        seen["marks"] = " ".join(mark.text for mark in marks.marks)
         session, place = app_of(pilot).session, app_of(pilot).workbench.folder
         assert place is not None
         seen["warnings"] = "\n".join(session.runs[-1].figures.warnings)

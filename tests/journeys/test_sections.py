@@ -78,7 +78,7 @@ async def walk(folder: Path) -> dict[str, str]:
         seen["after"] = text_of(pilot)
         data = screen.graphs.charts[0].data
         assert data is not None
-        seen["marks"] = " ".join(mark.words for mark in data.marks)
+        seen["marks"] = " ".join(mark.text for mark in data.marks)
         seen["first point of after"] = str(round(drawn(screen)[0][0]))
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: "IOPS of" not in text_of(pilot))

@@ -95,4 +95,4 @@ def test_a_real_stall_is_on_the_graph_at_its_second() -> None:
     curves.take(held(), 0.0)
     (mark,) = marks_of(curves, ascii=False)
     assert mark.at == pytest.approx(0.4, abs=0.05)
-    assert mark.words.startswith("stall 1.")
+    assert mark.text.startswith("stall 1.")

@@ -361,7 +361,7 @@ def test_of_several_stalls_the_longest_is_named() -> None:
 
 def test_a_stall_is_marked_at_its_second_and_named() -> None:
     made = curves(sample(1.0), still(3.0, 2.0), sample(4.0))
-    assert [(mark.at, mark.words, mark.bad) for mark in marks_of(made, ascii=False)] == [(1.0, "stall 2.0 s", True)]
+    assert [(mark.at, mark.text, mark.bad) for mark in marks_of(made, ascii=False)] == [(1.0, "stall 2.0 s", True)]
 
 
 def test_the_end_of_the_ramp_and_the_beginning_of_measuring_are_marked() -> None:
@@ -376,7 +376,7 @@ def test_marks_are_told_apart_without_utf_8() -> None:
 
 def test_a_setting_changed_in_a_run_is_marked_at_its_second() -> None:
     (found,) = change_marks(changed(at=130.0), active().start, 40.0, 150.0, ascii=False)
-    assert (found.at, found.words) == (20.0, "Read-ahead 4096")
+    assert (found.at, found.text) == (20.0, "Read-ahead 4096")
 
 
 @pytest.mark.parametrize("at", [-5.0, 160.0])

@@ -15,7 +15,10 @@ HALF = Progress(phase="measuring", fraction=0.42, elapsed=25, total=60, eta=35)
 
 
 async def line_of(progress: Progress | None, *, width: int = 80, ascii_only: bool = False) -> str:
-    app = Stage(ProgressLine(progress, ascii=ascii_only))
+    line = ProgressLine()
+    line.set_reactive(ProgressLine.progress, progress)
+    line.set_reactive(ProgressLine.ascii, ascii_only)
+    app = Stage(line)
     async with app.run_test(size=(width, 1)):
         return screen_text(app).rstrip()
 

@@ -206,7 +206,6 @@ async def test_hostile_words_are_only_text(text: str) -> None:
         evidence=(text,),
         required=text,
         apply_label=text,
-        cancel_label=text,
     )
     assert (await shown(confirmation)).replace("\n", "").isprintable()
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.interval_bar import IntervalMark, drawn
+from widgets.interval_bar import IntervalMark, draw_interval
 
 SLOWER = IntervalMark(middle=-18.0, low=-20.0, high=-16.0, points=(-19.0, -17.0, -18.5), threshold=2.0, tone="bad")
 
 
 def text(mark: IntervalMark, width: int = 80, *, ascii_only: bool = False) -> list[str]:
-    return ["".join(piece for _, piece in line) for line in drawn(mark, width, ascii_only=ascii_only)]
+    return ["".join(piece for _, piece in line) for line in draw_interval(mark, width, ascii_only=ascii_only)]
 
 
 def test_every_line_is_as_wide_as_its_place() -> None:
@@ -59,7 +59,7 @@ def test_without_an_interval_there_is_no_bar() -> None:
 
 
 def test_the_bar_has_the_colour_of_what_it_means() -> None:
-    assert ("bad", "━") in {(kind, piece[0]) for kind, piece in drawn(SLOWER, 80)[0]}
+    assert ("bad", "━") in {(kind, piece[0]) for kind, piece in draw_interval(SLOWER, 80)[0]}
 
 
 def test_ascii_is_all_ascii() -> None:

@@ -154,26 +154,26 @@ def test_what_does_not_count_is_shaded() -> None:
 
 
 def test_what_does_not_count_is_named() -> None:
-    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, shaded_until=15.0, shaded_words="ramp")
+    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, shaded_until=15.0, shaded_text="ramp")
     assert "ramp" in Plot().draw(data, 70, 12)[-3][0][10:26]
 
 
 def test_what_happened_is_told_in_the_graph_from_its_second_on() -> None:
     data = ChartData(
-        series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=30.0, sign="S", words="stall 2 s"),)
+        series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=30.0, sign="S", text="stall 2 s"),)
     )
     assert Plot().draw(data, 70, 12)[0][0].index("S stall 2 s") == 10 + 30
 
 
 def test_what_happened_near_the_end_is_told_whole() -> None:
     data = ChartData(
-        series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=60.0, sign="S", words="stall 2 s"),)
+        series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=60.0, sign="S", text="stall 2 s"),)
     )
     assert Plot().draw(data, 70, 12)[0][0].endswith("S stall 2 s")
 
 
 def test_words_never_lie_over_one_another() -> None:
-    marks = tuple(TimeMark(at=at, sign="S", words="stall 2 s") for at in (30.0, 31.0))
+    marks = tuple(TimeMark(at=at, sign="S", text="stall 2 s") for at in (30.0, 31.0))
     data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, marks=marks)
     assert Plot().draw(data, 70, 12)[0][0].count("stall 2 s") == 1
 
@@ -200,7 +200,7 @@ def test_two_graphs_of_other_values_have_one_time_axis() -> None:
 
 def test_a_low_graph_marks_what_happened_in_its_last_row() -> None:
     data = ChartData(
-        series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=30.0, sign="S", words="check began"),)
+        series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=30.0, sign="S", text="check began"),)
     )
     rows = [text for text, _ in Plot().draw(data, 70, 5)]
     assert rows[-2].index("S") == 10 + 30

@@ -19,13 +19,13 @@ SPANS = st.builds(
 @example(fit([50.0, 2e11], log=True), 11)  # ten decades from 50 on: eleven rows are one too few for one a row
 def test_every_tick_is_drawn_in_the_middle_of_the_row_of_its_label(span: AxisSpan, rows: int) -> None:
     found = ruler(span, rows)
-    assert all(abs(found.place_of(value) - (row * DOTS + 2)) <= 1.05 for row, value in found.ticks)
+    assert all(abs(found.position_of(value) - (row * DOTS + 2)) <= 1.05 for row, value in found.ticks)
 
 
 @given(SPANS, st.integers(1, 60))
 def test_both_ends_of_the_span_are_on_the_rows(span: AxisSpan, rows: int) -> None:
     found = ruler(span, rows)
-    assert -1e-6 <= found.place_of(span.high) < found.place_of(span.low) <= rows * DOTS - 1 + 1e-6
+    assert -1e-6 <= found.position_of(span.high) < found.position_of(span.low) <= rows * DOTS - 1 + 1e-6
 
 
 @given(SPANS, st.integers(2, 60))
@@ -49,7 +49,7 @@ def test_an_axis_has_three_to_seven_labels(high: float, rows: int) -> None:
 @pytest.mark.parametrize("rows", [8, 12, 16, 24])
 def test_most_of_the_height_is_used(rows: int) -> None:
     found = ruler(fit([85_400.0]), rows)
-    assert found.place_of(0.0) - found.place_of(100_000.0) >= 0.75 * (rows - 1) * DOTS
+    assert found.position_of(0.0) - found.position_of(100_000.0) >= 0.75 * (rows - 1) * DOTS
 
 
 def test_ticks_are_one_two_or_five_times_a_power_of_ten() -> None:

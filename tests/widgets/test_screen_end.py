@@ -114,10 +114,10 @@ async def test_nobody_is_called_after_a_refresh_that_is_gone_by_then() -> None:
 async def test_its_widgets_are_there_from_the_last_that_is_made_to_the_first_that_goes() -> None:
     app = Twice()
     early = Asked()
-    assert not early.there
+    assert not early.has_widgets
     async with app.run_test() as pilot:
-        assert app.asked.there
+        assert app.asked.has_widgets
         app.asked.dismiss("")
         await gone(app, app.asked)
         await pilot.pause()
-        assert not app.asked.there
+        assert not app.asked.has_widgets

@@ -52,8 +52,8 @@ class PlotAxis:
 
 def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> PlotAxis:
     """An axis of ratios over the values above 0, with at most about so many ticks."""
-    there = [value for value in values if value > 0] or [1.0]
-    low, high = min(there) / _AIR, max(there) * _AIR
+    positive = [value for value in values if value > 0] or [1.0]
+    low, high = min(positive) / _AIR, max(positive) * _AIR
     if high / low < _LEAST_RATIO:
         low, high = low / 1.2, high * 1.2
     powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
@@ -68,14 +68,14 @@ def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> 
 
 def amounts(values: Iterable[float], most: int, tick: Callable[[float], str], *, zero: bool = True) -> PlotAxis:
     """An axis that begins and ends on a tick, with at most about so many of them; from 0 unless told otherwise."""
-    there = list(values) or [1.0]
-    low, high = min(there), max(there)
+    given = list(values) or [1.0]
+    low, high = min(given), max(given)
     if zero:
         low = min(0.0, low)
     if high <= low:
         low, high = (0.0, 1.0) if high == 0 else (low - abs(low) * 0.05, high + abs(high) * 0.05)
     step = _step((high - low) / max(1, most - 1))
-    marks = [place * step for place in outer_multiples(step, low, high)]
+    marks = [count * step for count in outer_multiples(step, low, high)]
     return PlotAxis(low=marks[0], high=marks[-1], ticks=tuple((mark, tick(round_figure(mark))) for mark in marks))
 
 

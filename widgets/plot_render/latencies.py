@@ -16,7 +16,7 @@ BEYOND = 10
 """I/Os that have to lie beyond a percentile that is drawn."""
 
 _PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"), (0.99999, "p99.999"))
-_TOLD = (0.5, 0.99, 0.999)
+_IN_LEGEND = (0.5, 0.99, 0.999)
 
 _EDGE = 0.0005
 """Share of the I/Os at either end that a linear histogram leaves out."""
@@ -37,7 +37,7 @@ def quantile(bins: Bins, share: float) -> float:
     return float(bins[-1][0])
 
 
-def carried(bins: Bins) -> Iterator[tuple[int, float]]:
+def percentile_points(bins: Bins) -> Iterator[tuple[int, float]]:
     """Yield the latencies of a percentile curve, each with the I/Os that took at most so long.
 
     The fastest percent is left out: it would take half the height.
@@ -51,64 +51,64 @@ def carried(bins: Bins) -> Iterator[tuple[int, float]]:
             yield passed, float(value)
 
 
-def paint_percentiles(what: PercentileData, look: PlotStyle) -> list[str]:
+def paint_percentiles(data: PercentileData, look: PlotStyle) -> list[str]:
     """Each further nine as wide as the one before, latencies as ratios."""
-    curves = [_by_nines(other_latencies.bins) for other_latencies in what.series]
+    curves = [_by_nines(latencies.bins) for latencies in data.series]
     end = max(1.0, *(curve[-1][0] for curve in curves))
     ticks = [(0.0, "p0"), *((nines(share), name) for share, name in _PERCENTILES if nines(share) <= end)]
-    head = legend(
-        look, [(other_latencies.name, _told(other_latencies)) for other_latencies in what.series], joined=True
-    )
+    head = legend(look, [(latencies.name, _percentiles_text(latencies)) for latencies in data.series], joined=True)
     height = look.height - len(head)
     y = ratios((value for curve in curves for _, value in curve), height // 2, time_label)
     pane = PlotPane(look, height, PlotAxis(low=0.0, high=end, ticks=tuple(ticks)), y)
-    for place, curve in enumerate(curves):
-        pane.line(curve, place)
-    for place, (latencies, curve) in enumerate(zip(what.series, curves, strict=True)):
+    for index, curve in enumerate(curves):
+        pane.line(curve, index)
+    for index, (latencies, curve) in enumerate(zip(data.series, curves, strict=True)):
         shares = [share for share, _ in _PERCENTILES if nines(share) <= curve[-1][0]]
-        pane.signs([(nines(share), quantile(latencies.bins, share)) for share in shares], place)
-    return [*head, *pane.built()]
+        pane.signs([(nines(share), quantile(latencies.bins, share)) for share in shares], index)
+    return [*head, *pane.build()]
 
 
-def _told(latencies: Latencies) -> str:
+def _percentiles_text(latencies: Latencies) -> str:
     """The usual percentiles, as far as ten I/Os lie beyond."""
     names, total = dict(_PERCENTILES), total_of(latencies.bins)
-    carried = [share for share in _TOLD if total * (1 - share) >= BEYOND]
-    return "  ".join(f"{names[share]} {units.latency(quantile(latencies.bins, share)):>7}" for share in carried)
+    percentile_points = [share for share in _IN_LEGEND if total * (1 - share) >= BEYOND]
+    return "  ".join(
+        f"{names[share]} {units.latency(quantile(latencies.bins, share)):>7}" for share in percentile_points
+    )
 
 
 def _by_nines(bins: Bins) -> list[tuple[float, float]]:
     """(nines, latency) as far as ten I/Os lie beyond."""
     total = total_of(bins)
-    return [(nines(passed / total), value) for passed, value in carried(bins)] or [(0.0, float(bins[0][0]))]
+    return [(nines(passed / total), value) for passed, value in percentile_points(bins)] or [(0.0, float(bins[0][0]))]
 
 
-def paint_histogram(what: HistogramData, look: PlotStyle) -> list[str]:
+def paint_histogram(data: HistogramData, look: PlotStyle) -> list[str]:
     """The share of the I/Os in each column: filled, and as lines over it."""
-    figures = [_counted(latencies) for latencies in what.series]
+    figures = [_counts_text(latencies) for latencies in data.series]
     head = legend(
-        look, [(latencies.name, text) for latencies, text in zip(what.series, figures, strict=True)], joined=True
+        look, [(latencies.name, text) for latencies, text in zip(data.series, figures, strict=True)], joined=True
     )
-    edge = 0.0 if what.log else _EDGE
-    ends = [quantile(latencies.bins, share) for latencies in what.series for share in (edge, 1 - edge)]
+    edge = 0.0 if data.log else _EDGE
+    ends = [quantile(latencies.bins, share) for latencies in data.series for share in (edge, 1 - edge)]
     height = look.height - len(head)
     x = ratios(ends, look.width // 12, time_label)
     columns = PlotPane(look, height, x, PlotAxis(low=0.0, high=1.0)).columns
-    spread = [shares(latencies.bins, x, columns) for latencies in what.series]
-    there = [share for row in spread for share in row if share > 0] or [1.0]
-    if what.log:
-        y = ratios(there, height // 3, lambda share: f"{share * 100:.6f}".rstrip("0").rstrip(".") + " %")
+    spread = [shares(latencies.bins, x, columns) for latencies in data.series]
+    filled = [share for row in spread for share in row if share > 0] or [1.0]
+    if data.log:
+        y = ratios(filled, height // 3, lambda share: f"{share * 100:.6f}".rstrip("0").rstrip(".") + " %")
     else:
-        y = amounts(there, max(3, height // 4), lambda share: f"{share * 100:.3g} %")
-    both = ", both as ratios" if what.log else ""
+        y = amounts(filled, max(3, height // 4), lambda share: f"{share * 100:.3g} %")
+    both = ", both as ratios" if data.log else ""
     pane = PlotPane(look, height, x, y, label=f"share of the I/Os in each column, by latency{both}")
     _fill(pane, spread[0])
-    for place, row in enumerate(spread[1:], 1):
-        pane.line([(x.value(column / (columns - 1)), max(share, y.low)) for column, share in enumerate(row)], place)
-    return [*head, *pane.built()]
+    for index, row in enumerate(spread[1:], 1):
+        pane.line([(x.value(column / (columns - 1)), max(share, y.low)) for column, share in enumerate(row)], index)
+    return [*head, *pane.build()]
 
 
-def _counted(latencies: Latencies) -> str:
+def _counts_text(latencies: Latencies) -> str:
     middle, slow = (units.latency(quantile(latencies.bins, share)) for share in (0.5, 0.99))
     return f"p50 {middle:>7}  p99 {slow:>7}  {units.iops(total_of(latencies.bins)):>5} I/Os"
 

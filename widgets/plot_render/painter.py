@@ -17,7 +17,7 @@ from widgets.plot_render.plot_data import (
     StaticPlot,
     TimelineData,
 )
-from widgets.plot_render.style import PlotStyle, fitting, too_small
+from widgets.plot_render.style import PlotStyle, fit_line, too_small
 from widgets.plot_render.time_series import paint_curve, paint_history, paint_timeline
 from widgets.text_utils.text import wrap
 
@@ -25,12 +25,12 @@ SIMULATED = "SIMULATED  "
 """Before the title of what was not measured on hardware."""
 
 
-def painted(picture: StaticPlot, look: PlotStyle) -> list[str]:
-    """Its rows, no more and no wider than asked for; a sentence where it cannot be drawn."""
+def paint(picture: StaticPlot, look: PlotStyle) -> list[str]:
+    """Return the rows of a picture, no more and no wider than asked for; a sentence where it cannot be drawn."""
     if picture.data is None or (why := too_small(look)):
         return wrap(picture.why if picture.data is None else why, look.width)[: max(1, look.height)]
-    title = fitting(f"{SIMULATED if picture.simulated else ''}{picture.title}", look.width)
-    return look.shown([title, *_rows(picture.data, replace(look, height=look.height - 1))])
+    title = fit_line(f"{SIMULATED if picture.simulated else ''}{picture.title}", look.width)
+    return look.terminal_rows([title, *_rows(picture.data, replace(look, height=look.height - 1))])
 
 
 def _rows(data: Data, look: PlotStyle) -> list[str]:

@@ -39,40 +39,39 @@ class PlotStyle:
     height: int = 20
     palette: Sequence[Hue] = PALETTE
     """Of the series, in their order; none draws without colours."""
-    faint: Hue = FAINT
     ascii: bool = False
     least: tuple[int, int] = LEAST
     """Columns and rows below which it is not drawn."""
 
-    def sign(self, place: int) -> str:
+    def sign(self, series: int) -> str:
         """The sign of a series."""
         signs = _ASCII_SIGNS if self.ascii else _SIGNS
-        return signs[place % len(signs)]
+        return signs[series % len(signs)]
 
-    def hue(self, place: int) -> Hue:
+    def hue(self, series: int) -> Hue:
         """The colour of a series; with a place below 0 of what lies behind all."""
-        return self.faint if place < 0 or not self.palette else self.palette[place % len(self.palette)]
+        return FAINT if series < 0 or not self.palette else self.palette[series % len(self.palette)]
 
-    def painted(self, text: str, place: int) -> str:
-        """Words in the colour of a series."""
+    def colored(self, text: str, series: int) -> str:
+        """Return text in the colour of a series."""
         if not self.palette:
             return text
-        hue = self.hue(place)
+        hue = self.hue(series)
         code = f"5;{hue}" if isinstance(hue, int) else "2;{};{};{}".format(*hue)
         return f"\x1b[38;{code}m{text}\x1b[0m"
 
-    def shown(self, rows: Iterable[str]) -> list[str]:
-        """Rows as the terminal can show them, without blanks at their ends."""
-        made = (row if self.palette else _ESCAPES.sub("", row) for row in rows)
-        return [(_to_ascii(row) if self.ascii else row).rstrip() for row in made]
+    def terminal_rows(self, rows: Iterable[str]) -> list[str]:
+        """Return rows as the terminal can show them, without blanks at their ends."""
+        colored = (row if self.palette else _ESCAPES.sub("", row) for row in rows)
+        return [(_to_ascii(row) if self.ascii else row).rstrip() for row in colored]
 
 
 def _to_ascii(row: str) -> str:
     return row.replace("…", "~").translate(_ASCII).encode("ascii", "replace").decode("ascii")
 
 
-def fitting(text: str, width: int) -> str:
-    """One harmless line of at most so many cells."""
+def fit_line(text: str, width: int) -> str:
+    """Return one harmless line of at most so many cells."""
     return shorten(clean(text), width)
 
 
@@ -89,26 +88,26 @@ def legend(look: PlotStyle, names: Sequence[tuple[str, str]], *, joined: bool) -
     `names`: name and figures of each series. `joined`: they are drawn as lines.
     """
     stroke = "──" if joined else ""
-    samples = [look.painted(f"{stroke}{look.sign(at)}{stroke}", at) for at in range(len(names))]
+    samples = [look.colored(f"{stroke}{look.sign(at)}{stroke}", at) for at in range(len(names))]
     lead = 2 * len(stroke) + 3
     if look.height >= 18 and len(names) <= 4 and any(figures for _, figures in names):
         widest = min(max(width_of(clean(name)) for name, _ in names), look.width // 2)
         return [
-            f" {sample} {fitting(f'{_padded(name, widest)}  {figures}', look.width - lead)}"
+            f" {sample} {fit_line(f'{_padded(name, widest)}  {figures}', look.width - lead)}"
             for sample, (name, figures) in zip(samples, names, strict=True)
         ]
     rows, used = [""], 0
     for sample, (name, _) in zip(samples, names, strict=True):
-        said = fitting(name, look.width - lead)
-        size = lead + width_of(said) + 2
+        label = fit_line(name, look.width - lead)
+        size = lead + width_of(label) + 2
         if used and used + size > look.width:
             rows.append("")
             used = 0
-        rows[-1] += f" {sample} {said}  "
+        rows[-1] += f" {sample} {label}  "
         used += size
     return rows if len(names) > 1 else []
 
 
 def _padded(name: str, width: int) -> str:
-    name = fitting(name, width)
+    name = fit_line(name, width)
     return name + " " * (width - width_of(name))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from widgets.plot_render.axes import PlotAxis, amounts, dates, ratios
 from widgets.plot_render.axes_pane import GUTTER, PlotPane
 from widgets.plot_render.plot_data import CourseInterval, CurveData, HistoryData, MeasuredPoint, TimelineData
-from widgets.plot_render.style import BEHIND, PlotStyle, fitting, legend
+from widgets.plot_render.style import BEHIND, PlotStyle, fit_line, legend
 from widgets.text_utils import units
 from widgets.text_utils.ticks import si_label, time_label
 
@@ -22,66 +22,68 @@ _MINUTES_FROM = 300.0
 # -- a run over its time ----------------------------------------------------------------------------------------------
 
 
-def paint_timeline(what: TimelineData, look: PlotStyle) -> list[str]:
+def paint_timeline(data: TimelineData, look: PlotStyle) -> list[str]:
     """Throughput above, latency below; the ramp left of 0 is shaded."""
-    every = [interval for course in what.courses for interval in course.intervals]
+    every = [interval for course in data.courses for interval in course.intervals]
     start, end = min(0.0, *(interval.at for interval in every)), max(1.0, *(interval.at for interval in every))
     seconds = amounts([end], look.width // 12, _time_of(end))
     x = PlotAxis(low=start, high=end, ticks=tuple(tick for tick in seconds.ticks if tick[0] <= end))
-    head = legend(look, [(course.name, "") for course in what.courses], joined=True)
+    head = legend(look, [(course.name, "") for course in data.courses], joined=True)
     upper = (look.height - len(head) - 2) * 2 // 5
     lower = look.height - len(head) - 2 - upper
     rates = PlotPane(
         look, upper, replace(x, ticks=()), amounts([interval.rate for interval in every], max(3, upper // 3), si_label)
     )
-    lines, dots = _latencies(what)
+    lines, dots = _latencies(data)
     slow = [value for _, line in lines for _, value in line] + [value for _, value in dots]
-    y = _upwards(slow, max(3, lower // 2), log=what.log)
+    y = _upwards(slow, max(3, lower // 2), log=data.log)
     waits = PlotPane(look, lower, x, y)
     for pane in (rates, waits):
         if start < 0:
             pane.shade(start, 0.0)
-    for place, course in enumerate(what.courses):
-        rates.line([(interval.at, interval.rate) for interval in course.intervals], place)
+    for index, course in enumerate(data.courses):
+        rates.line([(interval.at, interval.rate) for interval in course.intervals], index)
         rates.marks(
             [(rates.column(interval.at), rates.rows - 1, "!") for interval in course.intervals if interval.stalled]
         )
     waits.marks([(waits.column(at), waits.row(value), "·") for at, value in dots])
-    for place, (_, line) in enumerate(lines):
-        waits.line(line, place)
+    for index, (_, line) in enumerate(lines):
+        waits.line(line, index)
         third = max(1, len(line) // 3)
-        waits.signs(line[-1:] if look.ascii else line[third::third] or line, place)
+        waits.signs(line[-1:] if look.ascii else line[third::third] or line, index)
     signs = ["░ not measured"] if start < 0 else []
     signs += ["! standstill"] if any(interval.stalled for interval in every) else []
-    text = "  ".join(look.painted(f"{look.sign(at)} {name}", at) for at, (name, _) in enumerate(lines))
-    parts = [f"latency  {text if len(what.courses) == 1 else 'p99'}"]
-    parts += ["· worst"] if dots else []
-    above, between = _over("   ".join([what.unit.value, *signs])), _over("  ".join(parts))
-    return [*head, above, *rates.built(), between, *waits.built()]
+    text = "  ".join(look.colored(f"{look.sign(at)} {name}", at) for at, (name, _) in enumerate(lines))
+    captions = [f"latency  {text if len(data.courses) == 1 else 'p99'}"]
+    captions += ["· worst"] if dots else []
+    above, between = _heading("   ".join([data.unit.value, *signs])), _heading("  ".join(captions))
+    return [*head, above, *rates.build(), between, *waits.build()]
 
 
 def _time_of(end: float) -> Callable[[float], str]:
     return (lambda at: f"{at / 60:g} min") if end >= _MINUTES_FROM else (lambda at: f"{at:g} s")
 
 
-def _latencies(what: TimelineData) -> tuple[list[tuple[str, _Points]], _Points]:
+def _latencies(data: TimelineData) -> tuple[list[tuple[str, _Points]], _Points]:
     """Lines by name, and single points: all percentiles of one run, the 99th of several."""
-    if len(what.courses) > 1:
-        return [(course.name, _known(course.intervals, lambda interval: interval.p99)) for course in what.courses], []
-    own = what.courses[0].intervals
+    if len(data.courses) > 1:
+        return [
+            (course.name, _points_of(course.intervals, lambda interval: interval.p99)) for course in data.courses
+        ], []
+    own = data.courses[0].intervals
     named = (
-        ("p50", _known(own, lambda interval: interval.p50)),
-        ("p99", _known(own, lambda interval: interval.p99)),
-        ("p99.9", _known(own, lambda interval: interval.p99_9)),
+        ("p50", _points_of(own, lambda interval: interval.p50)),
+        ("p99", _points_of(own, lambda interval: interval.p99)),
+        ("p99.9", _points_of(own, lambda interval: interval.p99_9)),
     )
-    return [(name, line) for name, line in named if line], _known(own, lambda interval: interval.worst)
+    return [(name, line) for name, line in named if line], _points_of(own, lambda interval: interval.worst)
 
 
-def _known(intervals: Sequence[CourseInterval], read: Callable[[CourseInterval], float | None]) -> _Points:
+def _points_of(intervals: Sequence[CourseInterval], read: Callable[[CourseInterval], float | None]) -> _Points:
     return [(interval.at, value) for interval in intervals if (value := read(interval))]
 
 
-def _over(text: str) -> str:
+def _heading(text: str) -> str:
     """What stands above a pane."""
     return " " * GUTTER + f" {text}"
 
@@ -94,44 +96,40 @@ def _upwards(values: Sequence[float], most: int, *, log: bool) -> PlotAxis:
 # -- a sweep over its values ------------------------------------------------------------------------------------------
 
 
-def paint_curve(what: CurveData, look: PlotStyle) -> list[str]:
+def paint_curve(data: CurveData, look: PlotStyle) -> list[str]:
     """The rates above, the latencies below, on one axis across; only what was measured."""
-    head = legend(look, [(line.name, "") for line in what.lines], joined=True)
-    there = [which for which in ("rates", "latencies") if any(getattr(line, which) for line in what.lines)]
-    x = _across(what, look)
-    room = look.height - len(head) - len(there)
-    heights = {"rates": room // 2 if len(there) > 1 else room}
-    heights["latencies"] = room - (heights["rates"] if len(there) > 1 else 0)
-    rows = [*head]
-    for which in there:
-        last = which == there[-1]
-        series = [getattr(line, which) for line in what.lines]
-        y = _axis_of(what, which, series, heights[which])
-        pane = PlotPane(look, heights[which], x if last else replace(x, ticks=()), y, label=what.across if last else "")
-        _draw(pane, what, series, shaded=last)
-        knee = f"   ░ knee {_span(what)}" if what.knee and last else ""
-        rows += [_over((what.unit.value if which == "rates" else _latency_text(there)) + knee), *pane.built()]
+    head = legend(look, [(line.name, "") for line in data.lines], joined=True)
+    measured = [which for which in ("rates", "latencies") if any(getattr(line, which) for line in data.lines)]
+    x = _across(data, look)
+    room = look.height - len(head) - len(measured)
+    heights = {"rates": room // 2 if len(measured) > 1 else room}
+    heights["latencies"] = room - (heights["rates"] if len(measured) > 1 else 0)
+    rows, latency = [*head], "p99" if len(measured) > 1 else "latency"
+    for which in measured:
+        last = which == measured[-1]
+        series = [getattr(line, which) for line in data.lines]
+        y = _axis_of(data, which, series, heights[which])
+        pane = PlotPane(look, heights[which], x if last else replace(x, ticks=()), y, label=data.across if last else "")
+        _draw(pane, data, series, shaded=last)
+        knee = f"   ░ knee {_span(data)}" if data.knee and last else ""
+        rows += [_heading((data.unit.value if which == "rates" else latency) + knee), *pane.build()]
     return rows
 
 
-def _latency_text(there: Sequence[str]) -> str:
-    return "p99" if len(there) > 1 else "latency"
-
-
-def _span(what: CurveData) -> str:
-    middle, low, high = what.knee or (0.0, 0.0, 0.0)
+def _span(data: CurveData) -> str:
+    middle, low, high = data.knee or (0.0, 0.0, 0.0)
     return f"{units.iops(middle)} [{units.iops(low)}, {units.iops(high)}]"
 
 
-def _across(what: CurveData, look: PlotStyle) -> PlotAxis:
+def _across(data: CurveData, look: PlotStyle) -> PlotAxis:
     """Over what was tried: each value a tick, as ratios where they double; from 0 with round ticks elsewhere."""
-    values = [point.x for line in what.lines for point in (*line.rates, *line.latencies)]
-    if not what.steps:
+    values = [point.x for line in data.lines for point in (*line.rates, *line.latencies)]
+    if not data.steps:
         return amounts(values, look.width // 12, si_label)
-    ticks = tuple((step, _step_text(step)) for step in what.steps)
-    low, high = min(what.steps), max(what.steps)
+    ticks = tuple((step, _step_text(step)) for step in data.steps)
+    low, high = min(data.steps), max(data.steps)
     if low > 0 and high / low >= 4:
-        return replace(ratios(what.steps, 2, si_label), ticks=ticks)
+        return replace(ratios(data.steps, 2, si_label), ticks=ticks)
     air = (high - low) * 0.04 or 1.0
     return PlotAxis(low=low - air, high=high + air, ticks=ticks)
 
@@ -144,22 +142,22 @@ def _step_text(step: float) -> str:
     return f"{step:g}"
 
 
-def _axis_of(what: CurveData, which: str, series: Sequence[Sequence[MeasuredPoint]], height: int) -> PlotAxis:
+def _axis_of(data: CurveData, which: str, series: Sequence[Sequence[MeasuredPoint]], height: int) -> PlotAxis:
     values = [end for line in series for point in line for end in (point.low, point.high)]
     if which == "latencies":
-        return _upwards(values, max(3, height // 2), log=what.log)
-    return amounts(values, max(3, height // 3), what.unit.tick)
+        return _upwards(values, max(3, height // 2), log=data.log)
+    return amounts(values, max(3, height // 3), data.unit.tick)
 
 
-def _draw(pane: PlotPane, what: CurveData, series: Sequence[Sequence[MeasuredPoint]], *, shaded: bool) -> None:
-    if what.knee and shaded:
-        pane.shade(what.knee[1], what.knee[2])
-    for place, line in enumerate(series):
-        pane.line([(point.x, point.mean) for point in line], place)
+def _draw(pane: PlotPane, data: CurveData, series: Sequence[Sequence[MeasuredPoint]], *, shaded: bool) -> None:
+    if data.knee and shaded:
+        pane.shade(data.knee[1], data.knee[2])
+    for index, line in enumerate(series):
+        pane.line([(point.x, point.mean) for point in line], index)
         for point in line:
-            pane.interval(point.x, point.low, point.high, place)
-    for place, line in enumerate(series):
-        pane.signs([(point.x, point.mean) for point in line], place)
+            pane.interval(point.x, point.low, point.high, index)
+    for index, line in enumerate(series):
+        pane.signs([(point.x, point.mean) for point in line], index)
 
 
 # -- one job over all sessions ----------------------------------------------------------------------------------------
@@ -168,30 +166,30 @@ _LEVELS = 3
 """Rows that words about changes take turns in."""
 
 
-def paint_history(what: HistoryData, look: PlotStyle) -> list[str]:
+def paint_history(data: HistoryData, look: PlotStyle) -> list[str]:
     """By local date, a sign for each setting; no line over a change: nothing was measured there."""
-    head = legend(look, [(stage.name, "") for stage in what.stages], joined=False)
+    head = legend(look, [(stage.name, "") for stage in data.stages], joined=False)
     height = look.height - len(head)
-    points = [(point, place) for place, stage in enumerate(what.stages) for point in stage.points]
-    x = dates([*(point.x for point, _ in points), *(at for at, _ in what.marks)], look.width // 12)
+    points = [(point, index) for index, stage in enumerate(data.stages) for point in stage.points]
+    x = dates([*(point.x for point, _ in points), *(at for at, _ in data.marks)], look.width // 12)
     ends = [end for point, _ in points for end in (point.low, point.high)]
-    ends += what.band or ()
-    zero = what.zero or min(ends) < max(ends) / 2
-    y = amounts(ends, max(4, height // 3), what.unit.tick, zero=zero)
-    band = "   ░ baseline" if what.band else ""
-    pane = PlotPane(look, height, x, y, label=f"{what.unit.value}, by date{band}")
-    if what.band:
-        for row in range(pane.row(what.band[0]), pane.row(what.band[1]) + 1):
+    ends += data.band or ()
+    zero = data.zero or min(ends) < max(ends) / 2
+    y = amounts(ends, max(4, height // 3), data.unit.tick, zero=zero)
+    band = "   ░ baseline" if data.band else ""
+    pane = PlotPane(look, height, x, y, label=f"{data.unit.value}, by date{band}")
+    if data.band:
+        for row in range(pane.row(data.band[0]), pane.row(data.band[1]) + 1):
             pane.stretch(row, 0, pane.columns - 1, "░", BEHIND)
-    for number, (at, text) in enumerate(what.marks):
+    for number, (at, text) in enumerate(data.marks):
         pane.upright(pane.column(at), 0, pane.rows - 1, "│", BEHIND)
-        pane.say(f"│ {fitting(text, pane.columns // 2)}", pane.column(at), pane.rows - 1 - number % _LEVELS)
-    points.sort(key=lambda each: each[0].x)
-    for (one, place), (other, next_place) in itertools.pairwise(points):
-        if place == next_place:
-            pane.line([(one.x, one.mean), (other.x, other.mean)], place)
-    for point, place in points:
-        pane.interval(point.x, point.low, point.high, place)
-    for point, place in points:
-        pane.signs([(point.x, point.mean)], place)
-    return [*head, *pane.built()]
+        pane.say(f"│ {fit_line(text, pane.columns // 2)}", pane.column(at), pane.rows - 1 - number % _LEVELS)
+    points.sort(key=lambda pair: pair[0].x)
+    for (first, index), (second, next_index) in itertools.pairwise(points):
+        if index == next_index:
+            pane.line([(first.x, first.mean), (second.x, second.mean)], index)
+    for point, index in points:
+        pane.interval(point.x, point.low, point.high, index)
+    for point, index in points:
+        pane.signs([(point.x, point.mean)], index)
+    return [*head, *pane.build()]

@@ -25,14 +25,14 @@ def spark(values: Sequence[float | None], width: int, *, ascii_only: bool = Fals
     None fills its line: sparks below each other would be one block.
     """
     levels = (ASCII_LEVELS if ascii_only else LEVELS)[:-1]
-    parts = [_mean(part) for part in _parts(values, width)]
-    most = max((part for part in parts if part is not None), default=0.0)
+    means = [_mean(part) for part in _stretches(values, width)]
+    most = max((part for part in means if part is not None), default=0.0)
     if most <= 0:
         return ""
-    return "".join(" " if part is None else block(part / most, levels) for part in parts)
+    return "".join(" " if part is None else block(part / most, levels) for part in means)
 
 
-def _parts(values: Sequence[float | None], width: int) -> list[Sequence[float | None]]:
+def _stretches(values: Sequence[float | None], width: int) -> list[Sequence[float | None]]:
     """So many stretches of about the same length; no more than there are values."""
     count = min(width, len(values))
     edges = [at * len(values) // count for at in range(count + 1)] if count > 0 else [0]
@@ -40,5 +40,5 @@ def _parts(values: Sequence[float | None], width: int) -> list[Sequence[float | 
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None and isfinite(value) and value >= 0]
-    return sum(value / len(known) for value in known) if known else None
+    numbers = [value for value in values if value is not None and isfinite(value) and value >= 0]
+    return sum(value / len(numbers) for value in numbers) if numbers else None

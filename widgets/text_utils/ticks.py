@@ -17,9 +17,9 @@ def bin_of(value: float) -> int:
     return math.floor(math.log2(value) * _TO_A_DOUBLING) if value > 1 else 0
 
 
-def bin_edge(place: int) -> float:
+def bin_edge(number: int) -> float:
     """The lowest value of a bin."""
-    return float(2.0 ** (place / _TO_A_DOUBLING))
+    return float(2.0 ** (number / _TO_A_DOUBLING))
 
 
 # -- round numbers on an axis, for the terminal's graphs and the report's alike ---------------------------------------

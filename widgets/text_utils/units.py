@@ -54,12 +54,11 @@ def rate(bytes_per_second: float | None) -> str:
     return figure if figure == NOTHING else f"{figure} MiB/s"
 
 
-def latency(nanoseconds: float | None, *, ascii_only: bool = False) -> str:
+def latency(nanoseconds: float | None) -> str:
     """A latency with three significant figures: `0.854 µs`, `741 µs`, `12.3 ms`, `1.20 s`."""
     if nanoseconds is None or not math.isfinite(nanoseconds):
         return NOTHING
-    micro = "us" if ascii_only else "µs"
-    figure, step = _stepped(nanoseconds / 1000, (micro, "ms", "s"), 1000)
+    figure, step = _stepped(nanoseconds / 1000, ("µs", "ms", "s"), 1000)
     return f"{figure} {step}"
 
 

@@ -15,8 +15,15 @@ from backends.text import clean
 _NUMBER = re.compile(r"(0x[0-9a-f]{1,16}|[0-9]{1,19})(?:([kmgtp])(b|i|ib)?|b)?", re.IGNORECASE | re.ASCII)
 _TIME = re.compile(r"([0-9]{1,15})(us|usec|ms|msec|s|m|h|d)?", re.IGNORECASE | re.ASCII)
 _MICROSECONDS = {
-    "us": 1, "usec": 1, "ms": 1000, "msec": 1000, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6
-}  # fmt: skip
+    "us": 1,
+    "usec": 1,
+    "ms": 1000,
+    "msec": 1000,
+    "s": 10**6,
+    "m": 60 * 10**6,
+    "h": 3600 * 10**6,
+    "d": 86400 * 10**6,
+}
 _LARGEST = (1 << 63) - 1
 SECOND = 10**6
 """Microseconds."""

@@ -107,7 +107,7 @@ class NewArrayScreen(WorkbenchScreen):
 
     def _say_busy(self, text: str) -> None:
         self._busy = text
-        if self.there:
+        if self.has_widgets:
             self._draw()
 
     def _draw(self) -> None:

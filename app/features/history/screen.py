@@ -164,7 +164,7 @@ class HistoryScreen(WorkbenchScreen):
 
     def _take(self, run: PastRun, session: Session) -> None:
         self._sessions[run.session] = session
-        if self.there and self._chosen() == run:
+        if self.has_widgets and self._chosen() == run:
             self._show_figures(run)
 
     def _show_figures(self, run: PastRun) -> None:

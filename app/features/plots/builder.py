@@ -147,14 +147,14 @@ def session_lines(
 
     `samples`: the intervals of runs, by id; `size`: columns and rows.
     """
-    from widgets.plot_render.painter import painted
+    from widgets.plot_render.painter import paint
     from widgets.plot_render.style import PlotStyle
 
     look = PlotStyle(width=size[0], height=size[1], palette=())
     for subject in _subjects(session, runs):
         shown = picture(subject, intervals=lambda placed: samples.get(placed.run.id, ()))
         if shown.data is not None:
-            yield subject.heading, tuple(painted(shown, look))
+            yield subject.heading, tuple(paint(shown, look))
 
 
 def _subjects(session: Session, runs: Sequence[RunRecord]) -> Iterator[PlotSelection]:

@@ -130,12 +130,12 @@ def plot_command(options: _PlotOptions) -> int:
 
 def _draw(made: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
     """Rows as wanted. Raises InvalidValueError for a size that shows nothing."""
-    from widgets.plot_render.painter import painted
+    from widgets.plot_render.painter import paint
 
     look = look_of(size or _size(), plain=plain)
     if why := too_small(look):
         raise InvalidValueError(why, hint="`--size 80x20` draws one whatever the terminal's size is.")
-    return painted(made, look)
+    return paint(made, look)
 
 
 def look_of(size: tuple[int, int], *, plain: bool = False) -> PlotStyle:
@@ -171,11 +171,11 @@ def picture_lines(subject: PlotSelection | None, samples: tuple[Sample, ...] = (
     if subject is None or width is None:
         return []
     from app.features.plots.builder import picture
-    from widgets.plot_render.painter import painted
+    from widgets.plot_render.painter import paint
 
     look = look_of((min(width, _WIDEST), _HEIGHT))
     made = picture(subject, intervals=lambda _: samples)
-    return [] if made.data is None or too_small(look) else painted(made, look)
+    return [] if made.data is None or too_small(look) else paint(made, look)
 
 
 def _size() -> tuple[int, int]:
@@ -294,7 +294,7 @@ def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
     Why some runs are not in it is said besides.
     """
     from app.features.plots.builder import picture
-    from widgets.plot_render.painter import painted
+    from widgets.plot_render.painter import paint
 
     subject = select_all_sessions(last, runs)
     if subject is None:
@@ -302,7 +302,7 @@ def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
     made = picture(subject, StaticPlotKind.HISTORY)
     if made.data is not None and made.why:
         say(clean(made.why, 300))
-    return painted(made, look_of((terminal_width() or HISTORY_WIDTH, HISTORY_HEIGHT)))
+    return paint(made, look_of((terminal_width() or HISTORY_WIDTH, HISTORY_HEIGHT)))
 
 
 def _target(name: str) -> PlotSelection:

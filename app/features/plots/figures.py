@@ -64,9 +64,9 @@ def differing_text(subject: PlotSelection) -> str:
 
 def picture_text(subject: PlotSelection, made: StaticPlot, look: PlotStyle) -> str:
     """The picture, what was shown, and the figures as plain text, for files, mails and tickets; ends in a newline."""
-    from widgets.plot_render.painter import painted
+    from widgets.plot_render.painter import paint
 
-    rows = [*painted(made, look), ""]
+    rows = [*paint(made, look), ""]
     for text in (subject.verdict, made.why if made.data is not None else ""):
         rows += wrap(text, look.width) if text else []
     shown = figures_table(subject, ascii=look.ascii)
@@ -76,4 +76,4 @@ def picture_text(subject: PlotSelection, made: StaticPlot, look: PlotStyle) -> s
         "",
         *("  ".join(pad(clean(cell), width) for cell, width in zip(row, widths, strict=True)) for row in table),
     ]
-    return "\n".join(row.rstrip() for row in look.shown(rows)) + "\n"
+    return "\n".join(row.rstrip() for row in look.terminal_rows(rows)) + "\n"

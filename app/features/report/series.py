@@ -24,7 +24,7 @@ from app.features.report.graph import (
     Spacing,
 )
 from app.features.report.session_summary import standalone_runs
-from widgets.plot_render.latencies import BEYOND, carried
+from widgets.plot_render.latencies import BEYOND, percentile_points
 
 MOST_RUNS = 12
 """Runs by themselves that get graphs of their own, the newest."""
@@ -63,7 +63,7 @@ def percentile_series(name: str, figures: Iterable[DirectionStats]) -> GraphLine
         return None
     points: list[Point] = []
     last = -1
-    for below, value in carried(together.bins):
+    for below, value in percentile_points(together.bins):
         step = int(_nines(together.total, below) * _PER_DECADE)
         if step != last:
             points.append((below / together.total * 100, value))

@@ -207,10 +207,10 @@ def _marks(curves: Curves, *, ascii: bool) -> Iterator[TimeMark]:
     if curves.ramp and curves.until > curves.ramp:
         yield TimeMark(at=curves.ramp, sign=_RAMP[ascii], bad=False)
     if curves.settled and curves.measured:
-        yield TimeMark(at=curves.measured_from, sign=STEADY.shown(ascii=ascii), words="measuring", bad=False)
+        yield TimeMark(at=curves.measured_from, sign=STEADY.shown(ascii=ascii), text="measuring", bad=False)
     for still in curves.still.stalls:
         text = f"stall {still.seconds:.1f} s"
-        yield TimeMark(at=curves.measured_from + still.at, sign=ATTENTION.shown(ascii=ascii), words=text)
+        yield TimeMark(at=curves.measured_from + still.at, sign=ATTENTION.shown(ascii=ascii), text=text)
 
 
 def event_marks(happened: Iterable[RunEvent], *, ascii: bool) -> tuple[TimeMark, ...]:
@@ -219,7 +219,7 @@ def event_marks(happened: Iterable[RunEvent], *, ascii: bool) -> tuple[TimeMark,
         TimeMark(
             at=event.at,
             sign=(ATTENTION if event.moved else BUSY).shown(ascii=ascii),
-            words=event.after if event.moved else f"{event.kind} {'ended' if event.before else 'began'}",
+            text=event.after if event.moved else f"{event.kind} {'ended' if event.before else 'began'}",
             bad=event.moved,
         )
         for event in happened
@@ -242,5 +242,5 @@ def change_marks(
         at = passed - (now - record.end.at) * speed
         if at >= 0.0:
             text = f"{record.change.label} {record.end.now or ''}".rstrip()
-            marks.append(TimeMark(at=float(round(at)), sign=CHANGED.shown(ascii=ascii), words=text, bad=False))
+            marks.append(TimeMark(at=float(round(at)), sign=CHANGED.shown(ascii=ascii), text=text, bad=False))
     return tuple(marks)

@@ -92,7 +92,7 @@ def throughput_chart(
         _chart(curves, total, marks, waiting, over=over),
         series=series,
         references=references,
-        shaded_words="ramp",
+        shaded_text="ramp",
         y_format=units.mib_per_s if rate else units.iops,
         close=close,
     )
@@ -148,7 +148,7 @@ def latency_chart(
     most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
     text = _AFTER_THE_RAMP if curves.taken and not curves.measured else waiting
     series = (most, *lines)  # the lines over the points
-    return replace(_chart(curves, total, marks, text, over=over), series=series, shaded_words="ramp", bands=True)
+    return replace(_chart(curves, total, marks, text, over=over), series=series, shaded_text="ramp", bands=True)
 
 
 def progress(active: ActiveRun, now: float) -> Progress:

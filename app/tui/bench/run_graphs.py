@@ -276,7 +276,7 @@ class RunGraphs(Vertical):
             over=ended,
             close=self._close,
         )
-        marks = tuple(replace(mark, words="") for mark in marks)  # said once, in the upper graph
+        marks = tuple(replace(mark, text="") for mark in marks)  # said once, in the upper graph
         latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting, over=ended)
         if heat.display:
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)

@@ -149,7 +149,7 @@ class RunsScreen(WorkbenchScreen):
             self.run_worker(read, thread=True, group="sparks")
 
     def _goes_on(self) -> bool:
-        return self.there and self.is_current and self.app.is_running and self._may_read()
+        return self.has_widgets and self.is_current and self.app.is_running and self._may_read()
 
     def _read_one(self) -> None:
         self.app.call_from_thread(self.on_screen_resume)

@@ -55,8 +55,8 @@ class RunCounters:
         self.bins.clear()
         self.rates.clear()
 
-    def printed(self, runtime_ms: int, submit_ns: float, in_flight: int) -> Json:
-        """The object under `read` or `write`; `in_flight` requests are issued and not done."""
+    def json_entry(self, runtime_ms: int, submit_ns: float, in_flight: int) -> Json:
+        """Return the object under `read` or `write`; `in_flight` requests are issued and not done."""
         used = self.ios > 0 or in_flight > 0
         runtime = runtime_ms if used else 0
         issued = self.ios + in_flight
@@ -102,27 +102,27 @@ class RunCounters:
 
     def latency(self, more_ns: float = 0.0) -> Json:
         """What the requests took; `more_ns`: what each took besides."""
-        matches = _plain(self.timed, self._mean + more_ns if self.timed else 0.0, self._deviation)
+        entry = _plain(self.timed, self._mean + more_ns if self.timed else 0.0, self._deviation)
         if not self.timed:
-            return matches
+            return entry
         moved: Counter[int] = Counter()
         for bucket, count in self.bins.items():
             moved[bucket_of(round(value_of(bucket) + more_ns)) if more_ns else bucket] += count
         rows = sorted(moved.items())
-        matches["min"], matches["max"] = value_of(rows[0][0]), value_of(rows[-1][0])
-        matches["percentile"] = self._percentiles(rows)
-        matches["bins"] = {str(value_of(bucket)): count for bucket, count in rows}
-        return matches
+        entry["min"], entry["max"] = value_of(rows[0][0]), value_of(rows[-1][0])
+        entry["percentile"] = self._percentiles(rows)
+        entry["bins"] = {str(value_of(bucket)): count for bucket, count in rows}
+        return entry
 
     def _percentiles(self, rows: list[tuple[int, int]]) -> Json:
-        matches: Json = {}
-        seen, at = 0, -1
+        percentiles: Json = {}
+        passed, at = 0, -1
         for percent in _PERCENTILES:
-            while at < len(rows) - 1 and (at < 0 or seen < percent * self.timed / 100):
+            while at < len(rows) - 1 and (at < 0 or passed < percent * self.timed / 100):
                 at += 1
-                seen += rows[at][1]
-            matches[f"{percent:.6f}"] = value_of(rows[at][0])
-        return matches
+                passed += rows[at][1]
+            percentiles[f"{percent:.6f}"] = value_of(rows[at][0])
+        return percentiles
 
 
 def _plain(count: int, mean: float, deviation: float) -> Json:
@@ -136,6 +136,6 @@ def _plain(count: int, mean: float, deviation: float) -> Json:
     }
 
 
-def nothing() -> Json:
-    """A direction in which there was no I/O."""
-    return RunCounters().printed(0, 0.0, 0)
+def unused_entry() -> Json:
+    """Return the entry of a direction without I/O."""
+    return RunCounters().json_entry(0, 0.0, 0)

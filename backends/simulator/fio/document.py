@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.json_text import indented
-from backends.simulator.fio.counters import RunCounters, nothing
+from backends.simulator.fio.counters import RunCounters, unused_entry
 from backends.simulator.fio.job import FioJob
 from backends.values import dataclass
 
@@ -17,7 +17,7 @@ VERSION = "fio-3.33"
 Json = dict[str, Any]
 
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
-_NOTHING = nothing()
+_NOTHING = unused_entry()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,17 +77,17 @@ def job_entry(
     share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
     reading = int(in_flight * share) if job.reads else 0
     shares = moment.core_percent / job.numjobs
-    matches: Json = {
+    return {
         "jobname": job.name,
         "groupid": number,
         "error": moment.error,
         "eta": 0 if done else 2147483647 if moment.left is None else int(moment.left),
         "elapsed": int(moment.elapsed) + 1,
         "job options": {"name": job.name, **job.options},
-        "read": read.printed(runtime, moment.submit_ns, reading) if job.reads else _NOTHING,
-        "write": write.printed(runtime, moment.submit_ns, in_flight - reading) if job.writes_data else _NOTHING,
+        "read": read.json_entry(runtime, moment.submit_ns, reading) if job.reads else _NOTHING,
+        "write": write.json_entry(runtime, moment.submit_ns, in_flight - reading) if job.writes_data else _NOTHING,
         # fio trims one after the other, whatever the engine: none is in flight.
-        "trim": trim.printed(runtime, 0.0, 0) if job.trims else _NOTHING,
+        "trim": trim.json_entry(runtime, 0.0, 0) if job.trims else _NOTHING,
         "sync": {"total_ios": flushes.ios, "lat_ns": flushes.latency()},
         "job_runtime": runtime * job.numjobs,
         "usr_cpu": round(shares * 0.27, 6),
@@ -101,7 +101,6 @@ def job_entry(
         "latency_percentile": 100.0,
         "latency_window": 0,
     }
-    return matches
 
 
 def _depths(depth: int) -> Mapping[str, float]:

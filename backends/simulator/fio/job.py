@@ -121,9 +121,9 @@ class FioJob:
     def side_rates(self) -> tuple[float | None, float | None]:
         """I/Os per second of reads and of writes, where one of them alone is limited; None for no limit."""
         for key, unit in (("rate_iops", 1.0), ("rate", self.mean_bytes)):
-            parts = [size(part) for part in self.text(key).split(",")]
-            if len(parts) > 1 and sum(part > 0 for part in parts[:2]) == 1:
-                reads, writes = (part * self.numjobs / unit if part else None for part in parts[:2])
+            limits = [size(limit) for limit in self.text(key).split(",")]
+            if len(limits) > 1 and sum(limit > 0 for limit in limits[:2]) == 1:
+                reads, writes = (limit * self.numjobs / unit if limit else None for limit in limits[:2])
                 return reads, writes
         return None, None
 

@@ -23,7 +23,7 @@ def latencies(count: int, mean_ns: float, spread: float, tail: float, chance: ra
     body = mean_ns * (1 - _SLOW * tail) / (1 - _SLOW)
     sigma = math.sqrt(math.log1p(spread * spread))
     middle = math.log(body) - sigma * sigma / 2
-    slow = sum(chance.random() < _SLOW for _ in range(count)) if count <= _FEW else _near(count * _SLOW, chance)
+    slow = sum(chance.random() < _SLOW for _ in range(count)) if count <= _FEW else _noisy_count(count * _SLOW, chance)
     slow = min(slow, count)
     counts: Counter[int] = Counter()
     for _ in range(slow):
@@ -47,7 +47,7 @@ def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> C
     before, left = 0.0, count
     for bucket in range(low, high):
         below = 0.5 + 0.5 * math.erf((math.log(edges_of(bucket)[1]) - middle) * scale)
-        here = min(left, _near((below - before) * count, chance))
+        here = min(left, _noisy_count((below - before) * count, chance))
         before = below
         if here:
             counts[bucket] = here
@@ -57,8 +57,8 @@ def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> C
     return counts
 
 
-def _near(expected: float, chance: random.Random) -> int:
-    """A count whose mean is `expected`, spread as counts are."""
+def _noisy_count(expected: float, chance: random.Random) -> int:
+    """Return a count whose mean is `expected`, with the noise of counts."""
     if expected < 30:
         whole = int(expected)
         return max(0, whole + (chance.random() < expected - whole))

@@ -70,10 +70,10 @@ class SimulatedFio(SyntheticProcess):
     async def _documents(self, job: FioJob) -> AsyncIterator[str]:
         loop = asyncio.get_running_loop()
         started = loop.time()
-        ticks = _ticks(job.interval, _planned(self._phases), max(target.held for target in self._targets))
+        ticks = _ticks(job.interval, _planned_seconds(self._phases), max(target.held for target in self._targets))
         for at in ticks:
             step = at - self._elapsed
-            if not await self._waited(started + at / self._speed - loop.time()):
+            if not await self._wait(started + at / self._speed - loop.time()):
                 done = min(step, max(0.0, (loop.time() - started) * self._speed - self._elapsed))
                 self._advance(self._elapsed + done)
                 yield "fio: terminating on signal 2\n"
@@ -116,7 +116,7 @@ class SimulatedFio(SyntheticProcess):
         ends = (job.ramp + job.runtime,) if self._uneven and job.runtime is not None else ()
         return (job.ramp, *ends)
 
-    def _running(self, target: SimulatedTarget) -> bool:
+    def _is_running(self, target: SimulatedTarget) -> bool:
         return (
             self._phase < len(self._phases)
             and target in self._phases[self._phase]
@@ -125,13 +125,13 @@ class SimulatedFio(SyntheticProcess):
 
     def _document(self, *, done: bool) -> str:
         entries = [
-            target.entries(self._begun, self._elapsed, number=number, done=done or not self._running(target))
+            target.entries(self._begun, self._elapsed, number=number, done=done or not self._is_running(target))
             for number, target in enumerate(self._targets)
         ]
         return document(self._begun + self._elapsed, entries)
 
-    async def _waited(self, seconds: float) -> bool:
-        """Whether nobody asked to stop meanwhile."""
+    async def _wait(self, seconds: float) -> bool:
+        """Wait; return whether nobody asked to stop meanwhile."""
         if self._stop.is_set():
             return False
         if seconds <= 0:
@@ -156,16 +156,16 @@ class SimulatedFio(SyntheticProcess):
 
 def _phases(targets: Sequence[SimulatedTarget]) -> list[list[SimulatedTarget]]:
     """The sections that run at the same time, in the order in which they follow each other."""
-    matches: list[list[SimulatedTarget]] = []
+    phases: list[list[SimulatedTarget]] = []
     for target in targets:
-        if not matches or target.job.waits:
-            matches.append([])
-        matches[-1].append(target)
-    return matches
+        if not phases or target.job.waits:
+            phases.append([])
+        phases[-1].append(target)
+    return phases
 
 
-def _planned(phases: Sequence[Sequence[SimulatedTarget]]) -> float | None:
-    """Seconds of all phases; None where one ends by amount alone."""
+def _planned_seconds(phases: Sequence[Sequence[SimulatedTarget]]) -> float | None:
+    """Return the seconds of all phases; None where one ends by amount alone."""
     value = 0.0
     for phase in phases:
         lengths = [None if target.job.runtime is None else target.job.ramp + target.job.runtime for target in phase]

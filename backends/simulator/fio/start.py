@@ -11,32 +11,32 @@ from backends.simulator.diskstats import DiskCounts, shares
 from backends.simulator.fio.job import FioJob, parse_jobs, size
 from backends.simulator.fio.process import Failure, SimulatedFio
 from backends.simulator.fio.target import SimulatedTarget
-from backends.simulator.hung_disk import answers_after
+from backends.simulator.hung_disk import answer_delay
 from backends.simulator.kernel.tree import SimulatedSysfs
-from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget, expect
+from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget, predict
 from backends.simulator.rack import Rack
 from backends.simulator.zfs_model import pool_threads
 
 
 class LoadedDisk:
-    """What is done there now."""
+    """A disk under load: how fast it is now, with its cache as full as it is."""
 
     def __init__(self, rack: Rack, disk: str, layout: WorkloadTarget, work: IoPattern) -> None:
         self._rack, self._disk, self._work = rack, disk, work
-        self._is(layout)
+        self._predict(layout)
 
-    def _is(self, layout: WorkloadTarget) -> None:
+    def _predict(self, layout: WorkloadTarget) -> None:
         self.layout = layout
-        self.expected = expect(layout, self._work)
+        self.expected = predict(layout, self._work)
         self.disks = shares(self._disk, self._rack.members, layout, self._work, self.expected)
         self._fullness = fullness(layout, self._work)
 
-    def became(self, layout: WorkloadTarget) -> bool:
-        """Whether it is as fast as before no longer."""
+    def update(self, layout: WorkloadTarget) -> bool:
+        """Predict anew where the cache is fuller or emptier; return whether it was."""
         self.layout = layout
         if fullness(layout, self._work) == self._fullness:
             return False
-        self._is(layout)
+        self._predict(layout)
         return True
 
 
@@ -53,7 +53,7 @@ _NO_TRIM = "fio: pid=0, err=25/file:ioengines.c:399, func=td_io_queue, error=Ina
 _READ_ONLY = "fio: job has write or trim bit set, but fio is in read-only mode\n"
 
 
-def start(
+def start_fio(
     rack: Rack,
     linux: SimulatedSysfs,
     text: str | None,
@@ -71,12 +71,12 @@ def start(
     """
     targets: list[SimulatedTarget] = []
     for number, job in enumerate(parse_jobs(text, args) if text is not None else ()):
-        found = _target(rack, linux, job, number, counts, worn)
-        if isinstance(found, Failure):
-            return _failing(found)
-        targets.append(found)
+        target = _target(rack, linux, job, number, counts, worn)
+        if isinstance(target, Failure):
+            return _failed_fio(target)
+        targets.append(target)
     if not targets:
-        return _failing(Failure(stdout="No job(s) defined\n"))
+        return _failed_fio(Failure(stdout="No job(s) defined\n"))
     _share_devices(rack, linux, targets)
     return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
 
@@ -98,7 +98,7 @@ def _share_devices(rack: Rack, linux: SimulatedSysfs, targets: Sequence[Simulate
         in_flight = sum(work.depth * work.jobs for _, work, _ in group)
         for target, work, layout in group if len(group) > 1 else ():
             own = work.depth * work.jobs
-            together = _rate(expect(layout, replace(work, depth=max(1, in_flight // work.jobs))))
+            together = _rate(predict(layout, replace(work, depth=max(1, in_flight // work.jobs))))
             target.share = min(1.0, together * own / in_flight / max(_rate(target.expected), 1e-9))
 
 
@@ -111,15 +111,15 @@ def _target(
 ) -> SimulatedTarget | Failure:
     """One section of the file on what it is pointed at."""
     path = job.filename
-    disk = linux.names.get(path) or _beneath(rack, path)
+    disk = linux.names.get(path) or _disk_under(rack, path)
     failure = _refusal(rack, linux, job, path)
     layout = rack.layout(disk, path)
     if failure is not None or layout is None:
         return failure or Failure(stderr=_NO_FILE.format(path=path))
     work = job.workload(*_queue(linux, disk, job, layout))
-    kept = _kept(rack, disk, layout, counts)
-    load = LoadedDisk(rack, disk, layout if kept is None else kept.within(layout), work)
-    pair = rack.on_device(disk)
+    kept = _cache_counts(rack, disk, layout, counts)
+    load = LoadedDisk(rack, disk, layout if kept is None else kept.applied_to(layout), work)
+    pair = rack.volume_at(disk)
     if job.writes and path in linux.nodes:
         rack.overwrite(disk)
     whole = _whole(linux, job, disk) if job.runtime is None else None
@@ -131,9 +131,9 @@ def _target(
     def done(moved: tuple[int, int, int, int], seconds: float) -> None:
         counts.add(load.disks, moved, seconds)
         if kept is not None:
-            kept.done(load.layout, work, moved, seconds)
+            kept.add_job(load.layout, work, moved, seconds)
             kept.at = rack.now()
-            if load.became(kept.within(layout)):
+            if load.update(kept.applied_to(layout)):
                 target.expected = load.expected
         card = None if pair is None else pair[0]
         if card is None or card.fails_after is None:
@@ -141,7 +141,7 @@ def _target(
         card.fails_after -= seconds
         if card.fails_after <= 0:
             worn(card.number)
-            target.expected = expect(rack.layout(disk) or layout, work)
+            target.expected = predict(rack.layout(disk) or layout, work)
 
     target = SimulatedTarget(
         job,
@@ -151,12 +151,12 @@ def _target(
         seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
         done=done,
         still=STILL if layout.rebuild_share and layout.degraded else None,
-        held=answers_after(rack, disk),
+        held=answer_delay(rack, disk),
     )
     return target
 
 
-def _kept(rack: Rack, disk: str, layout: WorkloadTarget, counts: DiskCounts) -> CacheCounts | None:
+def _cache_counts(rack: Rack, disk: str, layout: WorkloadTarget, counts: DiskCounts) -> CacheCounts | None:
     """What the cache of the device holds and counts, for all jobs that run on it; None where there is none."""
     if layout.cache is None and layout.pool is None:
         return None
@@ -182,8 +182,8 @@ def _queue(linux: SimulatedSysfs, disk: str, job: FioJob, layout: WorkloadTarget
     return scheduler, tags, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
 
 
-def _beneath(rack: Rack, path: str) -> str:
-    """The disk under a file: that of the longest mount point above it, else the system's."""
+def _disk_under(rack: Rack, path: str) -> str:
+    """Return the disk under a file: that of the longest mount point above it, else the system's."""
     best, disk = "", "sda"
     for name, content in rack.contents():
         mount = content.mount
@@ -210,5 +210,5 @@ def _refusal(rack: Rack, linux: SimulatedSysfs, job: FioJob, path: str) -> Failu
     return None
 
 
-def _failing(failure: Failure) -> SimulatedFio:
+def _failed_fio(failure: Failure) -> SimulatedFio:
     return SimulatedFio((), speed=1.0, failure=failure)

@@ -1,11 +1,11 @@
-"""One target of a running fio that does no I/O: what is done there, interval by interval."""
+"""One target of a running fio that does no I/O: what is done there, interval by interval, and its pauses."""
 
 from __future__ import annotations
 
 import math
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from backends.fio_buckets import bucket_of
@@ -13,7 +13,6 @@ from backends.simulator.fio.counters import RunCounters
 from backends.simulator.fio.document import Json, Moment, disk_entry, job_entry
 from backends.simulator.fio.job import FioJob
 from backends.simulator.fio.latency import latencies
-from backends.simulator.fio.stalls import Stalls, bursts
 from backends.simulator.queueing_model import Direction, PredictedPerformance
 
 RUN_SPREAD = 0.007
@@ -22,6 +21,53 @@ RUN_SPREAD = 0.007
 _INTERVAL_SPREAD = 0.012
 _MEMORY = 0.55
 _DIP = 0.004
+
+
+Window = tuple[float, float]
+"""Seconds of fio: from when to when nothing is answered."""
+
+_PERIOD = 1.0
+"""Seconds from one pause of an uneven device to the next, on average."""
+
+
+class Stalls:
+    """The pauses of one run, in their order."""
+
+    def __init__(self, windows: Iterable[Window] = (), *, pace: float = 1.0) -> None:
+        """`pace`: how many times as fast as on average the device is between them."""
+        self.pace = pace
+        """The same."""
+        self._coming = iter(windows)
+        self._next = next(self._coming, None)
+
+    def answered_share(self, begin: float, end: float) -> tuple[float, list[float]]:
+        """Return the share of the seconds from `begin` to `end` that is answered, and the lengths of pauses that end.
+
+        Asked for one interval after the other.
+        """
+        still, over = 0.0, []
+        while self._next is not None and self._next[0] < end:
+            first, last = self._next
+            still += max(0.0, min(last, end) - max(first, begin))
+            if last > end:
+                break
+            over.append(last - first)
+            self._next = next(self._coming, None)
+        return (1.0 - still / (end - begin) if end > begin else 1.0), over
+
+
+def uneven_stalls(pace: float, chance: random.Random) -> Stalls:
+    """Return the pauses of a device that works `pace` times as fast as on average, and then not at all."""
+    return Stalls(_pauses(pace, chance), pace=pace)
+
+
+def _pauses(pace: float, chance: random.Random) -> Iterator[Window]:
+    # Each round is even by itself, however long it is: what is done in all is what the mean says.
+    at = 0.0
+    while True:
+        whole = _PERIOD * chance.uniform(0.7, 1.3)
+        yield at + whole / pace, at + whole
+        at += whole
 
 
 class SimulatedTarget:
@@ -49,7 +95,8 @@ class SimulatedTarget:
         """How fast it is."""
         self.share = 1.0
         """What of that is left to it by sections that use the device at the same time."""
-        self._device = device
+        self.device = device
+        """Kernel name of the disk beneath."""
         self._amount = amount
         self._chance = random.Random(seed)
         self._done = done
@@ -63,13 +110,8 @@ class SimulatedTarget:
         """Seconds of fio before which it cannot end."""
         if held:
             still = (0.0, held)
-        self._stalls = Stalls([still]) if still else bursts(burst, self._chance) if burst > 1 else Stalls()
+        self._stalls = Stalls([still]) if still else uneven_stalls(burst, self._chance) if burst > 1 else Stalls()
         self._late: Counter[int] = Counter()
-
-    @property
-    def device(self) -> str:
-        """Kernel name of the disk beneath."""
-        return self._device
 
     def clear(self) -> None:
         """Begin anew, as fio does when the ramp is over."""
@@ -106,10 +148,10 @@ class SimulatedTarget:
         held = self.job.rate_iops > 0
         if held:
             pace = min(pace, 1.0)
-        answering, over = self._stalls.during(elapsed, elapsed + seconds)
+        answering, over = self._stalls.answered_share(elapsed, elapsed + seconds)
         # What was in flight when the device stopped answering comes back when it does again, and took that long.
-        for each in over:
-            self._late[bucket_of(round(each * 1e9))] += self.job.depth * self.job.numjobs
+        for pause in over:
+            self._late[bucket_of(round(pause * 1e9))] += self.job.depth * self.job.numjobs
         if not timed:
             self._late.clear()
         pace *= self._stalls.pace * self.share
@@ -177,7 +219,7 @@ class SimulatedTarget:
             ios = min(ios, math.ceil(left / block))
         counts = None
         if timed:
-            late = self._come_back(ios)
+            late = self._take_late(ios)
             counts = self._latencies(direction, ios - late.total(), pace)
             counts.update(late)
         counters.add(ios, moved, counts, seconds)
@@ -185,7 +227,7 @@ class SimulatedTarget:
     def _latencies(self, direction: Direction, count: int, pace: float) -> Counter[int]:
         """Of so many requests; what a cache answers and what it does not are two kinds."""
         counts: Counter[int] = Counter()
-        *first, last = direction.ways
+        *first, last = direction.request_classes
         for way in first:
             some = min(count - counts.total(), int(count * way.share + self._chance.random()))
             counts.update(latencies(some, way.mean_us * 1000 / pace, way.spread, way.tail, self._chance))
@@ -193,8 +235,8 @@ class SimulatedTarget:
         counts.update(latencies(rest, last.mean_us * 1000 / pace, last.spread, last.tail, self._chance))
         return counts
 
-    def _come_back(self, count: int) -> Counter[int]:
-        """Those of the next `count` requests that a pause made late, by the bucket of their latency."""
+    def _take_late(self, count: int) -> Counter[int]:
+        """Return those of the next `count` requests that a pause made late, by the bucket of their latency."""
         counts: Counter[int] = Counter()
         for bucket in list(self._late):
             counts[bucket] = min(self._late[bucket], count - counts.total())
@@ -211,7 +253,7 @@ class SimulatedTarget:
             left=None if runtime is None else max(0.0, self.job.ramp + runtime - elapsed),
             core_percent=expected.core_percent * self._level,
             submit_ns=expected.submit_us * 1000,
-            device=self._device,
+            device=self.device,
             busy=1.0 if expected.drive_busy > 0.9 else 0.93 + expected.drive_busy * 0.06,
         )
         figures = job_entry(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from backends.model import Media
 from backends.simulator.bcache import BLOCK_BYTES, BcacheDevice
@@ -10,19 +10,19 @@ from backends.simulator.calibration import DRIVES, DriveType
 from backends.simulator.controller import SimulatedCard
 from backends.simulator.disk import MultipathDisk
 from backends.simulator.fusionio import IoMemory
-from backends.simulator.kernel.chassis import AHCI_HOST, CHASSIS, Chassis, folder_of
+from backends.simulator.kernel.functions import AHCI_HOST, CHASSIS, Chassis, folder_of
 from backends.simulator.kernel.tree import (
     SimulatedSysfs,
-    built_on,
-    put_content,
+    member_record,
     put_disk,
     put_node,
+    put_record,
     put_stacked,
     scsi_number,
 )
 from backends.simulator.lvm.volumes import DmNode, LvmGroup, LvmVolume
 from backends.simulator.md_array import MdArray
-from backends.simulator.mdadm import spelled
+from backends.simulator.mdadm import mdadm_uuid
 from backends.simulator.queue import CACHE, CAN_QUEUE, TAGS
 from backends.simulator.rack import Rack
 from backends.simulator.smartarray.cards import SmartCard, SmartVolume
@@ -31,17 +31,36 @@ from backends.simulator.volume import Volume
 from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
-def put_nvme(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
-) -> None:
+def put_disks(sysfs: SimulatedSysfs, rack: Rack) -> None:
+    """Put all disks of the rack into sysfs, those that others are built on first."""
+    for card, volume in rack.volumes():
+        _put_volume(sysfs, rack, card, volume)
+    for smart, drive in rack.logical_drives():
+        _put_logical_drive(sysfs, rack, smart, drive)
+    for threeware, unit in rack.units():
+        _put_unit(sysfs, rack, threeware, unit)
+    for disk in rack.pathed:
+        _put_multipath(sysfs, rack, disk)
+    for module in rack.flash:
+        _put_fusionio(sysfs, rack, module)
+    for number, (name, model) in enumerate(rack.nvme.items()):
+        _put_nvme(sysfs, rack, name, DRIVES[model], number)
+    for number, (name, model) in enumerate(rack.sata.items()):
+        _put_sata(sysfs, rack, name, DRIVES[model], number)
+    for array in rack.md.values():
+        _put_array(sysfs, rack, array)
+    _put_pools(sysfs, rack)
+    for group in rack.lvm.values():
+        _put_group(sysfs, rack, group)
+    for device in rack.bcache.values():
+        _put_bcache(sysfs, rack, device)
+
+
+def _put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
     """A namespace."""
-    if drive is None:
-        return
     own = {
         "dev": f"259:{number * 16}",
         "size": str(drive.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
         "diskseq": str(2 + number),
         "wwid": f"eui.0025385{number:09x}",
         "device/model": f"SAMSUNG {drive.model}",
@@ -51,60 +70,64 @@ def put_nvme(
         "mq/0/nr_tags": "1023",
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
-    record = ["E:ID_BUS=nvme", *built_on(rack, name)]
-    if name in rack.lying:
-        record += put_content(simulated_sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+    put_disk(sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
+    put_record(sysfs, name, ["E:ID_BUS=nvme", *member_record(rack, name)], rack.lying.get(name))
 
 
-def put_sata(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]
+def _put_scsi(
+    sysfs: SimulatedSysfs,
+    rack: Rack,
+    name: str,
+    address: str,
+    parent: str,
+    own: Mapping[str, str],
+    *,
+    size_bytes: int,
+    rotational: bool,
+    flushes: bool,
 ) -> None:
-    """A drive at a port of the mainboard, or of the HBA."""
-    if drive is None:
-        return
+    """Put a SCSI disk at an address below `parent`, the folder of its host or port. `own`: its files besides."""
     major, minor = scsi_number(name)
-    address, folder, path = _attached(CHASSIS[rack.name], number)
+    files = {
+        "dev": f"{major}:{minor}",
+        "size": str(size_bytes // 512),
+        "diskseq": str(10 + major + minor // 16),
+        "device/state": "running",
+        "device/queue_depth": "256",
+        "mq/0/nr_tags": str(TAGS),
+    }
+    folder = f"{parent}/target{address.rpartition(':')[0]}/{address}/block/{name}"
+    put_disk(sysfs, rack, name, folder, {**files, **own}, rotational=rotational, flushes=flushes)
+    caching = rack.queues.get(name, {}).get(CACHE, "write back" if flushes else "write through")
+    sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = caching
+
+
+def _put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
+    """A drive at a port of the mainboard, or of the HBA."""
+    address, parent, path = _sata_path(CHASSIS[rack.name], number)
     samsung = drive.model.startswith("MZ")
     serial = f"{'S47FNA0M2017' if samsung else '9QG5K7'}{number:02d}"
     wwn = f"{'5002538e' if samsung else '5000c500'}{number + 1:08x}"
     own = {
-        "dev": f"{major}:{minor}",
-        "size": str(drive.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
         "diskseq": str(6 + number),
         "device/vendor": "ATA     ",
         "device/model": f"{'SAMSUNG ' if samsung else ''}{drive.model}"[:16],
         "device/rev": drive.firmware[:4],
-        "device/state": "running",
         "device/wwid": f"naa.{wwn}",
         "device/queue_depth": "32",
         "mq/0/nr_tags": "32",
     }
-    folder = f"{folder}/target{address[:-2]}/{address}/block/{name}"
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=True)
-    simulated_sysfs.files |= {
-        f"/sys/class/scsi_disk/{address}/cache_type": rack.queues.get(name, {}).get(CACHE, "write back"),
-    }
+    spinning = drive.media is Media.HDD
+    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=drive.size_bytes, rotational=spinning, flushes=True)
     if not CHASSIS[rack.name].hba:
         host = f"/sys/class/scsi_host/host{AHCI_HOST + number}"
-        simulated_sysfs.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
-    record = [
-        f"E:ID_SERIAL_SHORT={serial}",
-        f"E:ID_WWN=0x{wwn}",
-        f"E:ID_PATH={path}",
-        "E:ID_BUS=ata",
-        *built_on(rack, name),
-    ]
-    if name in rack.lying:
-        record += put_content(simulated_sysfs, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+        sysfs.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
+    record = [f"E:ID_SERIAL_SHORT={serial}", f"E:ID_WWN=0x{wwn}", f"E:ID_PATH={path}", "E:ID_BUS=ata"]
+    put_record(sysfs, name, [*record, *member_record(rack, name)], rack.lying.get(name))
 
 
-def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
-    """SCSI address, folder of what it hangs from, and udev's path of the n-th SATA drive."""
+def _sata_path(chassis: Chassis, number: int) -> tuple[str, str, str]:
+    """Return SCSI address, folder of the port and udev's path of the n-th SATA drive."""
     if not chassis.hba:
         folder = f"{folder_of(chassis.ahci)}/ata{number + 1}/host{AHCI_HOST + number}"
         return f"{AHCI_HOST + number}:0:0:0", folder, f"pci-{chassis.ahci}-ata-{number + 1}"
@@ -113,7 +136,7 @@ def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
     return f"{AHCI_HOST}:0:{number}:0", folder, f"pci-{chassis.hba}-sas-phy{number}-lun-0"
 
 
-def put_flash(simulated_sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
+def _put_fusionio(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
     """The block device of an ioMemory module, while it is attached."""
     if not (module.driver and module.attached):
         return
@@ -121,89 +144,62 @@ def put_flash(simulated_sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> 
     own = {
         "dev": f"252:{module.number * 16}",
         "size": str(module.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
         "diskseq": str(30 + module.number),
         "serial": module.serial,
         "mq/0/nr_tags": "1024",
     }
     folder = f"{folder_of(f'0000:{module.pci}')}/block/{name}"
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
-    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
+    put_disk(sysfs, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
+    put_record(sysfs, name, [f"E:ID_SERIAL_SHORT={module.serial}"])
 
 
-def put_volume(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]
-) -> None:
+def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume) -> None:
     """The disk that a volume is to the kernel, its partitions and its mount."""
-    name = volume.device
-    major, minor = scsi_number(name)
-    address = f"{card.host}:2:{volume.number}:0"
-    pci = f"0000:{card.bus:02x}:00.0"
-    folder = f"/sys/devices/pci0000:00/{pci}/host{card.host}/target{address[:-2]}/{address}/block/{name}"
-    maker, product = _identified(card)
+    address, pci = f"{card.host}:2:{volume.number}:0", f"0000:{card.bus:02x}:00.0"
+    maker, product = _scsi_names(card)
     own = {
-        "dev": f"{major}:{minor}",
-        "size": str(volume.size_bytes // 512),
         "ro": "1" if volume.access == "read-only" else "0",
-        "removable": "0",
         "diskseq": str(10 + volume.sequence),
         "device/vendor": f"{maker:<8}",
         "device/model": f"{product:<16}",
         "device/rev": card.firmware[:4],
-        "device/state": "running",
         "device/wwid": f"naa.{volume.naa}",
-        "device/queue_depth": "256",
-        "mq/0/nr_tags": str(TAGS),
     }
-    spinning = not card.on_flash(volume)
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=spinning, flushes=volume.writes_back(card.protected))
-    caching = "write back" if volume.writes_back(card.protected) else "write through"
-    simulated_sysfs.files |= {
-        f"/sys/class/scsi_disk/{address}/cache_type": caching,
-        f"/sys/class/scsi_host/host{card.host}/proc_name": "megaraid_sas",
-        f"/sys/class/scsi_host/host{card.host}/can_queue": str(CAN_QUEUE),
-    }
-    record = [
-        f"E:ID_SCSI_SERIAL={volume.naa[::-1]}",
-        f"E:ID_WWN_WITH_EXTENSION=0x{volume.naa}",
-        f"E:ID_PATH=pci-{pci}-scsi-{address}",
-        "E:ID_BUS=scsi",
-    ]
-    if volume.content is not None:
-        record += put_content(simulated_sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+    _put_scsi(
+        sysfs,
+        rack,
+        volume.device,
+        address,
+        f"{folder_of(pci)}/host{card.host}",
+        own,
+        size_bytes=volume.size_bytes,
+        rotational=not card.is_on_flash(volume),
+        flushes=volume.writes_back(card.protected),
+    )
+    host = f"/sys/class/scsi_host/host{card.host}"
+    sysfs.files |= {f"{host}/proc_name": "megaraid_sas", f"{host}/can_queue": str(CAN_QUEUE)}
+    names = [f"E:ID_SCSI_SERIAL={volume.naa[::-1]}", f"E:ID_WWN_WITH_EXTENSION=0x{volume.naa}"]
+    path = f"E:ID_PATH=pci-{pci}-scsi-{address}"
+    put_record(sysfs, volume.device, [*names, path, "E:ID_BUS=scsi"], volume.content)
 
 
-def _identified(card: SimulatedCard) -> tuple[str, str]:
-    """SCSI vendor and product of a card's volumes."""
+def _scsi_names(card: SimulatedCard) -> tuple[str, str]:
+    """Return SCSI vendor and product of a card's volumes."""
     short = card.product.split()[-1]
     if "Intel" in card.product:
         return "Intel", short
     return ("AVAGO", f"MR{short}") if "AVAGO" in card.product else ("LSI", f"MR{short}")
 
 
-def put_logical_drive(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume, mounts: list[str]
-) -> None:
+def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume) -> None:
     """The same of a Smart Array or Adaptec card: smartpqi shows them on channel 1 by LUN, aacraid on 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
-    major, minor = scsi_number(name)
     address = f"{card.host}:0:{volume.number}:0" if card.series else f"{card.host}:1:0:{volume.number}"
-    folder = f"{folder_of(card.pci)}/host{card.host}/target{address.rpartition(':')[0]}/{address}/block/{name}"
-    maker = "Adaptec" if card.model.startswith("Adaptec") else "HPE"
     own = {
-        "dev": f"{major}:{minor}",
-        "size": str(volume.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
-        "diskseq": str(10 + major + minor // 16 + 1000 * volume.sequence),
-        "device/vendor": f"{maker:<8}",
+        "diskseq": _sequence_number(name, volume.sequence),
+        "device/vendor": f"{'Adaptec' if card.model.startswith('Adaptec') else 'HPE':<8}",
         "device/model": f"{volume.name if card.series else 'LOGICAL VOLUME':<16}",
         "device/rev": "V1.0" if card.series else card.firmware[:4],
-        "device/state": "running",
-        "device/queue_depth": "256",
-        "mq/0/nr_tags": str(TAGS),
     }
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi"]
     if not card.series:
@@ -211,57 +207,46 @@ def put_logical_drive(
         record += [f"E:ID_WWN_WITH_EXTENSION=0x{volume.wwn}", f"E:ID_SCSI_SERIAL={card.serial}"]
     elif volume.serial:
         record += [f"E:ID_SCSI_SERIAL={volume.serial}"]
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=not card.flash(volume.group), flushes=False)
-    simulated_sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
-    if volume.content is not None:
-        record += put_content(simulated_sysfs, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+    spinning, parent = not card.is_flash(volume.group), f"{folder_of(card.pci)}/host{card.host}"
+    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=volume.size_bytes, rotational=spinning, flushes=False)
+    put_record(sysfs, name, record, volume.content)
 
 
-def put_unit(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]
-) -> None:
-    """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
-    name = unit.device or ""
+def _sequence_number(name: str, made: int) -> str:
+    """Return the number that the kernel gives a disk: another one for each that was made under an old name."""
     major, minor = scsi_number(name)
-    address = f"{card.host}:0:{unit.number}:0"
-    folder = f"{folder_of(card.pci)}/host{card.host}/target{address.rpartition(':')[0]}/{address}/block/{name}"
+    return str(10 + major + minor // 16 + 1000 * made)
+
+
+def _put_unit(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit) -> None:
+    """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
+    name, address = unit.device or "", f"{card.host}:0:{unit.number}:0"
     own = {
-        "dev": f"{major}:{minor}",
-        "size": str(unit.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
-        "diskseq": str(10 + major + minor // 16 + 1000 * unit.sequence),
+        "diskseq": _sequence_number(name, unit.sequence),
         "device/vendor": "AMCC    ",
         "device/model": f"{card.model:<11} DISK",
         "device/rev": "4.10",
-        "device/state": "running",
         "device/queue_depth": "254",
-        "mq/0/nr_tags": str(TAGS),
     }
+    parent = f"{folder_of(card.pci)}/host{card.host}"
+    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=unit.size_bytes, rotational=True, flushes=False)
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi", f"E:ID_SCSI_SERIAL={unit.serial}"]
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=True, flushes=False)
-    simulated_sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
-    if unit.content is not None:
-        record += put_content(simulated_sysfs, name, own["dev"], unit.size_bytes, unit.content, folder, mounts)
-    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+    put_record(sysfs, name, record, unit.content)
 
 
-def put_pathed(simulated_sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
+def _put_multipath(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
     """All of one disk."""
     layout = rack.layout(disk.device)
     if layout is None:
         return
-    spinning, size = layout.drive.media is Media.HDD, str(layout.size_bytes // 512)
+    spinning = layout.drive.media is Media.HDD
     for at, name in enumerate(disk.paths):
-        _put_path(simulated_sysfs, rack, disk, at, size=size, spinning=spinning)
-        simulated_sysfs.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
+        _put_path(sysfs, rack, disk, at, size_bytes=layout.size_bytes, spinning=spinning)
+        sysfs.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
     number = disk.device.removeprefix("dm-")
     own = {
         "dev": f"254:{number}",
-        "size": size,
-        "ro": "0",
-        "removable": "0",
+        "size": str(layout.size_bytes // 512),
         "diskseq": str(60 + int(number)),
         "dm/name": disk.alias,
         "dm/uuid": f"mpath-3{disk.wwn}",
@@ -269,51 +254,43 @@ def put_pathed(simulated_sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk)
         "mq/0/nr_tags": "2048",
     }
     folder = f"/sys/devices/virtual/block/{disk.device}"
-    put_disk(simulated_sysfs, rack, disk.device, folder, own, rotational=spinning, flushes=not spinning)
-    put_node(simulated_sysfs, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
+    put_disk(sysfs, rack, disk.device, folder, own, rotational=spinning, flushes=not spinning)
+    put_node(sysfs, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
     for name in disk.paths:
-        simulated_sysfs.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
-    simulated_sysfs.files[f"/run/udev/data/b{own['dev']}"] = f"E:DM_NAME={disk.alias}\nE:DM_UUID={own['dm/uuid']}"
+        sysfs.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
+    put_record(sysfs, disk.device, [f"E:DM_NAME={disk.alias}", f"E:DM_UUID={own['dm/uuid']}"])
 
 
 def _put_path(
-    simulated_sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size: str, spinning: bool
+    sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size_bytes: int, spinning: bool
 ) -> None:
     name, host = disk.paths[at], disk.hosts[at]
-    major, minor = scsi_number(name)
-    address = f"{host}:0:0:{disk.lun}" if disk.transport == "rport" else f"{host}:0:{disk.lun}:0"
-    ports = f"rport-{host}:0-0" if disk.transport == "rport" else f"port-{host}:{disk.lun}/end_device-{host}:{disk.lun}"
-    target = address.rpartition(":")[0]
-    folder = f"{folder_of(disk.pci[at])}/host{host}/{ports}/target{target}/{address}/block/{name}"
+    fibre = disk.transport == "rport"
+    address = f"{host}:0:0:{disk.lun}" if fibre else f"{host}:0:{disk.lun}:0"
+    ports = f"rport-{host}:0-0" if fibre else f"port-{host}:{disk.lun}/end_device-{host}:{disk.lun}"
     own = {
-        "dev": f"{major}:{minor}",
-        "size": size,
-        "ro": "0",
-        "removable": "0",
-        "diskseq": str(10 + major + minor // 16),
         "device/vendor": f"{disk.vendor:<8}",
         "device/model": f"{disk.product:<16}",
         "device/rev": disk.rev,
-        "device/state": "running",
         "device/wwid": f"naa.{disk.wwn}",
         "device/queue_depth": "32",
         "mq/0/nr_tags": "2048",
     }
-    put_disk(simulated_sysfs, rack, name, folder, own, rotational=spinning, flushes=not spinning)
-    simulated_sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(
-        CACHE, "write back"
-    )
+    parent = f"{folder_of(disk.pci[at])}/host{host}/{ports}"
+    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=size_bytes, rotational=spinning, flushes=not spinning)
+    if spinning:
+        sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(CACHE, "write back")
     serial = f"E:ID_SERIAL_SHORT={DRIVES[disk.model].vendor[:1]}{disk.wwn[-8:].upper()}" if disk.model else ""
     record = [f"E:ID_WWN_WITH_EXTENSION=0x{disk.wwn}", "E:ID_BUS=scsi", "E:ID_FS_TYPE=mpath_member", serial]
-    simulated_sysfs.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(filter(None, record))
+    put_record(sysfs, name, list(filter(None, record)))
 
 
-def put_array(simulated_sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
+def _put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
     """An array of the kernel's RAID driver, and how it hangs together with its members."""
     name, now = array.name, rack.now()
     number = f"9:{name.removeprefix('md')}"
     put_stacked(
-        simulated_sysfs,
+        sysfs,
         rack,
         name,
         number,
@@ -323,9 +300,8 @@ def put_array(simulated_sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> No
         own={f"md/{key}": text for key, text in array.files(now).items()},
         below=tuple(member.name for member in array.members),
     )
-    record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": spelled(array.uuid), "MD_NAME": array.label}
-    lines = [*(f"E:{key}={text}" for key, text in record.items()), *built_on(rack, name)]
-    simulated_sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(lines)
+    record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": mdadm_uuid(array.uuid), "MD_NAME": array.label}
+    put_record(sysfs, name, [*(f"E:{key}={text}" for key, text in record.items()), *member_record(rack, name)])
 
 
 def mdstat(rack: Rack) -> str:
@@ -341,16 +317,16 @@ _LISTED = 70
 """Sequence numbers of their disks begin here."""
 
 
-def put_group(simulated_sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
+def _put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
     """All volumes of a group, and its mark on the physical volumes."""
     for volume in group.volumes:
-        for node in _from_beneath(volume.nodes(rack.now())):
+        for node in _lowest_first(volume.nodes(rack.now())):
             name, number = node.kernel, f"254:{node.number}"
             own = node.number == volume.number
             fields = {"dm/name": group.dm_name(node), "dm/uuid": group.dm_uuid(node), "dm/suspended": "0"}
             ahead = volume.queue_sectors if own else 256
             folder = put_stacked(
-                simulated_sysfs,
+                sysfs,
                 rack,
                 name,
                 number,
@@ -362,21 +338,21 @@ def put_group(simulated_sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> N
             )
             aliases = [f"mapper/{fields['dm/name']}", *([f"{group.name}/{node.name}"] if own else [])]
             for alias in aliases:
-                put_node(simulated_sysfs, alias, name, folder, number)
-                simulated_sysfs.links[f"/dev/{alias}"] = f"/dev/{name}"
+                put_node(sysfs, alias, name, folder, number)
+                sysfs.links[f"/dev/{alias}"] = f"/dev/{name}"
             record = [f"E:DM_NAME={fields['dm/name']}", f"E:DM_UUID={fields['dm/uuid']}"]
             record += [f"E:DM_VG_NAME={group.name}", f"E:DM_LV_NAME={volume.name}"] if own else []
-            simulated_sysfs.files[f"/run/udev/data/b{number}"] = "\n".join(record)
-    simulated_sysfs.files[f"/etc/lvm/backup/{group.name}"] = f"# Generated by LVM2\n{group.name} {{\n}}"
-    for place in group.places:
-        devno = simulated_sysfs.files[f"/sys/block/{place}/dev"]
+            put_record(sysfs, name, record)
+    sysfs.files[f"/etc/lvm/backup/{group.name}"] = f"# Generated by LVM2\n{group.name} {{\n}}"
+    for member in group.places:
+        devno = sysfs.files[f"/sys/block/{member}/dev"]
         path = f"/run/udev/data/b{devno}"
-        marks = ("E:ID_FS_TYPE=LVM2_member", f"E:ID_FS_UUID={group.uuid_of(place)}")
-        simulated_sysfs.files[path] = "\n".join(filter(None, (simulated_sysfs.files.get(path, ""), *marks)))
+        marks = ("E:ID_FS_TYPE=LVM2_member", f"E:ID_FS_UUID={group.uuid_of(member)}")
+        sysfs.files[path] = "\n".join(filter(None, (sysfs.files.get(path, ""), *marks)))
 
 
-def _from_beneath(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
-    """Each after what it lies on."""
+def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
+    """Yield each node after those that it is built on."""
     left = {node.kernel: node for node in nodes}
     while left:
         ready = [name for name, node in left.items() if not left.keys() & node.slaves]
@@ -403,28 +379,28 @@ _ZVOL_QUEUE = {
 """What OpenZFS 2.1 gives the queue of a volume, which takes requests as they come (os/linux/zfs/zvol_os.c)."""
 
 
-def put_pools(simulated_sysfs: SimulatedSysfs, rack: Rack, mounts: list[str]) -> None:
+def _put_pools(sysfs: SimulatedSysfs, rack: Rack) -> None:
     """All of it."""
     if rack.zfs is None:
         return
-    simulated_sysfs.files |= rack.zfs.files(rack.arc_counts())
+    sysfs.files |= rack.zfs.files(rack.arc_counts())
     at = 0
     for pool in rack.pools.values():
-        simulated_sysfs.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"
+        sysfs.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"
         for name, dataset in pool.datasets.items():
             if dataset.kind == VOLUME:
-                _put_volume(simulated_sysfs, rack, name, dataset)
+                _put_zvol(sysfs, rack, name, dataset)
             elif dataset.mountpoint:
                 at += 1
                 where = f"0:{40 + at} / {dataset.mountpoint} rw,relatime shared:{400 + at}"
-                mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
+                sysfs.mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
 
 
-def _put_volume(simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
+def _put_zvol(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
     number = int(dataset.node.removeprefix("zd"))
     devno = f"{_ZVOL_MAJOR}:{number}"
     put_stacked(
-        simulated_sysfs,
+        sysfs,
         rack,
         dataset.node,
         devno,
@@ -434,8 +410,8 @@ def _put_volume(simulated_sysfs: SimulatedSysfs, rack: Rack, name: str, dataset:
         own={},
         below=(),
     )
-    simulated_sysfs.files[f"/run/udev/data/b{devno}"] = f"S:zvol/{name}"
-    simulated_sysfs.links[f"/dev/zvol/{name}"] = f"/dev/{dataset.node}"
+    put_record(sysfs, dataset.node, [f"S:zvol/{name}"])
+    sysfs.links[f"/dev/zvol/{name}"] = f"/dev/{dataset.node}"
 
 
 _CACHED_MAJOR, _CACHED_MINORS = 251, 128
@@ -445,7 +421,7 @@ _ANY = "2147483647"
 """It cuts requests itself, and sets no limit."""
 
 
-def put_bcache(simulated_sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
+def _put_bcache(sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
     """A device and its cache set; the disks have to be there already."""
     name, at = device.name, int(device.name.removeprefix("bcache"))
     layout = rack.layout(name)
@@ -453,7 +429,7 @@ def put_bcache(simulated_sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice
         return
     number = f"{_CACHED_MAJOR}:{at * _CACHED_MINORS}"
     put_stacked(
-        simulated_sysfs,
+        sysfs,
         rack,
         name,
         number,
@@ -466,17 +442,17 @@ def put_bcache(simulated_sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice
         below=rack.members(name),
     )
     base, kernel_set = f"/sys/block/{name}/bcache", f"/sys/fs/bcache/{device.set_uuid}"
-    simulated_sysfs.links[base] = f"{simulated_sysfs.links[f'/sys/block/{device.backing}']}/bcache"
-    simulated_sysfs.files[f"/sys/block/{device.backing}/bcache/running"] = "1"
+    sysfs.links[base] = f"{sysfs.links[f'/sys/block/{device.backing}']}/bcache"
+    sysfs.files[f"/sys/block/{device.backing}/bcache/running"] = "1"
     if device.attached:
-        cache = f"{simulated_sysfs.links[f'/sys/block/{device.cache}']}/bcache"
-        simulated_sysfs.files |= {f"{kernel_set}/{key}": text for key, text in device.set_files().items()}
-        simulated_sysfs.links |= {
+        cache = f"{sysfs.links[f'/sys/block/{device.cache}']}/bcache"
+        sysfs.files |= {f"{kernel_set}/{key}": text for key, text in device.set_files().items()}
+        sysfs.links |= {
             f"{base}/cache": kernel_set,
             f"/sys/block/{device.cache}/bcache/set": kernel_set,
             f"{base}/cache/cache0": cache,
             f"{kernel_set}/cache0": cache,
-            f"{kernel_set}/bdev0": simulated_sysfs.links[base],
+            f"{kernel_set}/bdev0": sysfs.links[base],
         }
-    simulated_sysfs.files["/sys/fs/bcache/register"] = ""
-    simulated_sysfs.files[f"/run/udev/data/b{number}"] = f"E:CACHED_UUID={device.uuid}"
+    sysfs.files["/sys/fs/bcache/register"] = ""
+    put_record(sysfs, name, [f"E:CACHED_UUID={device.uuid}"])

@@ -1,14 +1,56 @@
-"""PCI functions of the simulated hosts: what sysfs says of each, and of its SCSI hosts."""
+"""The mainboards of the simulated hosts and their PCI functions: what sysfs says of each, and of its SCSI hosts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 
-from backends.simulator.kernel.chassis import AHCI_HOST, CHASSIS, folder_of
 from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.rack import Rack
 from backends.values import dataclass
+
+AHCI_HOST = 8
+"""SCSI host number of the mainboard's first SATA port, or of the HBA in its place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chassis:
+    """One host without its cards."""
+
+    processor: str
+    """As /proc/cpuinfo has it."""
+    mhz: int
+    """Clock."""
+    ahci: str
+    """PCI address of its SATA controller."""
+    lists_ahci: bool = True
+    """Whether that is told as a controller of its own."""
+    hba: str = ""
+    """PCI address of the SAS adapter that the SATA drives hang from instead; "" for none."""
+
+
+CHASSIS: Mapping[str, Chassis] = {
+    "lsi": Chassis(
+        processor="Intel(R) Xeon(R) CPU X5680 @ 3.33GHz",
+        mhz=3333,
+        ahci="0000:00:1f.2",
+        lists_ahci=False,
+    ),
+    "hpe": Chassis(processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0"),
+    "linux": Chassis(processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0"),
+    "arrays": Chassis(
+        processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0", hba="0000:5e:00.0"
+    ),
+    "ssds": Chassis(
+        processor="Intel(R) Xeon(R) CPU X5680 @ 3.33GHz", mhz=3333, ahci="0000:00:1f.2", hba="0000:05:00.0"
+    ),
+}
+"""By the rack's name."""
+
+
+def folder_of(address: str) -> str:
+    """Where a PCI function lies in sysfs, links resolved."""
+    return f"/sys/devices/pci0000:00/{address}"
+
 
 SLOT = {
     "numa_node": "0",
@@ -23,7 +65,7 @@ SLOT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PciCard:
-    """A model of card as the PCI bus tells it, and what its driver says of it."""
+    """A model of card as the PCI bus reports it, and its driver."""
 
     ids: tuple[str, str, str, str]
     """Vendor, device, subsystem vendor, subsystem device."""
@@ -33,89 +75,54 @@ class PciCard:
     """Kernel driver."""
     version: str
     """That of its module; "" if it has none of its own."""
-    speed: str = "8.0 GT/s PCIe"
+    speed: str
     """Of the link."""
-    hosts: tuple[int, ...] = ()
-    """SCSI hosts, where the rack's own things do not say."""
-    says: Mapping[str, str] = field(default_factory=dict)
-    """Files of its SCSI hosts."""
 
 
-_SMARTPQI = "2.1.18-045"
-
+_ADAPTEC, _SAS3008 = ("9005", "028f"), ("1000", "0097", "1000", "30e0")
+_RAID, _SAS, _FIBRE = "010400", "010700", "0c0400"
+_SMARTPQI, _MPT3SAS = ("smartpqi", "2.1.18-045"), ("mpt3sas", "43.100.00.00")
+_SLOW, _MIDDLE, _FAST, _FASTEST = (f"{rate} GT/s PCIe" for rate in ("2.5", "5.0", "8.0", "16.0"))
 CARDS: Mapping[str, PciCard] = {
-    "HPE Smart Array P408i-a SR Gen10": PciCard(
-        ids=("9005", "028f", "103c", "0602"), kind="010400", driver="smartpqi", version=_SMARTPQI
-    ),
-    "Adaptec SmartRAID 3204-8i": PciCard(
-        ids=("9005", "028f", "9005", "14a1"),
-        kind="010700",
-        driver="smartpqi",
-        version=_SMARTPQI,
-        speed="16.0 GT/s PCIe",
-    ),
-    "Adaptec 5805": PciCard(
-        ids=("9005", "0285", "9005", "02b6"),
-        kind="010400",
-        driver="aacraid",
-        version="1.2.1[50983]-custom",
-        speed="2.5 GT/s PCIe",
-    ),
-    "9690SA-8I": PciCard(
-        ids=("13c1", "1005", "13c1", "1005"),
-        kind="010400",
-        driver="3w-9xxx",
-        version="2.26.02.014",
-        speed="2.5 GT/s PCIe",
-    ),
-    "ioDrive": PciCard(
-        ids=("1aed", "1005", "1aed", "1010"),
-        kind="018000",
-        driver="iomemory-vsl",
-        version="3.2.16",
-        speed="2.5 GT/s PCIe",
-    ),
-    "QLE2562": PciCard(
-        ids=("1077", "2532", "103c", "3263"),
-        kind="0c0400",
-        driver="qla2xxx",
-        version="10.02.07.900-k",
-        speed="5.0 GT/s PCIe",
-        says={"model_name": "QLE2562", "fw_version": "8.08.207 (d0d5)", "optrom_bios_version": "3.13"},
-    ),
-    "SAS9300-8e": PciCard(
-        ids=("1000", "0097", "1000", "30e0"),
-        kind="010700",
-        driver="mpt3sas",
-        version="43.100.00.00",
-        says={"board_name": "SAS9300-8e", "version_fw": "16.00.12.00", "version_bios": "08.37.00.00"},
-    ),
-    "SAS9300-8i": PciCard(
-        ids=("1000", "0097", "1000", "30e0"),
-        kind="010700",
-        driver="mpt3sas",
-        version="43.100.00.00",
-        says={"board_name": "SAS9300-8i", "version_fw": "16.00.12.00", "version_bios": "08.37.00.00"},
-    ),
-    "AHCI": PciCard(ids=("8086", "a182", "1590", "00d2"), kind="010601", driver="ahci", version="3.0"),
+    model: PciCard(ids=ids, kind=kind, driver=driver, version=version, speed=speed)
+    for model, ids, kind, (driver, version), speed in (
+        ("HPE Smart Array P408i-a SR Gen10", (*_ADAPTEC, "103c", "0602"), _RAID, _SMARTPQI, _FAST),
+        ("Adaptec SmartRAID 3204-8i", (*_ADAPTEC, "9005", "14a1"), _SAS, _SMARTPQI, _FASTEST),
+        ("Adaptec 5805", ("9005", "0285", "9005", "02b6"), _RAID, ("aacraid", "1.2.1[50983]-custom"), _SLOW),
+        ("9690SA-8I", ("13c1", "1005", "13c1", "1005"), _RAID, ("3w-9xxx", "2.26.02.014"), _SLOW),
+        ("ioDrive", ("1aed", "1005", "1aed", "1010"), "018000", ("iomemory-vsl", "3.2.16"), _SLOW),
+        ("QLE2562", ("1077", "2532", "103c", "3263"), _FIBRE, ("qla2xxx", "10.02.07.900-k"), _MIDDLE),
+        ("SAS9300-8e", _SAS3008, _SAS, _MPT3SAS, _FAST),
+        ("SAS9300-8i", _SAS3008, _SAS, _MPT3SAS, _FAST),
+        ("AHCI", ("8086", "a182", "1590", "00d2"), "010601", ("ahci", "3.0"), _FAST),
+    )
 }
 """By model. Ids of the PCI ID repository and of the drivers' tables."""
 
 
-def put_functions(simulated_sysfs: SimulatedSysfs, rack: Rack) -> None:
+_SAS_HOST = {"version_fw": "16.00.12.00", "version_bios": "08.37.00.00"}
+_HOST_FILES: Mapping[str, Mapping[str, str]] = {
+    "QLE2562": {"model_name": "QLE2562", "fw_version": "8.08.207 (d0d5)", "optrom_bios_version": "3.13"},
+    "SAS9300-8e": {"board_name": "SAS9300-8e", **_SAS_HOST},
+    "SAS9300-8i": {"board_name": "SAS9300-8i", **_SAS_HOST},
+}
+"""Files of the SCSI hosts of an adapter."""
+
+
+def put_functions(sysfs: SimulatedSysfs, rack: Rack) -> None:
     """Everything of the rack that sits on the PCI bus."""
     for card in rack.cards:
         address = f"0000:{card.bus:02x}:00.0"
-        simulated_sysfs.links[f"/sys/bus/pci/drivers/megaraid_sas/{address}"] = f"/sys/devices/{card.bus}"
-        simulated_sysfs.links[f"/sys/bus/pci/devices/{address}/driver"] = "/sys/bus/pci/drivers/megaraid_sas"
-        simulated_sysfs.files |= {f"/sys/bus/pci/devices/{address}/{name}": text for name, text in SLOT.items()}
-        simulated_sysfs.files["/sys/module/megaraid_sas/version"] = "07.719.03.00-rc1"
-    for address, model, hosts in _named(rack):
-        _put(simulated_sysfs, address, CARDS[model], hosts)
+        sysfs.links[f"/sys/bus/pci/drivers/megaraid_sas/{address}"] = f"/sys/devices/{card.bus}"
+        sysfs.links[f"/sys/bus/pci/devices/{address}/driver"] = "/sys/bus/pci/drivers/megaraid_sas"
+        sysfs.files |= {f"/sys/bus/pci/devices/{address}/{name}": text for name, text in SLOT.items()}
+        sysfs.files["/sys/module/megaraid_sas/version"] = "07.719.03.00-rc1"
+    for address, model, hosts in _adapters(rack):
+        _put(sysfs, address, CARDS[model], hosts)
 
 
-def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
-    """Address, key of `CARDS` and what is said of each SCSI host."""
+def _adapters(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
+    """Yield address, key of `CARDS` and the files of each SCSI host."""
     for cards in rack.smart.values():
         for card in cards:
             fields = {
@@ -132,30 +139,30 @@ def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
     for disk in rack.pathed:
         model = "QLE2562" if disk.transport == "rport" else "SAS9300-8e"
         for address, host in dict(zip(disk.pci, disk.hosts, strict=True)).items():
-            yield address, model, {host: {**CARDS[model].says, "can_queue": "2048"}}
+            yield address, model, {host: {**_HOST_FILES[model], "can_queue": "2048"}}
     chassis = CHASSIS[rack.name]
     if rack.sata and chassis.hba:
-        yield chassis.hba, "SAS9300-8i", {AHCI_HOST: {**CARDS["SAS9300-8i"].says, "can_queue": "9664"}}
+        yield chassis.hba, "SAS9300-8i", {AHCI_HOST: {**_HOST_FILES["SAS9300-8i"], "can_queue": "9664"}}
     elif rack.sata and chassis.lists_ahci:
         ports = range(AHCI_HOST, AHCI_HOST + len(rack.sata))
         yield chassis.ahci, "AHCI", {port: {"can_queue": "32"} for port in ports}
 
 
-def _put(simulated_sysfs: SimulatedSysfs, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:
+def _put(sysfs: SimulatedSysfs, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:
     real = folder_of(address)
     base = f"/sys/bus/pci/devices/{address}"
     names = ("vendor", "device", "subsystem_vendor", "subsystem_device")
     texts = {**SLOT, "current_link_speed": card.speed, "max_link_speed": card.speed, "class": f"0x{card.kind}"}
     texts |= {name: f"0x{text}" for name, text in zip(names, card.ids, strict=True)}
-    simulated_sysfs.files |= {f"{base}/{name}": text for name, text in texts.items()}
-    simulated_sysfs.links |= {
+    sysfs.files |= {f"{base}/{name}": text for name, text in texts.items()}
+    sysfs.links |= {
         base: real,
         f"{base}/driver": f"/sys/bus/pci/drivers/{card.driver}",
         f"/sys/bus/pci/drivers/{card.driver}/{address}": real,
     }
     if card.version:
-        simulated_sysfs.files[f"/sys/module/{card.driver.replace('-', '_')}/version"] = card.version
+        sysfs.files[f"/sys/module/{card.driver.replace('-', '_')}/version"] = card.version
     for number, says in hosts.items():
         own = f"/sys/class/scsi_host/host{number}"
-        simulated_sysfs.links[own] = f"{real}/host{number}/scsi_host/host{number}"
-        simulated_sysfs.files |= {f"{own}/{name}": text for name, text in {"proc_name": card.driver, **says}.items()}
+        sysfs.links[own] = f"{real}/host{number}/scsi_host/host{number}"
+        sysfs.files |= {f"{own}/{name}": text for name, text in {"proc_name": card.driver, **says}.items()}

@@ -3,22 +3,8 @@
 from __future__ import annotations
 
 from backends.simulator.calibration import CORES
-from backends.simulator.kernel.chassis import CHASSIS
-from backends.simulator.kernel.disks import (
-    mdstat,
-    put_array,
-    put_bcache,
-    put_flash,
-    put_group,
-    put_logical_drive,
-    put_nvme,
-    put_pathed,
-    put_pools,
-    put_sata,
-    put_unit,
-    put_volume,
-)
-from backends.simulator.kernel.functions import put_functions
+from backends.simulator.kernel.disks import mdstat, put_disks
+from backends.simulator.kernel.functions import CHASSIS, put_functions
 from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.md_array import SYSTEM
 from backends.simulator.rack import Rack
@@ -30,35 +16,14 @@ cpu MHz\t\t: {mhz}.000
 """
 
 
-def kernel(rack: Rack) -> SimulatedSysfs:
-    """The host as it is now."""
-    simulated_sysfs = SimulatedSysfs()
-    mounts = ["25 1 0:22 / /proc rw,relatime shared:1 - proc proc rw"]
-    for card, volume in rack.volumes():
-        put_volume(simulated_sysfs, rack, card, volume, mounts)
-    for smart, drive in rack.logical_drives():
-        put_logical_drive(simulated_sysfs, rack, smart, drive, mounts)
-    for threeware, unit in rack.units():
-        put_unit(simulated_sysfs, rack, threeware, unit, mounts)
-    for disk in rack.pathed:
-        put_pathed(simulated_sysfs, rack, disk)
-    for module in rack.flash:
-        put_flash(simulated_sysfs, rack, module)
-    for number, name in enumerate(rack.nvme):
-        put_nvme(simulated_sysfs, rack, name, rack.drive(name), number, mounts)
-    for number, name in enumerate(rack.sata):
-        put_sata(simulated_sysfs, rack, name, rack.drive(name), number, mounts)
-    for array in rack.md.values():
-        put_array(simulated_sysfs, rack, array)
-    put_pools(simulated_sysfs, rack, mounts)
-    for group in rack.lvm.values():
-        put_group(simulated_sysfs, rack, group)
-    for device in rack.bcache.values():
-        put_bcache(simulated_sysfs, rack, device)
-    put_functions(simulated_sysfs, rack)
+def build_sysfs(rack: Rack) -> SimulatedSysfs:
+    """Return the host as it is now."""
+    sysfs = SimulatedSysfs()
+    put_disks(sysfs, rack)
+    put_functions(sysfs, rack)
     chassis = CHASSIS[rack.name]
-    table = "\n".join(mounts)
-    simulated_sysfs.files |= {
+    table = "\n".join(sysfs.mounts)
+    sysfs.files |= {
         "/proc/self/mountinfo": table,
         "/proc/1/mountinfo": table,
         "/proc/1/comm": "systemd",
@@ -79,18 +44,18 @@ def kernel(rack: Rack) -> SimulatedSysfs:
         "/sys/devices/system/cpu/online": f"0-{CORES - 1}",
         "/etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm), simulated"',
     }
-    simulated_sysfs.files |= rack.installed
-    return simulated_sysfs
+    sysfs.files |= rack.installed
+    return sysfs
 
 
-COUNTING = ("/proc/spl/kstat/zfs/", "/sys/block/bcache")
+COUNTER_FOLDERS = ("/proc/spl/kstat/zfs/", "/sys/block/bcache")
 """How their paths begin."""
 
 
-def counting(rack: Rack) -> dict[str, str]:
-    """Their texts now."""
-    matches = {} if rack.zfs is None else rack.zfs.files(rack.arc_counts())
+def counter_files(rack: Rack) -> dict[str, str]:
+    """Return the texts of the files that count, as they are now."""
+    files = {} if rack.zfs is None else rack.zfs.files(rack.arc_counts())
     for name, device in rack.bcache.items():
         texts = device.files(rack.cache_counts(name))
-        matches |= {f"/sys/block/{name}/bcache/{key}": text for key, text in texts.items()}
-    return matches
+        files |= {f"/sys/block/{name}/bcache/{key}": text for key, text in texts.items()}
+    return files

@@ -56,29 +56,21 @@ class SimulatedSysfs:
     """Kernel name of the disk by node, partitions too."""
     mute: set[str] = field(default_factory=set)
     """Files that are there and that nobody can read."""
-
-
-def index(name: str) -> int:
-    """0 for sda, 26 for sdaa."""
-    number = 0
-    for char in name.removeprefix("sd"):
-        number = number * 26 + ord(char) - ord("a") + 1
-    return number - 1
-
-
-def number(at: int) -> tuple[int, int]:
-    """Major and first minor of a SCSI disk."""
-    group, within = divmod(at % 256, 16)
-    return _MAJORS[group], within * 16 + at // 256 * 256
+    mounts: list[str] = field(default_factory=lambda: ["25 1 0:22 / /proc rw,relatime shared:1 - proc proc rw"])
+    """Lines of /proc/self/mountinfo."""
 
 
 def scsi_number(name: str) -> tuple[int, int]:
-    """Major and minor of a SCSI disk by its kernel name."""
-    return number(index(name))
+    """Return major and first minor of a SCSI disk by its kernel name."""
+    index = -1  # 0 for sda, 26 for sdaa
+    for char in name.removeprefix("sd"):
+        index = (index + 1) * 26 + ord(char) - ord("a")
+    group, within = divmod(index % 256, 16)
+    return _MAJORS[group], within * 16 + index // 256 * 256
 
 
 def put_disk(
-    simulated_sysfs: SimulatedSysfs,
+    sysfs: SimulatedSysfs,
     rack: Rack,
     name: str,
     folder: str,
@@ -96,17 +88,17 @@ def put_disk(
         queue["io_timeout"] = "30000"
     queue |= {"nr_requests": own["mq/0/nr_tags"], **rack.queues.get(name, {})}
     depth, _ = queue.pop(DEPTH, None), queue.pop(CACHE, None)
-    for key, text in own.items():
-        simulated_sysfs.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
+    for key, text in {"ro": "0", "removable": "0", **own}.items():
+        sysfs.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
     for key, text in queue.items():
-        simulated_sysfs.files[f"{base}/queue/{key}"] = text
-    simulated_sysfs.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
-    simulated_sysfs.links[base] = folder
-    put_node(simulated_sysfs, name, name, folder, own["dev"])
+        sysfs.files[f"{base}/queue/{key}"] = text
+    sysfs.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
+    sysfs.links[base] = folder
+    put_node(sysfs, name, name, folder, own["dev"])
 
 
 def put_stacked(
-    simulated_sysfs: SimulatedSysfs,
+    sysfs: SimulatedSysfs,
     rack: Rack,
     name: str,
     devno: str,
@@ -123,20 +115,21 @@ def put_stacked(
     """
     folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
     texts = {"dev": devno, "size": str(size_bytes // 512), "ro": "0", "removable": "0", "diskseq": str(sequence), **own}
-    simulated_sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
-    merged = {**_STACKED, **_limits(simulated_sysfs, below), **queue, **rack.queues.get(name, {})}
-    simulated_sysfs.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
-    put_mute(simulated_sysfs, name)
-    simulated_sysfs.files[f"{folder}/queue/logical_block_size"] = merged["logical_block_size"]
-    simulated_sysfs.links[base] = folder
-    put_node(simulated_sysfs, name, name, folder, devno)
+    sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
+    merged = {**_STACKED, **_limits(sysfs, below), **queue, **rack.queues.get(name, {})}
+    sysfs.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
+    if f"{base}/queue/{MUTE}" not in sysfs.files:
+        sysfs.mute.add(f"{base}/queue/{MUTE}")
+    sysfs.files[f"{folder}/queue/logical_block_size"] = merged["logical_block_size"]
+    sysfs.links[base] = folder
+    put_node(sysfs, name, name, folder, devno)
     for member in below:
-        simulated_sysfs.links[f"{base}/slaves/{member}"] = f"/sys/block/{member}"
-        simulated_sysfs.links[f"/sys/block/{member}/holders/{name}"] = folder
+        sysfs.links[f"{base}/slaves/{member}"] = f"/sys/block/{member}"
+        sysfs.links[f"/sys/block/{member}/holders/{name}"] = folder
     return folder
 
 
-def _limits(simulated_sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
+def _limits(sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
     """What members decide: one that turns makes a disk that turns, blocks are the largest, requests the smallest.
 
     What is set on a member later moves nothing of it: its limits are stacked once, when it is put together.
@@ -144,56 +137,49 @@ def _limits(simulated_sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, 
     if not below:
         return {}
     own = {
-        key: str(decide(int(simulated_sysfs.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
+        key: str(decide(int(sysfs.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
         for key, decide in _DECIDED.items()
     }
     return {**own, "max_sectors_kb": own["max_hw_sectors_kb"]}
 
 
-def put_mute(simulated_sysfs: SimulatedSysfs, name: str) -> None:
-    """The file of a queue without requests of its own that cannot be read, unless it was written."""
-    path = f"/sys/block/{name}/queue/{MUTE}"
-    if path not in simulated_sysfs.files:
-        simulated_sysfs.mute.add(path)
-
-
-def put_node(simulated_sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
+def put_node(sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
     """A device node."""
-    simulated_sysfs.links[f"/sys/dev/block/{devno}"] = folder
-    simulated_sysfs.links[f"/dev/{name}"] = f"/dev/{name}"
-    simulated_sysfs.nodes[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=devno)
-    simulated_sysfs.names[f"/dev/{name}"] = disk
+    sysfs.links[f"/sys/dev/block/{devno}"] = folder
+    sysfs.links[f"/dev/{name}"] = f"/dev/{name}"
+    sysfs.nodes[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=devno)
+    sysfs.names[f"/dev/{name}"] = disk
 
 
-def put_content(
-    simulated_sysfs: SimulatedSysfs,
-    name: str,
-    number: str,
-    size_bytes: int,
-    content: Content,
-    folder: str,
-    mounts: list[str],
-) -> list[str]:
-    """Partitions, filesystems and mounts; gives the lines of the disk's own record."""
+def put_record(sysfs: SimulatedSysfs, name: str, lines: Sequence[str], content: Content | None = None) -> None:
+    """Write udev's record of a disk that is there already, and put its content on it."""
+    devno = sysfs.nodes[f"/dev/{name}"].devno or ""
+    own = _put_content(sysfs, name, devno, content) if content is not None else []
+    sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join([*lines, *own])
+
+
+def _put_content(sysfs: SimulatedSysfs, name: str, number: str, content: Content) -> list[str]:
+    """Put partitions, filesystems and mounts; return the lines of the disk's own record."""
+    folder, size_bytes = sysfs.links[f"/sys/block/{name}"], int(sysfs.files[f"/sys/block/{name}/size"]) * 512
     major, minor = map(int, number.split(":"))
     if content.table is None:
         if content.mount is not None:
-            mounts.append(_mount(len(mounts), f"{major}:{minor}", content, name))
-        return [*_filesystem(content)]
-    parts = [(Content(filesystem="vfat", label="EFI", uuid="7A1C-93F0", mount="/boot/efi"), _EFI)]
-    parts = parts if content.mount == "/" else []
-    parts.append((content, size_bytes - sum(size for _, size in parts) - 2 * _START))
+            _mount(sysfs, number, content, name)
+        return _filesystem(content)
+    partitions = [(Content(filesystem="vfat", label="EFI", uuid="7A1C-93F0", mount="/boot/efi"), _EFI)]
+    partitions = partitions if content.mount == "/" else []
+    partitions.append((content, size_bytes - sum(size for _, size in partitions) - 2 * _START))
     start = _START
-    for at, (part, size) in enumerate(parts, start=1):
+    for at, (partition, size) in enumerate(partitions, start=1):
         part_name, devno = f"{name}{'p' if name[-1].isdigit() else ''}{at}", f"{major}:{minor + at}"
         base = f"/sys/block/{name}/{part_name}"
         texts = {"dev": devno, "size": str(size // 512), "ro": "0", "partition": str(at), "start": str(start // 512)}
-        simulated_sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
-        simulated_sysfs.files[f"{folder}/{part_name}/partition"] = str(at)
-        put_node(simulated_sysfs, part_name, name, f"{folder}/{part_name}", devno)
-        simulated_sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join(_filesystem(part))
-        if part.mount is not None:
-            mounts.append(_mount(len(mounts), devno, part, part_name))
+        sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
+        sysfs.files[f"{folder}/{part_name}/partition"] = str(at)
+        put_node(sysfs, part_name, name, f"{folder}/{part_name}", devno)
+        sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join(_filesystem(partition))
+        if partition.mount is not None:
+            _mount(sysfs, devno, partition, part_name)
         start += size
     return [f"E:ID_PART_TABLE_TYPE={content.table}", f"E:ID_PART_TABLE_UUID={content.uuid[::-1]}"]
 
@@ -206,12 +192,13 @@ def _filesystem(content: Content) -> list[str]:
     ]
 
 
-def _mount(at: int, devno: str, content: Content, name: str) -> str:
+def _mount(sysfs: SimulatedSysfs, devno: str, content: Content, name: str) -> None:
+    at = len(sysfs.mounts)
     where = f"{devno} / {content.mount} rw,relatime shared:{at}"
-    return f"{30 + at} 25 {where} - {content.filesystem} /dev/{name} rw"
+    sysfs.mounts.append(f"{30 + at} 25 {where} - {content.filesystem} /dev/{name} rw")
 
 
-def built_on(rack: Rack, name: str) -> list[str]:
+def member_record(rack: Rack, name: str) -> list[str]:
     """Lines of its record: of a member of an array, whether that runs or not, and of the disks of a bcache device."""
     if (
         cached := next((device for device in rack.bcache.values() if name in (device.backing, device.cache)), None)

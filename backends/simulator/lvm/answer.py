@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from backends.simulator.hung_disk import rejected
+from backends.simulator.hung_disk import rejected_devices
 from backends.simulator.lvm.volumes import (
     CACHED,
     EXTENT,
@@ -35,17 +35,22 @@ def lvs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     every = not wanted.isdisjoint(_ALL)
     rows = []
     for group in rack.lvm.values():
-        left_out = rejected(args).intersection(group.places)
+        left_out = rejected_devices(args).intersection(group.places)
         for row in _rows(group, rack.now(), hidden="-a" in args):
             row |= {"vg_free": str(free_bytes(rack, group))}
             if left_out:
                 missing = {"vg_missing_pv_count": str(len(left_out))}
-                row = row | missing | {"devices": _without(row["devices"], left_out)}
+                row = row | missing | {"devices": _without_missing(row["devices"], left_out)}
             rows.append(
                 {key: text for key, text in row.items() if key in wanted or (every and not key.startswith("vg_"))}
             )
+    return _report("lv", rows)
+
+
+def _report(kind: str, rows: Sequence[Row]) -> SimulatedOutput:
+    """Return rows as LVM reports them in JSON."""
     lines = ",\n".join(f"                  {json.dumps(row, separators=(', ', ':'))}" for row in rows)
-    text = f'  {{\n      "report": [\n          {{\n              "lv": [\n{lines}\n              ]\n          }}\n'
+    text = f'  {{\n      "report": [\n          {{\n              "{kind}": [\n{lines}\n              ]\n          }}\n'
     return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
 
 
@@ -54,9 +59,9 @@ def lvmconfig_output(_rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     return SimulatedOutput(text="", code=5 if args else 0)
 
 
-def _without(devices: str, left_out: Collection[str]) -> str:
-    """Places of a volume as LVM tells them when some of them are not there."""
-    places = (place.partition("(") for place in devices.split(","))
+def _without_missing(devices: str, left_out: Collection[str]) -> str:
+    """Return the devices of a volume as LVM lists them when some of them are missing."""
+    places = (part.partition("(") for part in devices.split(","))
     return ",".join(
         f"{'[unknown]' if name.removeprefix('/dev/') in left_out else name}{bracket}{rest}"
         for name, bracket, rest in places
@@ -87,49 +92,27 @@ def _common(group: LvmGroup, node: DmNode, names: dict[str, str], own: bool) -> 
         "lv_attr": "-wi-a-----" if own else "iwi-aor---",
         "lv_size": str(node.size_bytes),
         "lv_active": "active",
-        "lv_health_status": "",
-        "lv_suspended": "",
+        **dict.fromkeys(("lv_health_status", "lv_suspended"), ""),
         "lv_kernel_major": "254",
         "lv_kernel_minor": str(node.number),
         "lv_read_ahead": "auto",
         "lv_kernel_read_ahead": "131072",
-        "lv_tags": "",
-        "pool_lv": "",
-        "origin": "",
-        "origin_size": "",
-        "snap_percent": "",
+        **dict.fromkeys(("lv_tags", "pool_lv", "origin", "origin_size", "snap_percent"), ""),
         "lv_snapshot_invalid": "unknown",
-        "copy_percent": "",
-        "data_percent": "",
-        "metadata_percent": "",
-        "sync_percent": "",
-        "raid_mismatch_count": "",
-        "raid_sync_action": "",
-        "raid_write_behind": "",
-        "raid_min_recovery_rate": "",
-        "raid_max_recovery_rate": "",
-        "cache_total_blocks": "",
-        "cache_used_blocks": "",
-        "cache_dirty_blocks": "",
-        "cache_read_hits": "",
-        "cache_read_misses": "",
-        "cache_write_hits": "",
-        "cache_write_misses": "",
-        "kernel_cache_settings": "",
-        "kernel_cache_policy": "",
+        **dict.fromkeys(("copy_percent", "data_percent", "metadata_percent", "sync_percent"), ""),
+        **dict.fromkeys(("raid_mismatch_count", "raid_sync_action", "raid_write_behind", "raid_min_recovery_rate"), ""),
+        **dict.fromkeys(("raid_max_recovery_rate", "cache_total_blocks", "cache_used_blocks"), ""),
+        **dict.fromkeys(("cache_dirty_blocks", "cache_read_hits", "cache_read_misses", "cache_write_hits"), ""),
+        **dict.fromkeys(("cache_write_misses", "kernel_cache_settings", "kernel_cache_policy"), ""),
         "lv_check_needed": "unknown",
-        "writecache_total_blocks": "",
-        "writecache_free_blocks": "",
-        "writecache_writeback_blocks": "",
+        **dict.fromkeys(("writecache_total_blocks", "writecache_free_blocks", "writecache_writeback_blocks"), ""),
         "writecache_error": "",
         "writecache_block_size": "-1",
         "segtype": "linear",
         "stripes": "1",
         "stripe_size": "0",
         "chunk_size": "0",
-        "cache_mode": "",
-        "cache_policy": "",
-        "cache_settings": "",
+        **dict.fromkeys(("cache_mode", "cache_policy", "cache_settings"), ""),
         "devices": devices,
         "vg_name": group.name,
         "vg_uuid": group.uuid,
@@ -205,7 +188,7 @@ def _own(volume: LvmVolume, now: float) -> Row:
             "devices": ",".join(f"{volume.name}_rimage_{at}(0)" for at in range(len(volume.places))),
             "stripes": str(len(volume.places)),
             "stripe_size": str(volume.stripe_bytes if volume.kind in STRIPED else 0),
-            **dict.fromkeys(("sync_percent", "copy_percent"), f"{volume.reshaped(now) * 100:.2f}"),
+            **dict.fromkeys(("sync_percent", "copy_percent"), f"{volume.reshape_progress(now) * 100:.2f}"),
             "raid_mismatch_count": "0",
             "raid_sync_action": "reshape" if volume.reshape_since else "idle",
             "raid_write_behind": str(volume.write_behind or ""),
@@ -229,18 +212,18 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
         ends: dict[str, int] = {}  # one after the other, as LVM gives its extents away
         for volume in group.volumes:
             for node in sorted(volume.nodes(rack.now()), key=lambda node: node.ending != "-cmeta"):
-                said, sectors = node.table if verb == "table" else node.status, node.size_bytes // 512
-                if verb == "table" and said == "linear":
+                entry, sectors = node.table if verb == "table" else node.status, node.size_bytes // 512
+                if verb == "table" and entry == "linear":
                     under = node.slaves[0]
                     start = ends.get(under, 0 if under.startswith("dm-") else 2048)  # 1 MiB of LVM's own comes first
                     ends[under] = start + sectors
-                    said = f"linear {{{under}}} {start}"
-                lines.append(f"{group.dm_name(node)}: 0 {sectors} {_numbered(said)}")
+                    entry = f"linear {{{under}}} {start}"
+                lines.append(f"{group.dm_name(node)}: 0 {sectors} {_with_numbers(entry)}")
     return SimulatedOutput(text="".join(f"{line}\n" for line in lines), seconds=0.02)
 
 
-def _numbered(text: str) -> str:
-    """With device numbers in the place of `{dm-3}` and `{md3}`."""
+def _with_numbers(text: str) -> str:
+    """Return the text with device numbers in the place of `{dm-3}` and `{md3}`."""
     tokens = text.split(" ")
     return " ".join(_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
 
@@ -255,37 +238,35 @@ MISSING = "[unknown]"
 """What stands for the node of a physical volume that is not there."""
 
 
-def extents(rack: Rack, place: str) -> int:
+def extents(rack: Rack, device: str) -> int:
     """Extents of a physical volume."""
-    layout = rack.layout(place)
+    layout = rack.layout(device)
     return 0 if layout is None else max(0, layout.size_bytes - FIRST_EXTENT) // EXTENT
 
 
-def free_extents(rack: Rack, group: LvmGroup, place: str) -> int:
+def free_extents(rack: Rack, group: LvmGroup, device: str) -> int:
     """Those that no volume has."""
-    return max(0, extents(rack, place) - sum(volume.taken(place) for volume in group.volumes))
+    return max(0, extents(rack, device) - sum(volume.extents_on(device) for volume in group.volumes))
 
 
 def free_bytes(rack: Rack, group: LvmGroup) -> int:
     """Not given to any volume of a group."""
-    return EXTENT * sum(free_extents(rack, group, place) for place in group.places)
+    return EXTENT * sum(free_extents(rack, group, device) for device in group.places)
 
 
 def pvs_output(rack: Rack, _words: Sequence[str]) -> SimulatedOutput:
     """The report of all physical volumes in JSON, with the columns of their groups."""
-    rows = [_row(rack, group, place) for group in rack.lvm.values() for place in group.places]
-    lines = ",\n".join(f"                  {json.dumps(row, separators=(', ', ':'))}" for row in rows)
-    text = f'  {{\n      "report": [\n          {{\n              "pv": [\n{lines}\n              ]\n          }}\n'
-    return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
+    rows = [_row(rack, group, device) for group in rack.lvm.values() for device in group.places]
+    return _report("pv", rows)
 
 
-def _row(rack: Rack, group: LvmGroup, place: str) -> dict[str, str]:
-    count, free = extents(rack, place), free_extents(rack, group, place)
+def _row(rack: Rack, group: LvmGroup, device: str) -> dict[str, str]:
+    count, free = extents(rack, device), free_extents(rack, group, device)
     in_all = sum(extents(rack, name) for name in group.places)
     return {
         "pv_fmt": "lvm2",
-        "pv_uuid": group.uuid_of(place),
-        "pv_name": f"/dev/{place}",
+        "pv_uuid": group.uuid_of(device),
+        "pv_name": f"/dev/{device}",
         "pv_size": str(count * EXTENT),
         "pv_free": str(free * EXTENT),
         "pv_attr": "a--",

@@ -38,19 +38,19 @@ SECONDS = 1.0
 
 def lvchange_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """One option and its value on one volume."""
-    return _said(rack, args, _VERBS)
+    return _change(rack, args, _VERBS)
 
 
 def lvconvert_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """Another stripe size."""
-    return _said(rack, args, {"--stripesize": _stripe_size})
+    return _change(rack, args, {"--stripesize": _stripe_size})
 
 
 _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
 """What a value does: all of what is said, or a refusal's words."""
 
 
-def _said(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
+def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
     name = args[-1] if args else ""
     pair = _volume(rack, name)
     option = next((word for word in args if word in verbs), None)
@@ -65,11 +65,11 @@ def _said(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> Simula
         group = pair[0].name
         return SimulatedOutput(text=f"  Can't get lock for {group}\n  Cannot process volume group {group}\n", code=5)
     value = args[args.index(option) + 1]
-    said = verbs[option](rack, volume, value, "--yes" in args or "-y" in args)
-    if isinstance(said, str):
-        return SimulatedOutput(text=said.format(name=name, number=volume.number), code=5)
-    text = said.text.format(name=name, number=volume.number)
-    return replace(said, text=text, seconds=said.seconds or SECONDS, changed=True)
+    outcome = verbs[option](rack, volume, value, "--yes" in args or "-y" in args)
+    if isinstance(outcome, str):
+        return SimulatedOutput(text=outcome.format(name=name, number=volume.number), code=5)
+    text = outcome.text.format(name=name, number=volume.number)
+    return replace(outcome, text=text, seconds=outcome.seconds or SECONDS, changed=True)
 
 
 def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
@@ -77,7 +77,7 @@ def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
     if group not in rack.lvm:
         return None
     return next(
-        ((rack.lvm[group], other_volume) for other_volume in rack.lvm[group].volumes if other_volume.name == volume),
+        ((rack.lvm[group], candidate) for candidate in rack.lvm[group].volumes if candidate.name == volume),
         None,
     )
 
@@ -87,10 +87,10 @@ _NOT_PERMITTED = "  Command not permitted on LV {name}.\n"
 
 def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
     if value not in _MODES:
-        said = f"  Unknown cache mode: {value}.\n  Invalid argument for --cachemode: {value}\n"
-        return SimulatedOutput(text=f"{said}  Error during parsing of command line.\n", code=3)
+        text = f"  Unknown cache mode: {value}.\n  Invalid argument for --cachemode: {value}\n"
+        return SimulatedOutput(text=f"{text}  Error during parsing of command line.\n", code=3)
     if volume.kind == "writecache":
-        return _cleared(volume, yes)
+        return _clear_settings(volume, yes)
     if volume.kind != "cache":
         return _NOT_PERMITTED
     if value == "writeback":
@@ -98,10 +98,10 @@ def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutp
             return f"{_WRITE_BACK}Continue using writeback without repair?[n]: [n]\n  Logical volume not changed.\n"
         volume.mode = value
         return SimulatedOutput(text=_WRITE_BACK + _CHANGED)
-    return _after_flush(rack, volume, "mode", value) if volume.mode == "writeback" else _at_once(volume, value)
+    return _after_flush(rack, volume, "mode", value) if volume.mode == "writeback" else _set_mode(volume, value)
 
 
-def _at_once(volume: LvmVolume, mode: str) -> SimulatedOutput:
+def _set_mode(volume: LvmVolume, mode: str) -> SimulatedOutput:
     volume.mode = mode
     return SimulatedOutput(text=_CHANGED)
 
@@ -129,7 +129,7 @@ def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Simulate
     if volume.kind not in ("cache", "writecache"):
         return _NOT_PERMITTED
     if not value and volume.kind == "writecache":
-        return _cleared(volume, yes)
+        return _clear_settings(volume, yes)
     wanted = dict(volume.settings)
     for pair in value.split():
         key, _, word = pair.partition("=")
@@ -146,7 +146,7 @@ def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Simulate
         wanted[key] = int(word)
         if (key, wanted[key]) == ("cleaner", 0):
             del wanted[key]
-    if volume.kind == "writecache" and not _taken_by_kernel(wanted):
+    if volume.kind == "writecache" and not _kernel_accepts(wanted):
         return f"{_CHANGED}{_REFUSED}"
     volume.settings = wanted
     return SimulatedOutput(text=_CHANGED)
@@ -158,7 +158,7 @@ _UNKNOWN = (
 )
 
 
-def _cleared(volume: LvmVolume, yes: bool) -> SimulatedOutput:
+def _clear_settings(volume: LvmVolume, yes: bool) -> SimulatedOutput:
     """Without --yes the question is answered by no, and all the same `changed` is said, with exit status 0."""
     if yes:
         volume.settings.clear()
@@ -166,8 +166,8 @@ def _cleared(volume: LvmVolume, yes: bool) -> SimulatedOutput:
     return SimulatedOutput(text=f"Clear all writecache settings? [n]\n  No settings changed.\n{_CHANGED}")
 
 
-def _taken_by_kernel(settings: Mapping[str, int]) -> bool:
-    """The watermarks in their order, the others up to their largest value."""
+def _kernel_accepts(settings: Mapping[str, int]) -> bool:
+    """Return whether the watermarks are in order and the others no larger than the kernel takes."""
     in_order = settings.get("low_watermark", 45) <= settings.get("high_watermark", 50)
     return in_order and all(value <= _OF_WRITECACHE[key] for key, value in settings.items())
 
@@ -183,16 +183,16 @@ def _read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Simul
 
 
 def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
-    device, _, flag = value.rpartition(":")
-    place = device.removeprefix("/dev/")
+    path, _, flag = value.rpartition(":")
+    member = path.removeprefix("/dev/")
     if volume.kind != "raid1":
         return "  --writemostly can only be used with 'raid1' segment type.\n"
-    if flag == "y" and {*volume.write_mostly, place} >= set(volume.places):
+    if flag == "y" and {*volume.write_mostly, member} >= set(volume.places):
         return "  Can't set all images of raid1 LV {name} to writemostly.\n"
-    if place not in volume.places:
-        return f"  Physical volume {device} does not exist in volume group.\n"
-    kept = [name for name in volume.write_mostly if name != place]
-    volume.write_mostly = [*kept, place] if flag == "y" else kept
+    if member not in volume.places:
+        return f"  Physical volume {path} does not exist in volume group.\n"
+    kept = [name for name in volume.write_mostly if name != member]
+    volume.write_mostly = [*kept, member] if flag == "y" else kept
     return SimulatedOutput(text=_CHANGED)
 
 

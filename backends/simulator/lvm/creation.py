@@ -61,9 +61,9 @@ def lvcreate_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     if group is None:
         name = asked.rest[0] if asked.rest else ""
         return _refused(f'Volume group "{name}" not found\nCannot process volume group {name}')
-    if (why := _of_group(group)) is not None:
+    if (why := _group_refusal(group)) is not None:
         return why
-    kind, name, places = options.get("--type", "linear"), options.get("--name", ""), _places(group, asked)
+    kind, name, devices = options.get("--type", "linear"), options.get("--name", ""), _places(group, asked)
     if kind not in _KINDS:
         return _refused("No command with matching syntax recognised.", 3)
     if kind == "raid6" and "--nosync" in asked.flags:
@@ -75,18 +75,18 @@ def lvcreate_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
         return _refused(f'Logical Volume "{name}" already exists in volume group "{group.name}"')
     count = stripes * (1 + int(options.get("--mirrors", "0"))) + _SPARED.get(kind, 0)
     extents = int(options.get("--extents", "0"))
-    each = -(-extents // (stripes if kind != "raid1" else 1))
-    room = [place for place in places if free_extents(rack, group, place) >= each + (kind in RAIDS)]
+    share = -(-extents // (stripes if kind != "raid1" else 1))
+    room = [device for device in devices if free_extents(rack, group, device) >= share + (kind in RAIDS)]
     if len(room) < count:
-        needed = extents if kind == "striped" else each * count
-        have = sum(free_extents(rack, group, place) for place in places)
+        needed = extents if kind == "striped" else share * count
+        have = sum(free_extents(rack, group, device) for device in devices)
         return _refused(
             "No specified PVs have space available."
             if not have
             else f"Insufficient suitable allocatable extents for logical volume {name}: {needed} more required"
         )
     if (former := group.former.get(room[0])) is not None and "--yes" not in asked.flags:
-        return SimulatedOutput(text=_asked_to_wipe(group, name, former), code=5)
+        return SimulatedOutput(text=_wipe_question(group, name, former), code=5)
     wiped = f"  Wiping {group.former.pop(room[0])} signature on /dev/{group.name}/{name}.\n" if former else ""
     group.volumes.append(_volume(rack, group, asked, kind, room[:count], extents))
     warning = "  WARNING: New raid5 won't be synchronised. Don't read what you didn't write!\n"
@@ -94,8 +94,8 @@ def lvcreate_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     return SimulatedOutput(text=f'{wiped}{warned}  Logical volume "{name}" created.\n', seconds=_SECONDS, changed=True)
 
 
-def _of_group(group: LvmGroup) -> SimulatedOutput | None:
-    """What stands against a change of a group."""
+def _group_refusal(group: LvmGroup) -> SimulatedOutput | None:
+    """Return why LVM refuses to change a group; None if it does not."""
     fields = group.refuses
     if fields.get("vg_exported"):
         return _refused(f"Volume group {group.name} is exported")
@@ -115,10 +115,10 @@ def _of_group(group: LvmGroup) -> SimulatedOutput | None:
 
 def _places(group: LvmGroup, asked: LvRequest) -> list[str]:
     named = [word.removeprefix("/dev/") for word in asked.rest[1:]]
-    return [place for place in named if place in group.places] or list(group.places)
+    return [device for device in named if device in group.places] or list(group.places)
 
 
-def _asked_to_wipe(group: LvmGroup, name: str, kind: str) -> str:
+def _wipe_question(group: LvmGroup, name: str, kind: str) -> str:
     device = f"/dev/{group.name}/{name}"
     return (
         f"WARNING: {kind} signature detected on {device} at offset 1080. Wipe it? [y/n]: [n]\n"
@@ -128,7 +128,7 @@ def _asked_to_wipe(group: LvmGroup, name: str, kind: str) -> str:
     )
 
 
-def _volume(rack: Rack, group: LvmGroup, asked: LvRequest, kind: str, places: list[str], extents: int) -> LvmVolume:
+def _volume(rack: Rack, group: LvmGroup, asked: LvRequest, kind: str, devices: list[str], extents: int) -> LvmVolume:
     rack.made += 1
     taken = {node.number for volume in rack.logical_volumes() for node in volume.nodes(rack.now())}
     size = int(asked.options.get("--stripesize", "64k").removesuffix("k")) * 1024
@@ -136,7 +136,7 @@ def _volume(rack: Rack, group: LvmGroup, asked: LvRequest, kind: str, places: li
         name=asked.options["--name"],
         kind=kind,
         size_bytes=extents * EXTENT,
-        places=places,
+        places=devices,
         number=max((*taken, _FIRST_NUMBER - 1)) + 1,
         stripe_bytes=0 if kind == "raid1" else min(size, EXTENT),
         tag=asked.options.get("--addtag", ""),
@@ -155,11 +155,11 @@ def lvremove_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     volume = (
         None
         if group is None
-        else next((other_volume for other_volume in group.volumes if f"{group.name}/{other_volume.name}" == name), None)
+        else next((candidate for candidate in group.volumes if f"{group.name}/{candidate.name}" == name), None)
     )
     if group is None or volume is None:
         return _refused(f'Failed to find logical volume "{name}"')
-    if (why := _of_group(group)) is not None:
+    if (why := _group_refusal(group)) is not None:
         return why
     if (output := asked.options.get("--select")) is not None:
         wanted = _SELECTED.fullmatch(output)

@@ -175,8 +175,8 @@ class LvmVolume:
         if self.reshape_since and now - self.reshape_since > self.size_bytes / FLUSH_BYTES:
             self.reshape_since = 0.0
 
-    def reshaped(self, now: float) -> float:
-        """0..1 of a reshape; 1 without one."""
+    def reshape_progress(self, now: float) -> float:
+        """Return 0..1 of a reshape; 1 without one."""
         if not self.reshape_since:
             return 1.0
         return min(1.0, max(0.0, now - self.reshape_since) * FLUSH_BYTES / self.size_bytes)
@@ -187,7 +187,7 @@ class LvmVolume:
         return min(self.blocks, int(self.counts.held_bytes) // self.chunk_bytes)
 
     @property
-    def counted(self) -> str:
+    def figures(self) -> str:
         """The figures of `dmsetup status` from hits on: of dm-cache, or of a writecache (dm-writecache.c, 5.16)."""
         counts = self.counts
         hits = [int(value) for value in (counts.read_hits, counts.read_misses, counts.write_hits, counts.write_misses)]
@@ -217,12 +217,16 @@ class LvmVolume:
         if self.kind in CACHED:
             return tuple(self._cached(now))
         if self.kind == "linear":
-            return (self._node(self.name, 0, self.size_bytes, tuple(self.places), "linear"),)
+            return (self._top(tuple(self.places), "linear"),)
         if self.kind == "striped":
-            stripes = " ".join(f"{{{place}}} 2048" for place in self.places)
+            stripes = " ".join(f"{{{device}}} 2048" for device in self.places)
             table = f"striped {len(self.places)} {self.stripe_bytes // 512} {stripes}"
-            return (self._node(self.name, 0, self.size_bytes, tuple(self.places), table),)
+            return (self._top(tuple(self.places), table),)
         return tuple(self._images(now))
+
+    def _top(self, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
+        """Return the device of the volume itself."""
+        return self._node(self.name, 0, self.size_bytes, slaves, table, **more)
 
     def _node(self, name: str, at: int, size: int, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
         status = more.pop("status", f"{table.split()[0]} ")  # the kernel leaves a blank where nothing follows
@@ -236,34 +240,28 @@ class LvmVolume:
         fast = f"{self.fast}_cvol"
         if self.kind == "writecache":
             pairs = [f"{key} {value}" for key, value in self.settings.items() if key != "cleaner"]
-            words = " ".join([*pairs, *(["cleaner"] if self.settings.get("cleaner") else [])]).split()
-            count = " ".join((str(len(words)), *words))
+            settings = " ".join([*pairs, *(["cleaner"] if self.settings.get("cleaner") else [])]).split()
+            count = " ".join((str(len(settings)), *settings))
             free = self.blocks - self.used
             under = (f"dm-{self.number + 1}", f"dm-{self.number + 2}")
-            yield self._node(
-                self.name,
-                0,
-                self.size_bytes,
+            yield self._top(
                 under,
                 f"writecache s {{{under[1]}}} {{{under[0]}}} {self.chunk_bytes} {count}",
-                status=f"writecache 0 {self.blocks} {free} 0 {self.counted}",
+                status=f"writecache 0 {self.blocks} {free} 0 {self.figures}",
             )
             yield self._node(fast, 1, self.fast_bytes, (self.fast_place,), "linear", ending="-cvol")
             yield self._node(origin, 2, self.size_bytes, slow, "linear", ending="-real")
             return
-        parts = [f"dm-{self.number + at}" for at in range(2, 5)]
+        layers = [f"dm-{self.number + at}" for at in range(2, 5)]
         set_here = " ".join(f"{key} {value}" for key, value in self.settings.items())
         count = f"{2 * len(self.settings)} {set_here}".strip()
         sectors = self.chunk_bytes // 512
         dirty = self.dirty_now(now) // self.chunk_bytes
-        places = f"{{{parts[1]}}} {{{parts[0]}}} {{{parts[2]}}}"
-        yield self._node(
-            self.name,
-            0,
-            self.size_bytes,
-            tuple(parts),
-            f"cache {places} {sectors} 2 metadata2 {self.kernel_mode} {self.kernel_policy} {count}",
-            status=f"cache 8 {META_USED}/{META_BLOCKS} {sectors} {self.used}/{self.blocks} {self.counted} {dirty} "
+        layers_text = f"{{{layers[1]}}} {{{layers[0]}}} {{{layers[2]}}}"
+        yield self._top(
+            tuple(layers),
+            f"cache {layers_text} {sectors} 2 metadata2 {self.kernel_mode} {self.kernel_policy} {count}",
+            status=f"cache 8 {META_USED}/{META_BLOCKS} {sectors} {self.used}/{self.blocks} {self.figures} {dirty} "
             f"2 metadata2 {self.kernel_mode} 2 migration_threshold {self.threshold} "
             f"{self.kernel_policy} {len(OF_POLICY) * 2} {' '.join(f'{key} 0' for key in OF_POLICY)} rw - ",
         )
@@ -277,29 +275,26 @@ class LvmVolume:
     def _images(self, now: float) -> Iterator[DmNode]:
         count = len(self.places)
         under = [f"dm-{self.number + 1 + at}" for at in range(2 * count)]
-        parts = [str(self.stripe_bytes // 512), "region_size 4096"]
-        parts += [f"write_mostly {self.places.index(name)}" for name in self.write_mostly]
-        parts += ["max_write_behind 0"] if self.write_behind else []  # whatever was set (Linux 6.1)
-        parts += [f"{key}_recovery_rate {value}" for key, value in self.rates.items()]
-        listed = " ".join(parts).split()
+        fields = [str(self.stripe_bytes // 512), "region_size 4096"]
+        fields += [f"write_mostly {self.places.index(name)}" for name in self.write_mostly]
+        fields += ["max_write_behind 0"] if self.write_behind else []  # whatever was set (Linux 6.1)
+        fields += [f"{key}_recovery_rate {value}" for key, value in self.rates.items()]
+        listed = " ".join(fields).split()
         kind = {"raid5": "raid5_ls", "raid6": "raid6_zr"}.get(self.kind, self.kind)
         pairs = " ".join(f"{{{under[2 * at]}}} {{{under[2 * at + 1]}}}" for at in range(count))
         table = f"raid {kind} {len(listed)} {' '.join(listed)} {count} {pairs}"
         action = "reshape" if self.reshape_since else "idle"
         total = self.size_bytes // 512
-        done = int(total * self.reshaped(now))
-        yield self._node(
-            self.name,
-            0,
-            self.size_bytes,
+        done = int(total * self.reshape_progress(now))
+        yield self._top(
             tuple(under),
             table,
             status=f"raid {kind} {count} {'A' * count} {done}/{total} {action} 0 0 -",
         )
-        each = self.size_bytes // max(1, self.data_images)
-        for at, place in enumerate(self.places):
-            for step, (part, size) in enumerate((("rmeta", EXTENT), ("rimage", each))):
-                yield self._node(f"{self.name}_{part}_{at}", 1 + 2 * at + step, size, (place,), "linear")
+        share = self.size_bytes // max(1, self.data_images)
+        for at, device in enumerate(self.places):
+            for step, (part, size) in enumerate((("rmeta", EXTENT), ("rimage", share))):
+                yield self._node(f"{self.name}_{part}_{at}", 1 + 2 * at + step, size, (device,), "linear")
 
     @property
     def data_images(self) -> int:
@@ -308,11 +303,11 @@ class LvmVolume:
         kinds = {"striped": count, "raid1": 1, "raid5": count - 1, "raid6": count - 2, "raid10": count // 2}
         return kinds.get(self.kind, 1)
 
-    def taken(self, place: str) -> int:
-        """Extents that it has of a physical volume."""
-        each = -(-self.size_bytes // EXTENT // self.data_images)
-        own = (each + (self.kind in RAIDS)) * self.places.count(place)
-        return own + (self.fast_bytes // EXTENT if self.fast_place == place else 0)
+    def extents_on(self, device: str) -> int:
+        """Return how many extents of a physical volume it has."""
+        share = -(-self.size_bytes // EXTENT // self.data_images)
+        own = (share + (self.kind in RAIDS)) * self.places.count(device)
+        return own + (self.fast_bytes // EXTENT if self.fast_place == device else 0)
 
 
 @dataclass(slots=True, kw_only=True)

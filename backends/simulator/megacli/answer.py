@@ -40,30 +40,30 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     cards = [card for card in rack.cards if MEGACLI in card.seen_by]
     if plain[:1] == ["-v"]:
         banner = f"      MegaCLI SAS RAID Management Tool  Ver {VERSION}"
-        return _said(["", "", banner, "", "    (c)Copyright 2013, LSI Corporation, All Rights Reserved."], 0)
+        return _output(["", "", banner, "", "    (c)Copyright 2013, LSI Corporation, All Rights Reserved."], 0)
     if plain[:1] == ["-adpCount"]:
         # The number of cards is the exit code, too.
-        return _said(["", f"Controller Count: {len(cards)}."], len(cards))
+        return _output(["", f"Controller Count: {len(cards)}."], len(cards))
     which = next((word for word in plain if re.fullmatch(r"-a(\d+|all)", word.lower())), None)
     if which is None or not plain:
-        return _said(["Invalid input at or near token " + (plain or [""])[0]], 1)
+        return _output(["Invalid input at or near token " + (plain or [""])[0]], 1)
     chosen = [card for card in cards if which.lower() in ("-aall", f"-a{card.number}")]
     if not chosen:
-        return _said([f"User specified controller is not present. Failed to get CpController object for {which}"], 1)
+        return _output([f"User specified controller is not present. Failed to get CpController object for {which}"], 1)
     rest = [word for word in plain if word != which]
     lines: list[str] = []
     code, changed = 0, False
     for card in chosen:
         try:
             more, code, done = _on_card(rack, card, rest)
-        except changes.UsageFault:
-            return _said([f"Invalid input at or near token {rest[-1]}"], 1)
+        except changes.UsageError:
+            return _output([f"Invalid input at or near token {rest[-1]}"], 1)
         except firmware_rules.RefusalError as error:
-            more, code, done = _refused(card, error, rest[0])
+            more, code, done = _refusal(card, error, rest[0])
         lines += more
         changed = changed or done
     seconds = max([_SHORT, *(card.slow for card in chosen if rest[0] in _LONG)])
-    return _said(lines, code, seconds=seconds, changed=changed)
+    return _output(lines, code, seconds=seconds, changed=changed)
 
 
 def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool]:
@@ -92,7 +92,7 @@ def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str
         case "-ELF":
             return _key(card, rest)
         case _:
-            raise changes.UsageFault
+            raise changes.UsageError
 
 
 def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool] | None:
@@ -212,16 +212,16 @@ def _progress(rack: Rack, volume: Volume, job: str) -> str:
     return f"{where} Completed {int(done * 100)}% in {minutes} Minutes."
 
 
-def _rebuild(rack: Rack, card: SimulatedCard, places: str) -> list[str]:
+def _rebuild(rack: Rack, card: SimulatedCard, positions: str) -> list[str]:
     lines = [""]
-    for place in places.removeprefix("-PhysDrv[").removesuffix("]").split(","):
-        disk = card.disk(place)
+    for position in positions.removeprefix("-PhysDrv[").removesuffix("]").split(","):
+        disk = card.disk(position)
         if disk is None:
-            raise firmware_rules.RefusalError(firmware_rules.NOT_FOUND, f"drive {place} not found")
+            raise firmware_rules.RefusalError(firmware_rules.NOT_FOUND, f"drive {position} not found")
         enclosure = "N/A" if disk.enclosure is None else disk.enclosure
         where = f"Device(Encl-{enclosure} Slot-{disk.slot}) is not in rebuild process"
         if disk.state == REBUILD:
-            minutes = int((rack.now() - disk.rebuild_since + disk.rebuild_from * disk.rebuild_seconds) / 60)
+            minutes = disk.rebuild_minutes(rack.now())
             done = int(disk.rebuilt(rack.now()) * 100)
             at = f"Enclosure {enclosure}, Slot {disk.slot}"
             where = f"Rebuild Progress on Device at {at} Completed {done}% in {minutes} Minutes."
@@ -229,31 +229,31 @@ def _rebuild(rack: Rack, card: SimulatedCard, places: str) -> list[str]:
     return lines
 
 
-def _key(card: SimulatedCard, parts: list[str]) -> tuple[list[str], int, bool]:
-    match parts:
+def _key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool]:
+    match args:
         case ["-Applykey" | "-ApplyKey", "key", key, *preview] if preview in ([], ["-preview"]):
             try:
                 brought = firmware_rules.apply_key(card, key, preview=bool(preview))
             except firmware_rules.RefusalError as error:
-                parts = ["", "Failed to apply the Activation key.", "FW error description:", f" {error.words}."]
-                return parts, error.code, False
+                args = ["", "Failed to apply the Activation key.", "FW error description:", f" {error.text}."]
+                return args, error.code, False
             if preview:
                 return ["", *(f"Advanced Software Option    : {name}" for name in brought)], 0, False
             done = "Successfully applied the Activation key. Please restart the system for the changes to take effect."
             return ["", done], firmware_rules.RESET_REQUIRED, True
         case _:
-            raise changes.UsageFault
+            raise changes.UsageError
 
 
-def _refused(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int, bool]:
-    code = 3 if error.code == firmware_rules.SPOKEN else error.code
-    text = _WORDS.get(error.code, error.words)
+def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int, bool]:
+    code = 3 if error.code == firmware_rules.TOOL_MESSAGE else error.code
+    text = _WORDS.get(error.code, error.text)
     if verb in _ADDS and code == firmware_rules.UNFIT:  # said of a drive, before the card is asked
         return ["", text], code, False
-    what = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"
-    return ["", f"Adapter {card.number}: {what}", "", "FW error description:", f" {text}"], code, False
+    failure = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"
+    return ["", f"Adapter {card.number}: {failure}", "", "FW error description:", f" {text}"], code, False
 
 
-def _said(lines: Sequence[str], code: int, *, seconds: float = _SHORT, changed: bool = False) -> SimulatedOutput:
+def _output(lines: Sequence[str], code: int, *, seconds: float = _SHORT, changed: bool = False) -> SimulatedOutput:
     text = "\n".join([*lines, "", f"Exit Code: 0x{code:02x}", ""])
     return SimulatedOutput(text=text, code=code & 0xFF, seconds=seconds, changed=changed)

@@ -74,7 +74,7 @@ _NUMBERS = {
 """Words before a number: our key, the sentence."""
 
 
-class UsageFault(Exception):
+class UsageError(Exception):
     """MegaCli does not know these words."""
 
 
@@ -92,7 +92,7 @@ def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], args: Sequence[s
             case [word] if word in _POLICIES:
                 lines += _policy(card, volume, word, where)
             case _:
-                raise UsageFault
+                raise UsageError
     return lines
 
 
@@ -142,7 +142,7 @@ def set_card(card: SimulatedCard, args: Sequence[str]) -> list[str]:
             shown = {"off": "Disabled"}.get(mode, mode.title())
             return [f"Adapter {card.number}: Scheduled CC mode is set to {shown}."]
         case _:
-            raise UsageFault
+            raise UsageError
 
 
 def background(card: SimulatedCard, volumes: Sequence[Volume], word: str) -> list[str]:
@@ -171,7 +171,7 @@ def add(rack: Rack, card: SimulatedCard, verb: str, args: Sequence[str]) -> list
         if match := re.fullmatch(r"-?[rR](\d+)(?:\[([^\]]*)\])?", word):
             levels = _SPANNED if verb == "-CfgSpanAdd" else _LEVELS
             if match[1] not in levels:
-                raise UsageFault
+                raise UsageError
             volume.level = levels[match[1]]
             arrays += [tuple(match[2].split(","))] if match[2] else []
         elif match := re.fullmatch(r"-Array\d+\[([^\]]*)\]", word, re.IGNORECASE):
@@ -186,10 +186,10 @@ def add(rack: Rack, card: SimulatedCard, verb: str, args: Sequence[str]) -> list
             key, value, _ = _POLICIES[word]
             setattr(volume, key, value)
         elif word != "NoCachedBadBBU":
-            raise UsageFault
+            raise UsageError
     if not arrays:
-        raise UsageFault
-    volume.places = tuple(place for array in arrays for place in array)
+        raise UsageError
+    volume.places = tuple(position for array in arrays for position in array)
     volume.per_span = len(arrays[0])
     made = firmware_rules.create(rack, card, volume, share=share)
     return [f"Adapter {card.number}: Created VD {made.number}", "", f"Adapter {card.number}: Configured the Adapter!!"]

@@ -6,7 +6,7 @@ from backends.model import Level, Media
 from backends.simulator.controller import SimulatedCard
 from backends.simulator.disk import REBUILD, SimulatedDrive
 from backends.simulator.rack import Rack
-from backends.simulator.tool_output import day, fahrenheit, size_text, strip_text
+from backends.simulator.tool_output import fahrenheit, format_time, size_text, strip_text
 from backends.simulator.volume import Volume
 
 WRITE = {"write-through": "WriteThrough", "write-back": "WriteBack", "always-write-back": "WriteBack"}
@@ -33,10 +33,6 @@ STATES = {
     "jbod": "JBOD",
 }
 """MegaCli's words for ours."""
-
-
-def _enabled(card: SimulatedCard, key: str) -> str:
-    return "Enabled" if card.property(key) == "on" else "Disabled"
 
 
 def _yes(card: SimulatedCard, key: str) -> str:
@@ -75,13 +71,13 @@ def adapter(card: SimulatedCard) -> list[str]:
         "                Settings",
         "                ================",
         f"Predictive Fail Poll Interval    : {card.property('smart_poll')}sec",
-        f"Rebuild Rate                     : {rates.get('rebuild', 30)}%",
-        f"PR Rate                          : {rates.get('patrol', 30)}%",
-        f"BGI Rate                         : {rates.get('bgi', 30)}%",
-        f"Check Consistency Rate           : {rates.get('cc', 30)}%",
-        f"Reconstruction Rate              : {rates.get('migrate', 30)}%",
-        f"Cache Flush Interval             : {rates.get('flush', 4)}s",
-        f"Auto Rebuild                     : {_enabled(card, 'auto_rebuild')}",
+        f"Rebuild Rate                     : {rates['rebuild']}%",
+        f"PR Rate                          : {rates['patrol']}%",
+        f"BGI Rate                         : {rates['bgi']}%",
+        f"Check Consistency Rate           : {rates['cc']}%",
+        f"Reconstruction Rate              : {rates['migrate']}%",
+        f"Cache Flush Interval             : {rates['flush']}s",
+        f"Auto Rebuild                     : {'Enabled' if card.property('auto_rebuild') == 'on' else 'Disabled'}",
         f"Load Balance Mode                : {'Auto' if card.property('load_balance') == 'on' else 'None'}",
         f"Disable Copyback                 : {'No' if card.property('copyback') == 'on' else 'Yes'}",
         f"Enable Copyback on SMART         : {_yes(card, 'copyback_smart_hdd')}",
@@ -193,9 +189,9 @@ def drives(rack: Rack, card: SimulatedCard) -> list[str]:
     """`-PDList`."""
     where: dict[str, str] = {}
     for volume in card.volumes:
-        for number, place in enumerate(volume.places):
+        for number, position in enumerate(volume.places):
             span, arm = divmod(number, volume.per_span)
-            where.setdefault(place, f"{volume.group}, Span: {span}, Arm: {arm}")
+            where.setdefault(position, f"{volume.group}, Span: {span}, Arm: {arm}")
     lines = ["", f"Adapter #{card.number}", ""]
     for disk in card.disks:
         lines += [*_drive(rack, disk, where.get(disk.place)), "", "", ""]
@@ -226,7 +222,7 @@ def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
         f"Firmware state: {STATES[disk.state]}",
     ]
     if disk.state == REBUILD:
-        minutes = int((rack.now() - disk.rebuild_since + disk.rebuild_from * disk.rebuild_seconds) / 60)
+        minutes = disk.rebuild_minutes(rack.now())
         done = int(disk.rebuilt(rack.now()) * 100)
         lines += ["Ongoing Progresses:", f"  Rebuild: Completed {done}%, Taken {minutes} min."]
     return [
@@ -267,7 +263,6 @@ def battery(rack: Rack, card: SimulatedCard) -> list[str]:
     unit = card.battery
     assert unit is not None
     bad = "Yes" if unit.state == "failed" else "No"
-    state = {"optimal": "Optimal", "failed": "Failed", "charging": "Charging", "learning": "Learning"}[unit.state]
     return [
         f"BBU status for Adapter: {card.number}",
         "",
@@ -275,7 +270,7 @@ def battery(rack: Rack, card: SimulatedCard) -> list[str]:
         "Voltage: 4059 mV",
         "Current: 0 mA",
         f"Temperature: {unit.temperature} C",
-        f"Battery State: {state}",
+        f"Battery State: {unit.state.capitalize()}",
         "BBU Firmware Status:",
         "",
         "  Charging Status              : None",
@@ -301,7 +296,7 @@ def battery(rack: Rack, card: SimulatedCard) -> list[str]:
         f"BBU Properties for Adapter: {card.number}",
         "",
         "  Auto Learn Period: 28 Days",
-        f"  Next Learn time: {day(rack.now() + 11 * 86400, '%a %b %d %H:00:00 %Y')}",
+        f"  Next Learn time: {format_time(rack.now() + 11 * 86400, '%a %b %d %H:00:00 %Y')}",
         "  Learn Delay Interval:0 Hours",
         "  Auto-Learn Mode: Enabled",
     ]

@@ -24,9 +24,9 @@ def demo_text(rack: str) -> str:
     return "--demo" if rack in ("", FIRST) else f"--demo {rack}"
 
 
-def rack_of(host: str) -> str:
-    """Which rack this is the host of; "" for none."""
-    return next((name for name, known in HOSTS.items() if known == host), "")
+def rack_name(host: str) -> str:
+    """Return which rack this is the host of; "" for none."""
+    return next((name for name, host_name in HOSTS.items() if host_name == host), "")
 
 
 SOUND = "sound"

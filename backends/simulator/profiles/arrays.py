@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from backends.model import Level
@@ -9,12 +10,12 @@ from backends.simulator.calibration import DRIVES
 from backends.simulator.controller import MEGACLI, Battery, SimulatedCard
 from backends.simulator.disk import FOREIGN, JBOD, SPARE
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
-from backends.simulator.profiles.hpe import SAS, SATA_SSD, X25E, bays_of
-from backends.simulator.profiles.lsi import HDD, M4, PM983, RATES, S1200, SM883, disks_of, settle
+from backends.simulator.profiles.hpe import SAS, SATA_SSD, X25E, bays_of, series_5, smart_raid
+from backends.simulator.profiles.lsi import HDD, M4, PM983, S1200, SM883, disks_of, settle, volume_over
 from backends.simulator.rack import Clock, Rack
 from backends.simulator.smartarray.cards import SmartCard, SmartVolume
 from backends.simulator.threeware import SimulatedPort, SimulatedThreeware, SimulatedUnit
-from backends.simulator.volume import Content, Volume
+from backends.simulator.volume import Content
 
 _BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4", mount="/")
 _OLD = Content(filesystem="ext4", label="old-data", uuid="b83a5e17-64cf-4d02-9f71-25e0d8c6a94b")
@@ -27,22 +28,23 @@ _DATA = ("nvme2n1", "nvme3n1", "nvme4n1", "nvme5n1", "nvme6n1")
 """Physical volumes of the group `data`; on the last one there is a volume already."""
 
 
-def arrays_rack(clock: Clock | None = None, *, seed: int = 73) -> Rack:
-    """Everything new. Every rack of the same seed is the same."""
+def arrays_rack(clock: Clock = time.time) -> Rack:
+    """Return the rack as new."""
     rack = Rack(
         name="arrays",
-        seed=seed,
+        seed=73,
+        clock=clock,
         nvme=dict.fromkeys(("nvme0n1", "nvme1n1", *_DATA), PM983),
         lying={"nvme0n1": _OLD, "nvme1n1": _PV},
         sata=dict.fromkeys(_SHELF, SM883),
         lvm={"data": _data()},
     )
-    if clock is not None:
-        rack.clock = clock
-    rack.cards = [_modern(), _old()]
+    rack.cards = [_card_9361(), _card_9280()]
     for card in rack.cards:
         settle(rack, card)
-    rack.smart = {"ssacli": (_smart_array(),), "arcconf": (_smart_raid(), _series_5())}
+    raid = smart_raid("1", "8A4261DEM77", 3, bays_of("0", 8, SM883, "S47FNA0M7", None, 0))
+    series = series_5("2", "8C1210DEM77", 4, bays_of("0", 8, X25E, "CVEM0077", None, 0))
+    rack.smart = {"ssacli": (_smart_array(),), "arcconf": (raid, series)}
     rack.threeware = [_threeware()]
     return rack
 
@@ -53,7 +55,7 @@ def _data() -> LvmGroup:
     return LvmGroup(name="data", places=[*_DATA], volumes=[mail])
 
 
-def _modern() -> SimulatedCard:
+def _card_9361() -> SimulatedCard:
     """A 9361-8i that storcli sees: six free SAS SSDs, and a drive of each kind that is not free."""
     system = disks_of(252, (10, 11), HDD, "9QG7A", 0)
     disks = disks_of(252, range(9), S1200, "Z3F07", None)
@@ -73,27 +75,12 @@ def _modern() -> SimulatedCard:
         adaptive=False,
         jbod=True,
         strip_minimum=65536,
-        rates=dict(RATES),
         disks=[*disks, *system],
-        volumes=[
-            Volume(
-                number=0,
-                group=0,
-                name="system",
-                level=Level.RAID1,
-                places=tuple(disk.place for disk in system),
-                per_span=2,
-                size_bytes=system[0].coerced_bytes,
-                strip_bytes=256 * 1024,
-                write_cache="write-back",
-                read_ahead="read-ahead",
-                content=_BOOT,
-            )
-        ],
+        volumes=[volume_over(system, "system", Level.RAID1, 2, strip_kib=256, write_back=True, content=_BOOT)],
     )
 
 
-def _old() -> SimulatedCard:
+def _card_9280() -> SimulatedCard:
     """A 9280-24i4e that MegaCli alone sees: eight free SATA SSDs and nothing else."""
     return SimulatedCard(
         number=1,
@@ -107,7 +94,6 @@ def _old() -> SimulatedCard:
         cache_mib=512,
         seen_by=(MEGACLI,),
         battery=Battery(kind="bbu", temperature=33),
-        rates=dict(RATES),
         disks=disks_of(245, range(8), M4, "00000000114209", None),
     )
 
@@ -125,38 +111,6 @@ def _smart_array() -> SmartCard:
                 number=1, size_gib=558.875, name="backup", wwn="600508b1001c8cc3c673a109dd66dd11", device="/dev/sdz"
             ),
         ),
-    )
-
-
-def _smart_raid() -> SmartCard:
-    """A SmartRAID that arcconf sees: eight free SATA SSDs and nothing else."""
-    return SmartCard(
-        number="1",
-        model="Adaptec SmartRAID 3204-8i",
-        serial="8A4261DEM77",
-        firmware="03.01.26.036",
-        pci="0000:37:00.0",
-        host=3,
-        cache_mib=4096,
-        bays=bays_of("0", 8, SM883, "S47FNA0M7", None, 0),
-        volumes=(),
-    )
-
-
-def _series_5() -> SmartCard:
-    """An Adaptec 5805 that arcconf sees: eight free X25-E."""
-    return SmartCard(
-        number="2",
-        model="Adaptec 5805",
-        serial="8C1210DEM77",
-        firmware="5.2-0 (18948)",
-        pci="0000:12:00.0",
-        host=4,
-        cache_mib=512,
-        series=True,
-        capacitor=False,
-        bays=bays_of("0", 8, X25E, "CVEM0077", None, 0),
-        volumes=(),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from backends.simulator.disk import FAILED, GOOD
 from backends.simulator.rack import Rack
@@ -24,17 +25,19 @@ def _battery(rack: Rack) -> None:
     card = next((card for card in rack.cards if card.battery is not None), None)
     if card is not None and card.battery is not None:
         card.battery.state = "failed"
-    for tool, cards in rack.smart.items():
-        rack.smart[tool] = (replace(cards[0], battery="Failed (Replace Batteries)"), *cards[1:])
-        break
+    _change_smart(rack, battery="Failed (Replace Batteries)")
 
 
 def _firmware(rack: Rack) -> None:
     if rack.cards:
         rack.cards[-1].firmware = "4.270.00-4382"
-    for tool, cards in rack.smart.items():
-        rack.smart[tool] = (replace(cards[0], firmware="5.32"), *cards[1:])
-        break
+    _change_smart(rack, firmware="5.32")
+
+
+def _change_smart(rack: Rack, **values: Any) -> None:
+    """Change the first Smart Array or Adaptec card."""
+    for tool, (first, *others) in list(rack.smart.items())[:1]:
+        rack.smart[tool] = (replace(first, **values), *others)
 
 
 def _read_ahead(rack: Rack) -> None:
@@ -61,7 +64,7 @@ def _disk(rack: Rack) -> str:
     return next(iter((*rack.nvme, *rack.sata)), "sda")
 
 
-PLANTS: Sequence[InjectedFault] = (
+FAULTS: Sequence[InjectedFault] = (
     InjectedFault(name="unreachable", change=None),
     InjectedFault(name="battery", change=_battery),
     InjectedFault(name="firmware", change=_firmware),
@@ -71,7 +74,7 @@ PLANTS: Sequence[InjectedFault] = (
 )
 
 
-def planted(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
-    """Which hosts of a fleet have something, by their place in it: spread out, and fewer than half."""
-    plants = PLANTS[: max(0, (len(hosts) - 1) // 2)]
+def faults_by_host(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
+    """Return which hosts of a fleet have a fault: by their place in it, spread out, and fewer than half."""
+    plants = FAULTS[: max(0, (len(hosts) - 1) // 2)]
     return {hosts[len(hosts) * (at + 1) // (len(plants) + 1)]: plant for at, plant in enumerate(plants)}

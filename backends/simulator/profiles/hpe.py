@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+
 from backends.simulator.calibration import DRIVES
 from backends.simulator.disk import MultipathDisk
 from backends.simulator.fusionio import IoMemory
@@ -21,20 +24,22 @@ _PORTS = ("0000:af:00.0", "0000:af:00.1")
 _BOOT = Content(table="gpt", filesystem="xfs", label="root", uuid="6c1f7a52-9b0e-4f38-8d21-3ae5c07b94f6", mount="/")
 
 
-def hpe_rack(clock: Clock | None = None, *, seed: int = 58) -> Rack:
-    """Everything new. Every rack of the same seed is the same."""
+def hpe_rack(clock: Clock = time.time) -> Rack:
+    """Return the rack as new."""
+    strips = (_strips(0, 1024, "/dev/sdd"), _strips(1, 256, "/dev/sdn"), _strips(2, 64, "/dev/sdo"))
+    series = series_5("1", "8C1210DEM05", 1, bays_of("0", 8, X25E, "CVEM0058", "A", 0), strips)
+    raid = smart_raid("2", "8A4261DEM32", 2, bays_of("0", 4, SM883, "S47FNA0M32", "A", 0), (_ON_SMART_RAID,))
     rack = Rack(
         name="hpe",
-        seed=seed,
-        smart={"ssacli": (_p408(),), "arcconf": (_series_5(), _smart_raid())},
+        seed=58,
+        clock=clock,
+        smart={"ssacli": (_p408(),), "arcconf": (series, raid)},
         systems=[_ds4700()],
         flash=[IoMemory(model=IODRIVE, serial="440178", pci="d8:00.0", size_bytes=DRIVES[IODRIVE].size_bytes)],
         sata=dict.fromkeys(("sdf", "sdg", "sdh", "sdi"), HDD),
         md={"md0": _stripes()},
     )
-    rack.pathed = [_lun(at, disk) for at, disk in enumerate(rack.systems[0].volumes)]
-    if clock is not None:
-        rack.clock = clock
+    rack.pathed = luns(rack.systems[0], (("sdj", "sdk"), ("sdl", "sdm")))
     return rack
 
 
@@ -94,59 +99,66 @@ def _p408() -> SmartCard:
     )
 
 
-def _series_5() -> SmartCard:
-    """Article F: eight X25-E in RAID 5, a third of them in strips of each of three sizes."""
+def series_5(
+    number: str, serial: str, host: int, bays: tuple[SmartBay, ...], volumes: tuple[SmartVolume, ...] = ()
+) -> SmartCard:
+    """Return an Adaptec 5805."""
     return SmartCard(
-        number="1",
+        number=number,
         model="Adaptec 5805",
-        serial="8C1210DEM05",
+        serial=serial,
         firmware="5.2-0 (18948)",
         pci="0000:12:00.0",
-        host=1,
+        host=host,
         cache_mib=512,
         series=True,
         capacitor=False,
-        bays=bays_of("0", 8, X25E, "CVEM0058", "A", 0),
-        volumes=tuple(
-            SmartVolume(
-                number=number,
-                level="5",
-                size_gib=138.5,
-                strip_kib=strip,
-                data_drives=7,
-                name=f"strip{strip}",
-                wwn="",
-                device=device,
-            )
-            for number, strip, device in ((0, 1024, "/dev/sdd"), (1, 256, "/dev/sdn"), (2, 64, "/dev/sdo"))
-        ),
+        bays=bays,
+        volumes=volumes,
     )
 
 
-def _smart_raid() -> SmartCard:
-    """The P408i-a's firmware under the other maker's name."""
+def _strips(number: int, strip: int, device: str) -> SmartVolume:
+    """Article F: a third of eight X25-E in RAID 5, in strips of one size."""
+    return SmartVolume(
+        number=number,
+        level="5",
+        size_gib=138.5,
+        strip_kib=strip,
+        data_drives=7,
+        name=f"strip{strip}",
+        wwn="",
+        device=device,
+    )
+
+
+def smart_raid(
+    number: str, serial: str, host: int, bays: tuple[SmartBay, ...], volumes: tuple[SmartVolume, ...] = ()
+) -> SmartCard:
+    """Return a SmartRAID: the P408i-a's firmware under the other maker's name."""
     return SmartCard(
-        number="2",
+        number=number,
         model="Adaptec SmartRAID 3204-8i",
-        serial="8A4261DEM32",
+        serial=serial,
         firmware="03.01.26.036",
         pci="0000:37:00.0",
-        host=2,
+        host=host,
         cache_mib=4096,
-        bays=bays_of("0", 4, SM883, "S47FNA0M32", "A", 0),
-        volumes=(
-            SmartVolume(
-                number=0,
-                level="5",
-                size_gib=2682.0,
-                strip_kib=128,
-                data_drives=3,
-                name="smartraid",
-                wwn="600508b1001ceddd92f18fe3dfe67701",
-                device="/dev/sde",
-            ),
-        ),
+        bays=bays,
+        volumes=volumes,
     )
+
+
+_ON_SMART_RAID = SmartVolume(
+    number=0,
+    level="5",
+    size_gib=2682.0,
+    strip_kib=128,
+    data_drives=3,
+    name="smartraid",
+    wwn="600508b1001ceddd92f18fe3dfe67701",
+    device="/dev/sde",
+)
 
 
 def _ds4700() -> DiskSystem:
@@ -161,19 +173,22 @@ def _ds4700() -> DiskSystem:
     )
 
 
-def _lun(number: int, disk: HostDisk) -> MultipathDisk:
-    """The multipath disk that a logical drive of the DS4700 is."""
-    return MultipathDisk(
-        device=f"dm-{number}",
-        alias=f"mpath{chr(ord('a') + number)}",
-        paths=(("sdj", "sdk"), ("sdl", "sdm"))[number],
-        hosts=(4, 5),
-        pci=_PORTS,
-        lun=number,
-        wwn=disk.wwn,
-        vendor="IBM",
-        product="1814      FAStT",
-    )
+def luns(system: DiskSystem, paths: Sequence[tuple[str, str]]) -> list[MultipathDisk]:
+    """Return the multipath disks that the logical drives of a disk system are."""
+    return [
+        MultipathDisk(
+            device=f"dm-{number}",
+            alias=f"mpath{chr(ord('a') + number)}",
+            paths=names,
+            hosts=(4, 5),
+            pci=_PORTS,
+            lun=number,
+            wwn=disk.wwn,
+            vendor="IBM",
+            product=system.product_id,
+        )
+        for number, (disk, names) in enumerate(zip(system.volumes, paths, strict=True))
+    ]
 
 
 def _stripes() -> MdArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from backends.simulator.bcache import BcacheDevice
 from backends.simulator.caches import CacheCounts
 from backends.simulator.calibration import DRIVES
@@ -27,11 +29,12 @@ _GUID = 1_246_913_570_020_144_321
 _ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="e4b0c7d2-58f1-4a93-8c6e-2d97f01b3a65", mount="/")
 
 
-def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
-    """Everything new. Every rack of the same seed is the same."""
-    rack = Rack(
+def linux_rack(clock: Clock = time.time) -> Rack:
+    """Return the rack as new."""
+    return Rack(
         name="linux",
-        seed=seed,
+        seed=61,
+        clock=clock,
         nvme={"nvme0n1": NVME, **dict.fromkeys(("nvme1n1", "nvme2n1", "nvme3n1", "nvme4n1"), PM983)},
         lying={"nvme0n1": _ROOT, **{disk: _member(at) for at, disk in enumerate(_TANK)}},
         sata={"sda": SM883, "sdb": SM883, **dict.fromkeys((*(f"sd{name}" for name in "cdefklm"), *_TANK), HDD)},
@@ -56,9 +59,6 @@ def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
         pools={"tank": _tank()},
         zfs=ZfsModule(memory_bytes=98_955_508 * 1024),
     )
-    if clock is not None:
-        rack.clock = clock
-    return rack
 
 
 def _array(name: str, level: str, members: tuple[str, ...], model: str, number: int) -> MdArray:
@@ -105,17 +105,30 @@ def _group() -> LvmGroup:
         places=[*slow, fast],
         volumes=[
             LvmVolume(
-                name="db", kind="writecache", size_bytes=120 * _GIB, places=slow[:], number=2,
-                fast="fastdb", fast_place=fast, fast_bytes=40 * _GIB, chunk_bytes=4096,
+                name="db",
+                kind="writecache",
+                size_bytes=120 * _GIB,
+                places=slow[:],
+                number=2,
+                fast="fastdb",
+                fast_place=fast,
+                fast_bytes=40 * _GIB,
+                chunk_bytes=4096,
             ),
             LvmVolume(
-                name="mail", kind="cache", size_bytes=200 * _GIB, places=slow[:], number=5,
-                fast="fastmail", fast_place=fast, fast_bytes=80 * _GIB,
+                name="mail",
+                kind="cache",
+                size_bytes=200 * _GIB,
+                places=slow[:],
+                number=5,
+                fast="fastmail",
+                fast_place=fast,
+                fast_bytes=80 * _GIB,
                 counts=CacheCounts(held_bytes=24.0 * _GIB),
             ),
             LvmVolume(name="spare", size_bytes=50 * _GIB, places=slow[:], number=10),
         ],
-    )  # fmt: skip
+    )
 
 
 def _pathed(number: int) -> MultipathDisk:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from backends.model import Level
@@ -20,25 +21,22 @@ PM983, SM883 = "MZ1LB960HAJQ", "MZ7KH960HAJR"
 SLOW_SECONDS = 8.0
 """What the slow card takes for a long answer."""
 
-RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
-"""Rates of background work in percent, and seconds between two flushes of the cache."""
 
 _BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="0d6f1c52-3a7e-4b91-9c55-7f2a86e1b4d0", mount="/")
 _OLD = Content(filesystem="xfs", label="bench-old", uuid="5b0c8a4e-91d7-4f0e-8a3b-2c6d1e7f9a10")
 _SRV = Content(table="gpt", filesystem="xfs", label="vm", uuid="c1a7e9d4-6b2f-4d38-b0e5-94f3a8d7261c", mount="/srv/vm")
 
 
-def demo_rack(clock: Clock | None = None, *, seed: int = 27) -> Rack:
-    """The machines of the articles in one host. Every rack of the same seed is the same."""
+def demo_rack(clock: Clock = time.time) -> Rack:
+    """Return the machines of the articles in one host, as new."""
     rack = Rack(
-        seed=seed,
+        seed=27,
+        clock=clock,
         nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
         sata={"sdf": SM883, "sdg": SM883},
         md={array.name: array for array in (_unequal("md0", "raid10", 1), _unequal("md1", "raid1", 2))},
     )
-    if clock is not None:
-        rack.clock = clock
-    rack.cards = [_first(), _fast(), _lame(rack), _slow()]
+    rack.cards = [_card_9280(), _card_9361(), _degraded_card(rack), _card_84016()]
     for card in rack.cards:
         settle(rack, card)
     return rack
@@ -72,6 +70,35 @@ def disks_of(
     ]
 
 
+def volume_over(
+    disks: Sequence[SimulatedDrive],
+    name: str,
+    level: Level,
+    per_span: int,
+    *,
+    number: int = 0,
+    strip_kib: int = 64,
+    write_back: bool = False,
+    read_ahead: str = "",
+    content: Content | None = None,
+) -> Volume:
+    """Return a volume over all of the drives; one that writes back reads ahead, too."""
+    volume = Volume(
+        number=number,
+        group=number,
+        name=name,
+        level=level,
+        places=tuple(disk.place for disk in disks),
+        per_span=per_span,
+        strip_bytes=strip_kib * 1024,
+        write_cache="write-back" if write_back else "write-through",
+        read_ahead=read_ahead or ("read-ahead" if write_back else "none"),
+        content=content,
+    )
+    volume.size_bytes = volume.data_drives * disks[0].coerced_bytes
+    return volume
+
+
 def _unequal(name: str, level: str, number: int) -> MdArray:
     """Article C: an NVMe and a SATA SSD as each other's copies."""
     return MdArray(
@@ -87,10 +114,15 @@ def _unequal(name: str, level: str, number: int) -> MdArray:
     )
 
 
-def _first() -> SimulatedCard:
+def _card_9280() -> SimulatedCard:
     """Article A: the 9280-24i4e with three SATA SSDs in RAID5 as volume 1; FastPath wants its key."""
-    disks = disks_of(245, (1, 2, 3), M4, "000000001142092", 1) + disks_of(245, (8, 9), HDD, "9QG5K", 0)
-    disks += disks_of(245, (4,), M4, "000000001142093", None) + disks_of(245, (10, 11, 12), HDD, "9QG6R", None)
+    fast, system = disks_of(245, (1, 2, 3), M4, "000000001142092", 1), disks_of(245, (8, 9), HDD, "9QG5K", 0)
+    disks = (
+        fast
+        + system
+        + disks_of(245, (4,), M4, "000000001142093", None)
+        + disks_of(245, (10, 11, 12), HDD, "9QG6R", None)
+    )
     disks[-3].state, disks[-1].state, disks[-2].media_errors = SPARE, FOREIGN, 3
     return SimulatedCard(
         number=0,
@@ -103,35 +135,15 @@ def _first() -> SimulatedCard:
         host=0,
         cache_mib=512,
         battery=Battery(kind="bbu", temperature=34),
-        rates=dict(RATES),
         disks=sorted(disks, key=lambda disk: disk.slot),
         volumes=[
-            Volume(
-                number=0,
-                group=0,
-                name="system",
-                level=Level.RAID1,
-                places=("245:8", "245:9"),
-                per_span=2,
-                size_bytes=disks[3].coerced_bytes,
-                write_cache="write-back",
-                read_ahead="adaptive",
-                content=_BOOT,
-            ),
-            Volume(
-                number=1,
-                group=1,
-                name="ssd",
-                level=Level.RAID5,
-                places=("245:1", "245:2", "245:3"),
-                per_span=3,
-                size_bytes=2 * disks[0].coerced_bytes,
-            ),
+            volume_over(system, "system", Level.RAID1, 2, write_back=True, read_ahead="adaptive", content=_BOOT),
+            volume_over(fast, "ssd", Level.RAID5, 3, number=1),
         ],
     )
 
 
-def _fast() -> SimulatedCard:
+def _card_9361() -> SimulatedCard:
     """Article E: the 9361-8i with six SAS SSDs; it refuses changes of the drive cache on SSDs, and exits with 0."""
     disks = disks_of(252, range(6), S1200, "Z3F04", 0)
     return SimulatedCard(
@@ -148,27 +160,16 @@ def _fast() -> SimulatedCard:
         adaptive=False,
         blocks_ssd_cache=True,
         strip_minimum=65536,
-        rates=dict(RATES),
         disks=disks,
-        volumes=[
-            Volume(
-                number=0,
-                group=0,
-                name="flash",
-                level=Level.RAID10,
-                places=tuple(disk.place for disk in disks),
-                per_span=2,
-                size_bytes=3 * disks[0].coerced_bytes,
-                strip_bytes=256 * 1024,
-                content=_OLD,
-            )
-        ],
+        volumes=[volume_over(disks, "flash", Level.RAID10, 2, strip_kib=256, content=_OLD)],
     )
 
 
-def _lame(rack: Rack) -> SimulatedCard:
+def _degraded_card(rack: Rack) -> SimulatedCard:
     """Article F: the RS2BL080 with eight X25-E, degraded, rebuilding, its battery failed, in use."""
     disks = disks_of(252, range(8), X25E, "CVEM0042", 0)
+    volume = volume_over(disks, "vmstore", Level.RAID5, 8, strip_kib=256, write_back=True, content=_SRV)
+    volume.drive_cache = "off"
     lost = disks[5]
     lost.state, lost.media_errors = REBUILD, 0
     lost.rebuild_from, lost.rebuild_since = 0.37, rack.now()
@@ -183,30 +184,16 @@ def _lame(rack: Rack) -> SimulatedCard:
         host=2,
         cache_mib=512,
         battery=Battery(kind="bbu", state="failed", temperature=41),
-        rates=dict(RATES),
         disks=disks,
-        volumes=[
-            Volume(
-                number=0,
-                group=0,
-                name="vmstore",
-                level=Level.RAID5,
-                places=tuple(disk.place for disk in disks),
-                per_span=8,
-                size_bytes=7 * disks[0].coerced_bytes,
-                strip_bytes=256 * 1024,
-                write_cache="write-back",
-                read_ahead="read-ahead",
-                drive_cache="off",
-                content=_SRV,
-            )
-        ],
+        volumes=[volume],
     )
 
 
-def _slow() -> SimulatedCard:
+def _card_84016() -> SimulatedCard:
     """Article F: the 84016E, which only MegaCli sees, and which takes its time."""
     disks = disks_of(28, range(8), X25E, "CVEM9280", 0)
+    volume = volume_over(disks, "archive", Level.RAID10, 2, strip_kib=128, write_back=True)
+    volume.drive_cache = "off"
     return SimulatedCard(
         number=3,
         product="MegaRAID SAS 84016E",
@@ -222,21 +209,6 @@ def _slow() -> SimulatedCard:
         options=(),
         can_fastpath=False,
         slow=SLOW_SECONDS,
-        rates=dict(RATES),
         disks=disks,
-        volumes=[
-            Volume(
-                number=0,
-                group=0,
-                name="archive",
-                level=Level.RAID10,
-                places=tuple(disk.place for disk in disks),
-                per_span=2,
-                size_bytes=4 * disks[0].coerced_bytes,
-                strip_bytes=128 * 1024,
-                write_cache="write-back",
-                read_ahead="read-ahead",
-                drive_cache="off",
-            )
-        ],
+        volumes=[volume],
     )

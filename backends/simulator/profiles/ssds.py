@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 from backends.simulator.controller import Battery, SimulatedCard
-from backends.simulator.disk import MultipathDisk
-from backends.simulator.profiles.lsi import NVME, RATES, X25E, disks_of
+from backends.simulator.profiles.hpe import luns
+from backends.simulator.profiles.lsi import NVME, X25E, disks_of
 from backends.simulator.rack import Clock, Rack
 from backends.simulator.smcli import DiskSystem, HostDisk
 from backends.simulator.volume import Content
@@ -15,22 +17,23 @@ SSD = "SATA SSD 64GB"
 DISKS = tuple(f"sd{chr(ord('a') + number)}" for number in range(24))
 """By kernel name."""
 
-_PORTS = ("0000:af:00.0", "0000:af:00.1")
-"""The two ports of the Fibre Channel adapter."""
 
 _ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="6f0e2b91-47d3-4c8a-b5e6-19a8d7c3f254", mount="/")
 
 
-def ssds_rack(clock: Clock | None = None, *, seed: int = 82) -> Rack:
-    """Everything new. Every rack of the same seed is the same."""
+def ssds_rack(clock: Clock = time.time) -> Rack:
+    """Return the rack as new."""
     rack = Rack(
-        name="ssds", seed=seed, nvme={"nvme0n1": NVME}, lying={"nvme0n1": _ROOT}, sata=dict.fromkeys(DISKS, SSD)
+        name="ssds",
+        seed=82,
+        clock=clock,
+        nvme={"nvme0n1": NVME},
+        lying={"nvme0n1": _ROOT},
+        sata=dict.fromkeys(DISKS, SSD),
     )
     rack.cards = [_rs2bl080()]
     rack.systems = [_ds3400()]
-    rack.pathed = [_lun(at, rack.systems[0], disk) for at, disk in enumerate(rack.systems[0].volumes)]
-    if clock is not None:
-        rack.clock = clock
+    rack.pathed = luns(rack.systems[0], (("sdy", "sdz"), ("sdaa", "sdab")))
     return rack
 
 
@@ -47,7 +50,6 @@ def _rs2bl080() -> SimulatedCard:
         host=0,
         cache_mib=512,
         battery=Battery(kind="bbu", temperature=35),
-        rates=dict(RATES),
         disks=disks_of(252, range(8), X25E, "CVEM0080", None),
     )
 
@@ -67,19 +69,4 @@ def _ds3400() -> DiskSystem:
             HostDisk(name="seg128", wwn="600a0b8000301f6e000004d44b1c2e01", segment_kib=128),
             HostDisk(name="seg256", wwn="600a0b8000301f6e000004d54b1c2e1c", segment_kib=256),
         ],
-    )
-
-
-def _lun(number: int, system: DiskSystem, disk: HostDisk) -> MultipathDisk:
-    """The multipath disk that a logical drive is."""
-    return MultipathDisk(
-        device=f"dm-{number}",
-        alias=f"mpath{chr(ord('a') + number)}",
-        paths=(("sdy", "sdz"), ("sdaa", "sdab"))[number],
-        hosts=(4, 5),
-        pci=_PORTS,
-        lun=number,
-        wwn=disk.wwn,
-        vendor="IBM",
-        product=system.product_id,
     )

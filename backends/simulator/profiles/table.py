@@ -23,19 +23,19 @@ MACHINES: Mapping[str, Callable[..., Rack]] = {
 """What makes each as new; it may be given a clock."""
 
 
-def put(rack: Rack, states: Iterable[str]) -> None:
-    """From now on the rack suffers from these of `STATES`, and from nothing else."""
+def apply_states(rack: Rack, states: Iterable[str]) -> None:
+    """Put the rack into these of `STATES`, and into no other."""
     rack.states = sorted(set(states) - {SOUND})
     new, failed, broken = MACHINES[rack.name](), "battery-failed" in rack.states, "cache-problem" in rack.states
     for card, as_new in zip(rack.cards, new.cards, strict=True):
         if card.battery is not None and as_new.battery is not None:
             card.battery.state = "failed" if failed else as_new.battery.state
     for tool, cards in new.smart.items():
-        known = {card.number: card.battery for card in cards}
+        batteries = {card.number: card.battery for card in cards}
         rack.smart[tool] = tuple(
             replace(
                 card,
-                battery="Failed (Replace Batteries)" if failed and card.battery else known[card.number],
+                battery="Failed (Replace Batteries)" if failed and card.battery else batteries[card.number],
                 cache_problem=broken and tool == "ssacli",
             )
             for card in rack.smart[tool]

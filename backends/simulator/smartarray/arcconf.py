@@ -8,16 +8,17 @@ from dataclasses import replace
 from backends.simulator.smartarray.cards import (
     NO_CHANGE,
     STRIPS,
+    SWITCHED,
     Outcome,
     SmartBay,
     SmartCard,
     SmartVolume,
+    with_cache_mode,
     with_caching,
     with_drive_cache,
-    with_mode,
-    with_new,
-    with_value,
-    without,
+    with_setting,
+    with_volume,
+    without_volume,
 )
 from backends.simulator.tool_output import SimulatedOutput
 
@@ -26,7 +27,6 @@ Cards = tuple[SmartCard, ...]
 _DONE = "Command completed successfully."
 _RULE = "-" * 70
 _PART = "   " + "-" * 56
-_SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
 _WRITE = {"wt": "Disabled", "wbb": "On when protected by battery/ZMM", "wb": "Enabled"}
 _CREATES = {
     "stripesize": STRIPS,
@@ -87,35 +87,35 @@ def answer(cards: Cards, args: Sequence[str], *, old: bool = False) -> tuple[Sim
         case [verb, number, *rest]:
             card = next((card for card in cards if card.number == number), None)
             if card is None:
-                return _aborted(cards, "The specified controller does not exist."), cards
+                return _abort(cards, "The specified controller does not exist."), cards
             if old and not card.series:
                 return _out_of_reach(cards, verb), cards
-            return _of_card(cards, card, verb, rest, args[2:])
+            return _answer_card(cards, card, verb, rest, args[2:])
         case _:
-            return _aborted(cards, "Invalid command."), cards
+            return _abort(cards, "Invalid command."), cards
 
 
-def _aborted(cards: Cards, sentence: str) -> SimulatedOutput:
+def _abort(cards: Cards, sentence: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"Controllers found: {len(cards)}\n{sentence}\n\nCommand aborted.\n", code=1)
 
 
 def _out_of_reach(cards: Cards, verb: str) -> SimulatedOutput:
     """What a program says of a card that is newer than itself, and calls done."""
     if verb != "getconfig":
-        return _aborted(cards, "The specified controller is inaccessible.")
+        return _abort(cards, "The specified controller is inaccessible.")
     lines = [f"Controllers found: {len(cards)}", *_heading("Controller information")]
     lines += [*_fields(("Controller Status", "Inaccessible")), "", *_heading("Logical device information")]
     lines += ["   No logical devices configured", "", *_heading("Physical Device information"), "", "", _DONE]
     return SimulatedOutput(text="\n".join(lines) + "\n")
 
 
-def _of_card(
+def _answer_card(
     cards: Cards, card: SmartCard, verb: str, args: list[str], given: Sequence[str]
 ) -> tuple[SimulatedOutput, Cards]:
     """`args` in lower case, `given` as they were."""
     outcome: Outcome
     if verb == "setcache" and args[:1] and args[0] in _BARE and "noprompt" in args:
-        return _aborted(cards, "Invalid command."), cards
+        return _abort(cards, "Invalid command."), cards
     match [verb, *(word for word in args if word != "noprompt")]:
         case ["getconfig", "al"]:
             text = "\n".join((f"Controllers found: {len(cards)}", *_config(card), "", "", _DONE))
@@ -127,9 +127,9 @@ def _of_card(
         case ["delete", *_] if "noprompt" not in args:
             return SimulatedOutput(text=LOSS, code=1), cards
         case ["create" | "delete", *rest]:
-            outcome = _made(card, verb, rest, [word for word in given if word != "noprompt"])
+            outcome = _change_volumes(card, verb, rest, [word for word in given if word != "noprompt"])
         case ["setcache", "logicaldrive", number, mode] if card.series:
-            outcome = with_mode(card, int(number), mode)
+            outcome = with_cache_mode(card, int(number), mode)
         case ["setcache", "logicaldrive", number, ("lon" | "loff") as mode]:
             outcome = with_caching(card, int(number), mode == "lon")
         case ["setcache", "device", _, device, ("wb" | "wt") as mode] if card.series:
@@ -139,29 +139,29 @@ def _of_card(
         case ["setpriority", level] if card.series:
             outcome = NO_CHANGE if card.priority == level else replace(card, priority=level)
         case ["setcache", "cacheratio", read, write] if not card.series:
-            outcome = with_value(card, "cacheratio", f"{read}/{write}")
+            outcome = with_setting(card, "cacheratio", f"{read}/{write}")
         case ["setcache", "drivewritecachepolicy", which, policy] if not card.series and policy in _POLICIES:
-            outcome = with_value(card, f"drivewritecache {which}", _POLICIES[policy])
+            outcome = with_setting(card, f"drivewritecache {which}", _POLICIES[policy])
         case ["setcache", ("nobatterywritecache" | "waitforcacheroom" | "writecachebypassthreshold") as word, value]:
-            outcome = with_value(card, word, value)
+            outcome = with_setting(card, word, value)
         case _:
             outcome = "The requested feature is not supported on this controller."
     if isinstance(outcome, str):
-        return _aborted(cards, outcome), cards
-    after = tuple(outcome if other_card is card else other_card for other_card in cards)
+        return _abort(cards, outcome), cards
+    after = tuple(outcome if existing is card else existing for existing in cards)
     return SimulatedOutput(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n", changed=True), after
 
 
-def _made(card: SmartCard, verb: str, args: Sequence[str], given: Sequence[str]) -> Outcome:
+def _change_volumes(card: SmartCard, verb: str, args: Sequence[str], given: Sequence[str]) -> Outcome:
     """`create C logicaldrive ...`, `delete C logicaldrive NUMBER`."""
     if args[:1] != ["logicaldrive"]:
         return "Invalid command."
     if verb == "create":
-        return _created(card, args[1:], given[1:])
-    return without(card, int(args[1])) if len(args) == 2 and args[1].isdigit() else "Invalid command."
+        return _create(card, args[1:], given[1:])
+    return without_volume(card, int(args[1])) if len(args) == 2 and args[1].isdigit() else "Invalid command."
 
 
-def _created(card: SmartCard, args: Sequence[str], given: Sequence[str]) -> Outcome:
+def _create(card: SmartCard, args: Sequence[str], given: Sequence[str]) -> Outcome:
     """`[OPTION VALUE]... max LEVEL CHANNEL ID ...`."""
     if "max" not in args:
         return "Invalid command."
@@ -187,7 +187,7 @@ def _created(card: SmartCard, args: Sequence[str], given: Sequence[str]) -> Outc
     )
     groups = int(fields.get("legs", "2")) if grouped else 0
     places = tuple(f"{channel}:{device}" for channel, device in zip(pairs[::2], pairs[1::2], strict=True))
-    return with_new(card, "1+0" if level == "10" else level, places, new, groups)
+    return with_volume(card, "1+0" if level == "10" else level, places, new, groups)
 
 
 def _mode(card: SmartCard) -> str:
@@ -246,15 +246,15 @@ def _smart_card(card: SmartCard) -> Iterator[str]:
         ("PCI Address (Domain:Bus:Device:Function)", f"{int(domain, 16):x}:{bus}:{int(device[:2], 16):x}:0")
     )
     yield from _fields(("Queue Depth", value["queuedepth"].capitalize()), ("Driver Name", "smartpqi"))
-    yield from _fields(("Elevator Sort", _SWITCHED[value["elevatorsort"]]))
+    yield from _fields(("Elevator Sort", SWITCHED[value["elevatorsort"]]))
     yield from _part("Cache Properties")
     read, write = value["cacheratio"].split("/")
     yield from _fields(("Cache Status", card.cache_state.replace("OK", "Ok")), ("Cache memory", "3644 MB"))
     yield from _fields(
         ("Read Cache Percentage", f"{read} percent" if card.cached else "Not Applicable"),
         ("Write Cache Percentage", f"{write} percent" if card.cached else "Not Applicable"),
-        ("No-Battery Write Cache", _SWITCHED[value["nobatterywritecache"]]),
-        ("Wait for Cache Room", _SWITCHED[value["waitforcacheroom"]]),
+        ("No-Battery Write Cache", SWITCHED[value["nobatterywritecache"]]),
+        ("Wait for Cache Room", SWITCHED[value["waitforcacheroom"]]),
         ("Write Cache Bypass Threshold Size", f"{value['writecachebypassthreshold']} KB"),
     )
     if card.battery:
@@ -263,14 +263,16 @@ def _smart_card(card: SmartCard) -> Iterator[str]:
     yield from _part("Physical Drive Write Cache Policy Information")
     for label, word in (("Configured", "configured"), ("Unconfigured", "unconfigured"), ("HBA", "hba")):
         policy = value[f"drivewritecache {word}"]
-        yield from _fields((f"{label} Drives", _SWITCHED.get(policy, "Default")))
+        yield from _fields((f"{label} Drives", SWITCHED.get(policy, "Default")))
     yield from _part("Controller Version Information")
     yield from _fields(("Firmware", card.firmware), ("Driver", "Linux 2.1.18-045"))
     yield from _heading("Array Information")
     for at, group in enumerate(dict.fromkeys(volume.group for volume in card.volumes)):
         path = all(volume.acceleration == "path" for volume in card.volumes if volume.group == group)
         yield f"Array Number {at}"
-        yield from _fields(("Name", group), ("Status", "Ok"), ("Interface", "SATA SSD" if card.flash(group) else "SAS"))
+        yield from _fields(
+            ("Name", group), ("Status", "Ok"), ("Interface", "SATA SSD" if card.is_flash(group) else "SAS")
+        )
         yield from _fields(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if path else "Disabled"))
 
 
@@ -294,9 +296,9 @@ def _volume(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
         yield from _fields(("LD Acceleration Method", method), ("Volume Unique Identifier", volume.wwn.upper()))
     yield from _part("Logical Device segment information")
     members = card.members(volume.group)
-    each = len(members) // (volume.parity_groups or 1)
+    width = len(members) // (volume.parity_groups or 1)
     for at, bay in enumerate(members):
-        segment = f"Group {at // each}, Segment {at % each}" if volume.parity_groups else f"Segment {at}"
+        segment = f"Group {at // width}, Segment {at % width}" if volume.parity_groups else f"Segment {at}"
         kind = "SSD" if bay.ssd else "HDD"
         where = f"({_megabytes(bay)}MB, SATA, {kind}, Connector:0, Device:{bay.place.rpartition(':')[2]})"
         yield from _fields((segment, f"Present {where} {bay.serial}"))

@@ -12,56 +12,37 @@ from dataclasses import field, replace
 from backends.simulator.volume import Content
 from backends.values import dataclass
 
-SWITCHES = ("enable", "disable")
+SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
+"""By the words of the command lines, those of the answers."""
+SWITCHES = tuple(SWITCHED)
 RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
-LEGAL: Mapping[str, tuple[str, ...]] = {
-    "cacheratio": RATIOS,
-    "nobatterywritecache": SWITCHES,
-    "drivewritecache configured": (*SWITCHES, "default"),
-    "drivewritecache unconfigured": (*SWITCHES, "default"),
-    "drivewritecache hba": (*SWITCHES, "default"),
-    "writecachebypassthreshold": tuple(str(size) for size in range(16, 1041, 16)),
-    "waitforcacheroom": SWITCHES,
-    "elevatorsort": SWITCHES,
-    "queuedepth": ("automatic", "32", "16", "8", "4", "2"),
-    "rebuildpriority": ("low", "medium", "mediumhigh", "high"),
-    "expandpriority": ("low", "medium", "high"),
-    "surfacescanmode": ("idle", "high", "disable"),
-    "surfacescandelay": tuple(map(str, range(1, 31))),
-    "parallelsurfacescancount": tuple(map(str, range(1, 17))),
-    "degradedperformanceoptimization": SWITCHES,
-    "inconsistencyrepairpolicy": SWITCHES,
-    "mnpdelay": tuple(map(str, range(61))),
-    "powermode": ("minpower", "balanced", "maxperformance"),
-    "survivalmode": SWITCHES,
-    "spareactivationmode": ("failure", "predictive"),
+_SETTINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "cacheratio": ("10/90", RATIOS),
+    "nobatterywritecache": ("disable", SWITCHES),
+    "drivewritecache configured": ("default", (*SWITCHES, "default")),
+    "drivewritecache unconfigured": ("default", (*SWITCHES, "default")),
+    "drivewritecache hba": ("default", (*SWITCHES, "default")),
+    "writecachebypassthreshold": ("1040", tuple(str(size) for size in range(16, 1041, 16))),
+    "waitforcacheroom": ("disable", SWITCHES),
+    "elevatorsort": ("enable", SWITCHES),
+    "queuedepth": ("automatic", ("automatic", "32", "16", "8", "4", "2")),
+    "rebuildpriority": ("high", ("low", "medium", "mediumhigh", "high")),
+    "expandpriority": ("medium", ("low", "medium", "high")),
+    "surfacescanmode": ("idle", ("idle", "high", "disable")),
+    "surfacescandelay": ("3", tuple(map(str, range(1, 31)))),
+    "parallelsurfacescancount": ("1", tuple(map(str, range(1, 17)))),
+    "degradedperformanceoptimization": ("disable", SWITCHES),
+    "inconsistencyrepairpolicy": ("disable", SWITCHES),
+    "mnpdelay": ("60", tuple(map(str, range(61)))),
+    "powermode": ("maxperformance", ("minpower", "balanced", "maxperformance")),
+    "survivalmode": ("enable", SWITCHES),
+    "spareactivationmode": ("failure", ("failure", "predictive")),
 }
-"""What the firmware takes, by ssacli's words."""
+"""By ssacli's words: as the card comes, and what the firmware takes."""
+DEFAULTS: Mapping[str, str] = {word: default for word, (default, _) in _SETTINGS.items()}
+LEGAL: Mapping[str, tuple[str, ...]] = {word: values for word, (_, values) in _SETTINGS.items()}
 STRIPS = ("16", "32", "64", "128", "256", "512", "1024")
 
-DEFAULTS: Mapping[str, str] = {
-    "cacheratio": "10/90",
-    "nobatterywritecache": "disable",
-    "drivewritecache configured": "default",
-    "drivewritecache unconfigured": "default",
-    "drivewritecache hba": "default",
-    "writecachebypassthreshold": "1040",
-    "waitforcacheroom": "disable",
-    "elevatorsort": "enable",
-    "queuedepth": "automatic",
-    "rebuildpriority": "high",
-    "expandpriority": "medium",
-    "surfacescanmode": "idle",
-    "surfacescandelay": "3",
-    "parallelsurfacescancount": "1",
-    "degradedperformanceoptimization": "disable",
-    "inconsistencyrepairpolicy": "disable",
-    "mnpdelay": "60",
-    "powermode": "maxperformance",
-    "survivalmode": "enable",
-    "spareactivationmode": "failure",
-}
-"""As the card comes."""
 
 NO_CHANGE = "The requested value is the same as the old one."
 LOCKED = (
@@ -211,14 +192,18 @@ class SmartCard:
         works = not self.cache_problem and self.values["cacheratio"] != "100/0"
         return volume.acceleration == "cache" and keeps and works
 
-    def emptied(self, device: str) -> SmartCard:
-        """The card after something was written to a logical drive: whatever lay there is gone."""
+    def without_content(self, device: str) -> SmartCard:
+        """Return the card after a write to a logical drive: its content is gone."""
         if all(volume.content is None or volume.device != device for volume in self.volumes):
             return self
         volumes = (replace(volume, content=None) if volume.device == device else volume for volume in self.volumes)
         return replace(self, volumes=tuple(volumes))
 
-    def flash(self, group: str) -> bool:
+    def volume(self, number: int) -> SmartVolume | None:
+        """Return the logical drive of this number."""
+        return next((volume for volume in self.volumes if volume.number == number), None)
+
+    def is_flash(self, group: str) -> bool:
         """Whether an array is of flash alone."""
         mine = [bay.ssd for bay in self.bays if bay.group == group]
         return bool(mine) and all(mine)
@@ -232,11 +217,11 @@ Outcome = SmartCard | str
 """The card as it is afterwards, or why it refuses."""
 
 
-def with_value(card: SmartCard, word: str, value: str) -> Outcome:
-    """A setting of the card."""
-    against = _against(card)
-    if against is not None:
-        return against
+def with_setting(card: SmartCard, word: str, value: str) -> Outcome:
+    """Change a setting of the card."""
+    refusal = _refusal(card)
+    if refusal is not None:
+        return refusal
     if value not in LEGAL[word]:
         return f'"{word}={value}" is not a valid option.'
     if card.values[word] == value:
@@ -253,47 +238,47 @@ def with_value(card: SmartCard, word: str, value: str) -> Outcome:
 
 def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
     """Caching of a logical drive. Under Smart Path the answer is a lie: the logical drive is there."""
-    volume = next((volume for volume in card.volumes if volume.number == number), None)
-    against = _against(card, *(() if volume is None else (volume,)))
-    if against is not None or volume is None:
-        return against or f"Invalid drive specified: {number}"
+    volume = card.volume(number)
+    refusal = _refusal(card, volume)
+    if refusal is not None or volume is None:
+        return refusal or f"Invalid drive specified: {number}"
     if volume.acceleration == "path" and on:
         return f"Invalid drive specified: {number}"
     if (volume.acceleration == "cache") == on:
         return NO_CHANGE
-    return _replaced(card, replace(volume, acceleration="cache" if on else "none"))
+    return _with_changed(card, replace(volume, acceleration="cache" if on else "none"))
 
 
 def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
     """Smart Path of an array: of flash alone, and of none with a cached logical drive."""
     mine = [volume for volume in card.volumes if volume.group == group]
-    against = _against(card, *mine)
-    if against is not None or not mine:
-        return against or f"Invalid array specified: {group}"
+    refusal = _refusal(card, *mine)
+    if refusal is not None or not mine:
+        return refusal or f"Invalid array specified: {group}"
     if all(volume.acceleration == "path" for volume in mine) == on:
         return NO_CHANGE
-    if on and not card.flash(group):
+    if on and not card.is_flash(group):
         return NO_FLASH
     if on and any(volume.acceleration == "cache" for volume in mine):
         return CACHED
-    for other_volume in mine:
-        card = _replaced(card, replace(other_volume, acceleration="path" if on else "none"))
+    for volume in mine:
+        card = _with_changed(card, replace(volume, acceleration="path" if on else "none"))
     return card
 
 
 def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
     """Strips of another size. The simulated card is done at once."""
-    volume = next((volume for volume in card.volumes if volume.number == number), None)
-    against = _against(card, *(() if volume is None else (volume,)))
-    if against is not None or volume is None:
-        return against or f"Invalid drive specified: {number}"
+    volume = card.volume(number)
+    refusal = _refusal(card, volume)
+    if refusal is not None or volume is None:
+        return refusal or f"Invalid drive specified: {number}"
     if kib not in STRIPS:
         return f'"ss={kib}" is not a valid option.'
     if str(volume.strip_kib) == kib:
         return NO_CHANGE
     if not card.protected and card.values["nobatterywritecache"] != "enable":
         return NOT_PRESERVED
-    return _replaced(card, replace(volume, strip_kib=int(kib)))
+    return _with_changed(card, replace(volume, strip_kib=int(kib)))
 
 
 _LEAST = {"0": 1, "1": 2, "1+0": 4, "5": 3, "6": 4, "50": 6, "60": 8}
@@ -305,31 +290,31 @@ NO_ROOM = "This operation is not supported with the current configuration. Reaso
 NOT_FREE = "The drive {} is not available for a new logical drive: it is {}."
 
 
-def with_new(card: SmartCard, level: str, places: tuple[str, ...], new: SmartVolume, groups: int = 0) -> Outcome:
-    """A logical drive over free drives. `new`: its strip, label and caching; `groups` of RAID 50 and 60."""
-    if card.hba or card.cache_problem:
-        return IN_HBA_MODE if card.hba else LOCKED
+def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: SmartVolume, groups: int = 0) -> Outcome:
+    """Create a logical drive on free drives. `new`: its strip, label and caching; `groups` of RAID 50 and 60."""
+    if (locked := _lock_reason(card)) is not None:
+        return locked
     bays = {bay.place: bay for bay in card.bays}
-    if len(set(places)) < len(places):
+    if len(set(positions)) < len(positions):
         return "Cannot use a drive multiple times in one logical device!"
-    if unknown := next((place for place in places if place not in bays), None):
+    if unknown := next((position for position in positions if position not in bays), None):
         return f"Invalid drive specified: {unknown}"
-    for place in places:
-        if bays[place].group is not None or bays[place].state != "OK":
-            return NOT_FREE.format(place, "assigned" if bays[place].group is not None else bays[place].state)
+    for position in positions:
+        if bays[position].group is not None or bays[position].state != "OK":
+            return NOT_FREE.format(position, "assigned" if bays[position].group is not None else bays[position].state)
     if level not in _LEAST or str(new.strip_kib) not in STRIPS:
         return f'"{level if level not in _LEAST else new.strip_kib}" is not a valid option.'
-    pairs = len(places) // 2 if level in ("1", "1+0") else 0
-    if len(places) < _LEAST[level] or (pairs and len(places) % 2) or (level == "1" and len(places) > 2):
+    pairs = len(positions) // 2 if level in ("1", "1+0") else 0
+    if len(positions) < _LEAST[level] or (pairs and len(positions) % 2) or (level == "1" and len(positions) > 2):
         return NO_ROOM
-    if groups and (len(places) % groups or len(places) // groups < _LEAST[level] // 2):
+    if groups and (len(positions) % groups or len(positions) // groups < _LEAST[level] // 2):
         return NO_ROOM
-    data = pairs or len(places) - _PARITY.get(level, 0) * (groups or 1)
+    data = pairs or len(positions) - _PARITY.get(level, 0) * (groups or 1)
     used = {volume.group for volume in card.volumes}
     letter = next(name for name in map(chr, range(ord("A"), ord("Z"))) if name not in used)
     first = 0 if card.bays and ":" in card.bays[0].place and card.bays[0].place.count(":") == 1 else 1
     numbers = {volume.number for volume in card.volumes}
-    gib = min(bays[place].size_gb for place in places) * 10**9 * data / 2**30
+    gib = min(bays[position].size_gb for position in positions) * 10**9 * data / 2**30
     made = replace(
         new,
         number=next(number for number in range(first, 1000) if number not in numbers),
@@ -343,18 +328,18 @@ def with_new(card: SmartCard, level: str, places: tuple[str, ...], new: SmartVol
     return replace(
         card,
         volumes=(*card.volumes, made),
-        bays=tuple(replace(bay, group=letter) if bay.place in places else bay for bay in card.bays),
+        bays=tuple(replace(bay, group=letter) if bay.place in positions else bay for bay in card.bays),
     )
 
 
-def without(card: SmartCard, number: int) -> Outcome:
-    """A logical drive is deleted; with the last of its array that goes too, and the letters of those behind move."""
-    volume = next((volume for volume in card.volumes if volume.number == number), None)
-    if card.hba or card.cache_problem:
-        return IN_HBA_MODE if card.hba else LOCKED
+def without_volume(card: SmartCard, number: int) -> Outcome:
+    """Delete a logical drive; the last one takes its array along, and the letters of the arrays behind it move."""
+    volume = card.volume(number)
+    if (locked := _lock_reason(card)) is not None:
+        return locked
     if volume is None:
         return f"Invalid drive specified: {number}"
-    left = tuple(other_volume for other_volume in card.volumes if other_volume is not volume)
+    left = tuple(kept for kept in card.volumes if kept is not volume)
     letters = {old: chr(ord("A") + at) for at, old in enumerate(sorted({volume.group for volume in left}))}
     bays = (
         replace(bay, group=letters.get(bay.group or ""), spare=bay.spare and bay.group in letters) for bay in card.bays
@@ -364,9 +349,9 @@ def without(card: SmartCard, number: int) -> Outcome:
     )
 
 
-def with_mode(card: SmartCard, number: int, mode: str) -> Outcome:
-    """Read or write cache of a logical device of series 2 to 8."""
-    volume = next((volume for volume in card.volumes if volume.number == number), None)
+def with_cache_mode(card: SmartCard, number: int, mode: str) -> Outcome:
+    """Change the read or write cache of a logical device of series 2 to 8."""
+    volume = card.volume(number)
     if volume is None:
         return "The specified logical device does not exist."
     if mode in ("ron", "roff"):
@@ -375,7 +360,7 @@ def with_mode(card: SmartCard, number: int, mode: str) -> Outcome:
         after = replace(volume, write_cache=mode)
     else:
         return f"{mode} is not a valid cache mode."
-    return NO_CHANGE if after == volume else _replaced(card, after)
+    return NO_CHANGE if after == volume else _with_changed(card, after)
 
 
 def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
@@ -385,25 +370,25 @@ def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
         return "The specified device does not exist."
     if bay.own_cache == on:
         return NO_CHANGE
-    bays = tuple(replace(other_bay, own_cache=on) if other_bay is bay else other_bay for other_bay in card.bays)
+    bays = tuple(replace(existing, own_cache=on) if existing is bay else existing for existing in card.bays)
     return replace(card, bays=bays)
 
 
-def _against(card: SmartCard, *volumes: SmartVolume) -> str | None:
-    if card.hba:
-        return IN_HBA_MODE
-    if card.cache_problem:
-        return LOCKED
-    unwell = next((volume.state for volume in volumes if volume.state != "OK"), None)
+def _lock_reason(card: SmartCard) -> str | None:
+    return IN_HBA_MODE if card.hba else LOCKED if card.cache_problem else None
+
+
+def _refusal(card: SmartCard, *volumes: SmartVolume | None) -> str | None:
+    if (locked := _lock_reason(card)) is not None:
+        return locked
+    unwell = next((volume.state for volume in volumes if volume is not None and volume.state != "OK"), None)
     if unwell is not None:
         return next((why for start, why in BUSY.items() if unwell.startswith(start)), STATUS)
     return None if card.volumes else EMPTY
 
 
-def _replaced(card: SmartCard, volume: SmartVolume) -> SmartCard:
+def _with_changed(card: SmartCard, volume: SmartVolume) -> SmartCard:
     return replace(
         card,
-        volumes=tuple(
-            volume if other_volume.number == volume.number else other_volume for other_volume in card.volumes
-        ),
+        volumes=tuple(volume if existing.number == volume.number else existing for existing in card.volumes),
     )

@@ -10,17 +10,18 @@ from backends.simulator.smartarray.cards import (
     LEGAL,
     LOCKED,
     STRIPS,
+    SWITCHED,
     SWITCHES,
     Outcome,
     SmartBay,
     SmartCard,
     SmartVolume,
     with_caching,
-    with_new,
+    with_setting,
     with_smart_path,
     with_strip,
-    with_value,
-    without,
+    with_volume,
+    without_volume,
 )
 from backends.simulator.tool_output import SimulatedOutput
 
@@ -31,7 +32,6 @@ WARNING = """Warning: Without the proper safety precautions, use of write cache 
          Continue? (y/n) """
 LOSS = "\nWarning: Deleting the specified device(s) will result in data being lost.\n         Continue? (y/n) "
 RENAMED = "\nWarning: Deleting an array can cause other array letters to become renamed.\n\n"
-_SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
 _CACHING = ("caching", "aa", "arrayaccelerator")
 _CARD_LINES = (
     ("Rebuild Priority", "rebuildpriority", "{}"),
@@ -75,7 +75,7 @@ def answer(cards: Cards, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
             card = next((card for card in cards if slot == f"slot={card.number}"), None)
             if card is None:
                 return _error("The controller identified by the slot was not detected."), cards
-            return _of_card(cards, card, rest)
+            return _answer_card(cards, card, rest)
         case _:
             return _error("Syntax error."), cards
 
@@ -84,34 +84,34 @@ def _error(sentence: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"\nError: {sentence}\n\n", code=1)
 
 
-def _of_card(cards: Cards, card: SmartCard, args: list[str]) -> tuple[SimulatedOutput, Cards]:
+def _answer_card(cards: Cards, card: SmartCard, args: list[str]) -> tuple[SimulatedOutput, Cards]:
     match args:
         case ["show", "config", "detail"]:
             return SimulatedOutput(text="\n".join(_detail(card)) + "\n\n", seconds=0.3), cards
         case ["modify", word] if word.endswith("=?"):
-            return _offered(LEGAL.get(word[:-2], ())), cards
+            return _options_output(LEGAL.get(word[:-2], ())), cards
         case ["ld", _, "modify", word] if word.endswith("=?"):
-            return _offered(STRIPS if word == "ss=?" else SWITCHES), cards
+            return _options_output(STRIPS if word == "ss=?" else SWITCHES), cards
         case ["modify", word, *rest]:
-            return _modified(cards, card, word, rest)
+            return _modify(cards, card, word, rest)
         case ["ld", number, "modify", word, *_] if number.isdigit():
             key, _, value = word.partition("=")
             if key == "ss":
-                return _done(cards, card, with_strip(card, int(number), value))
+                return _outcome_output(cards, card, with_strip(card, int(number), value))
             if key in _CACHING:
-                return _done(cards, card, with_caching(card, int(number), value == "enable"))
+                return _outcome_output(cards, card, with_caching(card, int(number), value == "enable"))
             return _error(f'"{key}" is not a valid parameter.'), cards
         case ["create", "type=ld", *rest]:
-            return _created(cards, card, rest)
+            return _create(cards, card, rest)
         case ["ld", number, "delete", *rest] if number.isdigit():
-            return _deleted(cards, card, int(number), forced="forced" in rest)
+            return _delete(cards, card, int(number), forced="forced" in rest)
         case ["array", group, "modify", word, *_] if word.startswith("ssdsmartpath="):
-            return _done(cards, card, with_smart_path(card, group, word.endswith("=enable")))
+            return _outcome_output(cards, card, with_smart_path(card, group, word.endswith("=enable")))
         case _:
             return _error("Syntax error."), cards
 
 
-def _modified(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
+def _modify(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
     key, _, value = word.partition("=")
     if key == "drivewritecache":
         usage = next((name.removeprefix("usage=") for name in rest if name.startswith("usage=")), None)
@@ -122,22 +122,22 @@ def _modified(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> 
         key = f"drivewritecache {usage}"
     if key not in LEGAL:
         return _error(f'"{key}" is not a valid parameter.'), cards
-    return _done(cards, card, with_value(card, key, value))
+    return _outcome_output(cards, card, with_setting(card, key, value))
 
 
-def _deleted(cards: Cards, card: SmartCard, number: int, *, forced: bool) -> tuple[SimulatedOutput, Cards]:
+def _delete(cards: Cards, card: SmartCard, number: int, *, forced: bool) -> tuple[SimulatedOutput, Cards]:
     if not forced:
         return SimulatedOutput(text=LOSS, code=1), cards
-    said, after = _done(cards, card, without(card, number))
-    return (replace(said, text=RENAMED) if said.changed else said), after
+    output, after = _outcome_output(cards, card, without_volume(card, number))
+    return (replace(output, text=RENAMED) if output.changed else output), after
 
 
-def _created(cards: Cards, card: SmartCard, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
+def _create(cards: Cards, card: SmartCard, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
     """`create type=ld`: it says nothing when it is done."""
     given = dict(word.partition("=")[::2] for word in args if "=" in word)
-    known = {"drives", "raid", "size", "ss", *_CACHING, "logicaldrivelabel", "numberparitygroups"}
+    parameters = {"drives", "raid", "size", "ss", *_CACHING, "logicaldrivelabel", "numberparitygroups"}
     cached = next((given[word] for word in _CACHING if word in given), "enable")
-    if strange := sorted(given.keys() - known):
+    if strange := sorted(given.keys() - parameters):
         return _error(f'"{strange[0]}" is not a valid parameter.'), cards
     level = given.get("raid", "0").replace("5+0", "50").replace("6+0", "60").replace("10", "1+0")
     if given.get("size", "max") != "max" or not given.get("ss", "256").isdigit():
@@ -156,27 +156,27 @@ def _created(cards: Cards, card: SmartCard, args: Sequence[str]) -> tuple[Simula
         name=label,
     )
     groups = int(given.get("numberparitygroups", "2")) if level in ("50", "60") else 0
-    outcome = with_new(card, level, tuple(given.get("drives", "").split(",")), new, groups)
-    return _done(cards, card, outcome)
+    outcome = with_volume(card, level, tuple(given.get("drives", "").split(",")), new, groups)
+    return _outcome_output(cards, card, outcome)
 
 
-def _offered(values: Sequence[str]) -> SimulatedOutput:
+def _options_output(values: Sequence[str]) -> SimulatedOutput:
     listed = "\n".join(f"       {value}" for value in values)
     return SimulatedOutput(text=f"\nAvailable options are:\n{listed}\n\n") if values else _error("Syntax error.")
 
 
-def _done(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[SimulatedOutput, Cards]:
+def _outcome_output(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[SimulatedOutput, Cards]:
     if isinstance(outcome, str):
         return _error(outcome), cards
     return SimulatedOutput(text="\n", changed=True), tuple(
-        outcome if other_card is card else other_card for other_card in cards
+        outcome if existing is card else existing for existing in cards
     )
 
 
 def _detail(card: SmartCard) -> Iterator[str]:
     yield f"\n{card.model} in Slot {card.number} (Embedded){' (HBA Mode)' if card.hba else ''}"
     if card.cache_problem:
-        yield f"\nCACHE STATUS PROBLEM DETECTED: {_folded(LOCKED)}\n"
+        yield f"\nCACHE STATUS PROBLEM DETECTED: {_fold(LOCKED)}\n"
     domain, bus, device = card.pci.upper().split(":")
     lines = [
         ("Bus Interface", "PCI"),
@@ -195,8 +195,8 @@ def _detail(card: SmartCard) -> Iterator[str]:
     lines += [("Max Parallel Surface Scan Count", "16"), ("Total Cache Size", "2.0")]
     for label, word, shape in _CARD_LINES:
         value = card.values[word]
-        known = {} if "drivewritecache" in word else {**_SWITCHED, **_PRINTED}
-        shown = known.get(value, value.capitalize())
+        names = {} if "drivewritecache" in word else {**SWITCHED, **_PRINTED}
+        shown = names.get(value, value.capitalize())
         lines.append((label, shape.format(shown)))
     if card.battery:
         lines += [("Cache Backup Power Source", "Batteries"), ("Battery/Capacitor Count", "1")]
@@ -231,7 +231,7 @@ def _row(bay: SmartBay) -> str:
     return f"      physicaldrive {bay.place} (port {port}:box {box}:bay {slot}, {rest})"
 
 
-def _folded(sentence: str) -> str:
+def _fold(sentence: str) -> str:
     """As it stands under its heading: some fifty characters a line."""
     return "\n".join(wrap(sentence, 50)).replace("\n", f"\n{' ' * 31}")
 
@@ -239,7 +239,7 @@ def _folded(sentence: str) -> str:
 def _group(card: SmartCard, group: str) -> Iterator[str]:
     mine = [volume for volume in card.volumes if volume.group == group]
     path = "enable" if all(volume.acceleration == "path" for volume in mine) else "disable"
-    kind = "Solid State SATA" if card.flash(group) else "SAS"
+    kind = "Solid State SATA" if card.is_flash(group) else "SAS"
     yield f"\n   Array: {group}\n      Interface Type: {kind}\n      Unused Space: 0  MB (0.0%)"
     yield f"      Status: OK\n      Array Type: Data\n      Smart Path: {path}\n"
     for volume in mine:

@@ -17,6 +17,8 @@ from backends.simulator.tool_output import SimulatedOutput
 from backends.simulator.volume import Volume
 
 Entry = dict[str, Any]
+Answer = tuple[Entry, int, bool]
+"""An entry, exit status, and whether the rack changed."""
 
 VERSION = "007.2707.0000.0000 Dec 18, 2023"
 """What it calls itself."""
@@ -33,37 +35,36 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     plain = [word for word in args if word not in ("J", "j", "nolog")]
     as_json = len(plain) != len(args) and any(word in ("J", "j") for word in args)
     try:
-        entries, code, changed, seconds = _answered(rack, plain)
-    except changes.SyntaxFault as fault:
+        entries, code, changed, seconds = _run(rack, plain)
+    except changes.CommandSyntaxError as fault:
         text = f"syntax error, unexpected {str(fault) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
         return SimulatedOutput(text=text, code=1, seconds=_SHORT)
     text = indented({"Controllers": entries}, 0) + "\n" if as_json else text_of(entries)
     return SimulatedOutput(text=text, code=code, seconds=seconds, changed=changed)
 
 
-def _answered(rack: Rack, args: list[str]) -> tuple[list[Entry], int, bool, float]:
+def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, bool, float]:
     """Entries, exit status, whether the rack changed, seconds."""
-    seen = [card for card in rack.cards if STORCLI in card.seen_by]
+    visible = [card for card in rack.cards if STORCLI in card.seen_by]
     if args == ["show"]:
-        if not seen:
+        if not visible:
             return [_entry(None, status="Failure", description="No Controller found")], 255, False, _SHORT
-        return [_entry(None, show_all.overview(seen))], 0, False, _SHORT
+        return [_entry(None, show_all.overview(visible))], 0, False, _SHORT
     match = _PATH.fullmatch(args[0]) if args else None
     if match is None or len(args) < 2:
-        raise changes.SyntaxFault(args[0] if args else "$end")
-    cards = [card for card in seen if match["card"] in ("all", str(card.number))]
+        raise changes.CommandSyntaxError(args[0] if args else "$end")
+    cards = [card for card in visible if match["card"] in ("all", str(card.number))]
     if not cards:
         number = int(match["card"]) if match["card"].isdigit() else 0
         return [_entry(number, status="Failure", description="Controller not found")], 1, False, _SHORT
-    matches = [_on_card(rack, card, match["rest"] or "", args[1:]) for card in cards]
+    outcomes = [_on_card(rack, card, match["rest"] or "", args[1:]) for card in cards]
     slow = [card.slow for card in cards if args[1:3] == ["show", "all"] and not match["rest"]]
-    entries = [entry for entry, _, _ in matches]
-    return entries, max(code for _, code, _ in matches), any(done for _, _, done in matches), max([_SHORT, *slow])
+    entries = [entry for entry, _, _ in outcomes]
+    return entries, max(code for _, code, _ in outcomes), any(done for _, _, done in outcomes), max([_SHORT, *slow])
 
 
-def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> tuple[Entry, int, bool]:
-    verb, more = args[0], args[1:]
-    handlers: list[tuple[str, Callable[..., tuple[Entry, int, bool]]]] = [
+def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> Answer:
+    handlers: list[tuple[str, Callable[..., Answer]]] = [
         (r"", _card),
         (r"v(all|\d+)", _volumes),
         (r"(?:e(?P<e>all|\d+)/)?s(?P<s>all|\d+)", _drives),
@@ -72,15 +73,13 @@ def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> tup
     ]
     for pattern, handler in handlers:
         if (match := re.fullmatch(pattern, rest)) is not None:
-            return handler(rack, card, match, verb, more)
-    raise changes.SyntaxFault(rest)
+            return handler(rack, card, match, args)
+    raise changes.CommandSyntaxError(rest)
 
 
-def _card(
-    rack: Rack, card: SimulatedCard, _match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
+def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
     number = card.number
-    match [verb, *more]:
+    match args:
         case ["show"]:
             return _entry(number, {"Product Name": card.product, **show_all.lists(rack, card)}), 0, False
         case ["show", "all"]:
@@ -89,11 +88,8 @@ def _card(
             data = {"Advanced Software Option": show_all.options(card), "Safe ID": show_all.safe_id(card)}
             return _entry(number, data), 0, False
         case ["show", name]:
-            return (
-                _entry(number, {"Controller Properties": show_all.table("Ctrl_Prop", _property(card, name))}),
-                0,
-                False,
-            )
+            rows = show_all.table("Ctrl_Prop", _property(card, name))
+            return _entry(number, {"Controller Properties": rows}), 0, False
         case ["set", "aso", key, *preview] if key.startswith("key="):
             return _key(card, key.removeprefix("key="), preview == ["preview"])
         case ["set", *pairs] if pairs:
@@ -112,7 +108,7 @@ def _card(
             card.options, card.pending = tuple(dict.fromkeys((*card.pending, *card.options))), ()
             return _entry(number, description="Restart Controller Succeeded."), 0, True
         case _:
-            raise changes.SyntaxFault((more or [verb])[0])
+            raise changes.CommandSyntaxError(args[:2][-1])
 
 
 def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
@@ -143,10 +139,10 @@ def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
     if name in changes.CARD_WORDS:
         key, shown = changes.CARD_WORDS[name]
         return [(shown, f"{card.rates.get(key, 30)}{' sec' if key == 'flush' else '%'}")]
-    raise changes.SyntaxFault(name)
+    raise changes.CommandSyntaxError(name)
 
 
-def _key(card: SimulatedCard, key: str, preview: bool) -> tuple[Entry, int, bool]:
+def _key(card: SimulatedCard, key: str, preview: bool) -> Answer:
     try:
         brought = firmware_rules.apply_key(card, key, preview=preview)
     except firmware_rules.RefusalError as error:
@@ -161,15 +157,13 @@ def _key(card: SimulatedCard, key: str, preview: bool) -> tuple[Entry, int, bool
     return status, firmware_rules.RESET_REQUIRED, True
 
 
-def _volumes(
-    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
+def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
     number = card.number
     chosen = [volume for volume in card.volumes if match[1] in ("all", str(volume.number))]
-    if not chosen and verb != "del":
+    if not chosen and args[0] != "del":
         text = "No VD's have been configured." if match[1] == "all" else "Some of the specified VDs does not exist"
         return _entry(number, status="Failure", description=text), 255, False
-    match [verb, *more]:
+    match args:
         case ["show"]:
             return _entry(number, {"Virtual Drives": [volume_row(card, volume) for volume in chosen]}), 0, False
         case ["show", "all"]:
@@ -190,7 +184,7 @@ def _volumes(
         case ["del", *flags] if set(flags) <= {"force", "discardcache"}:
             return _delete(rack, card, match[1], force="force" in flags)
         case _:
-            raise changes.SyntaxFault((more or [verb])[0])
+            raise changes.CommandSyntaxError(args[:2][-1])
 
 
 def _work(rack: Rack, volume: Volume, work: str) -> Entry:
@@ -199,20 +193,18 @@ def _work(rack: Rack, volume: Volume, work: str) -> Entry:
     return row if done is None else row | {"Progress%": int(done * 100), "Status": "In progress"}
 
 
-def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> tuple[Entry, int, bool]:
+def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> Answer:
     numbers = [volume.number for volume in card.volumes] if which == "all" else [int(which)]
     for number in numbers:
         try:
             firmware_rules.delete(rack, card, number, force=force)
         except firmware_rules.RefusalError as error:
-            row = {"VD": number, "Operation": "Delete", "Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+            row = {"VD": number, "Operation": "Delete", "Status": "Failed", "ErrCd": error.code, "ErrMsg": error.text}
             return _entry(card.number, status="Failure", description="Delete VD failed", detailed=[row]), 1, False
     return _entry(card.number, description="Delete VD succeeded"), 0, True
 
 
-def _drives(
-    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
+def _drives(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
     chosen = [
         disk
         for disk in card.disks
@@ -221,7 +213,7 @@ def _drives(
     ]
     if not chosen:
         return _entry(card.number, status="Failure", description="No drive found!"), 255, False
-    match [verb, *more]:
+    match args:
         case ["show"]:
             return _entry(card.number, {"Drive Information": [drive_row(disk) for disk in chosen]}), 0, False
         case ["show", "all"]:
@@ -234,30 +226,26 @@ def _drives(
             rows = [row for row in show_all.rebuilds(rack, card) if row["Drive-ID"] in places]
             return _entry(card.number, rows, description="Show Drive Rebuild Status Succeeded."), 0, False
         case _:
-            raise changes.SyntaxFault((more or [verb])[0])
+            raise changes.CommandSyntaxError(args[:2][-1])
 
 
-def _backup(
-    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
-    if [verb, *more] not in (["show"], ["show", "all"], ["show", "status"]):
-        raise changes.SyntaxFault(verb)
+def _backup(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
+    if args not in (["show"], ["show", "all"], ["show", "status"]):
+        raise changes.CommandSyntaxError(args[0])
     data = show_all.battery_all(rack, card, match[1])
     if data is not None:
         return _entry(card.number, data), 0, False
     other = "use /cx/cv" if match[1] == "bbu" and card.battery is not None else ""
     text = other or ("Cachevault doesn't exist" if match[1] == "cv" else "The required hardware is absent")
-    code = firmware_rules.SPOKEN if other else 34
+    code = firmware_rules.TOOL_MESSAGE if other else 34
     row = {"Ctrl": card.number, "Status": "Failed", "Property": "-", "ErrMsg": text, "ErrCd": code}
     return _entry(card.number, status="Failure", detailed=[row]), code, False
 
 
-def _foreign(
-    _rack: Rack, card: SimulatedCard, _match: re.Match[str], verb: str, more: list[str]
-) -> tuple[Entry, int, bool]:
+def _foreign(_rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
     """What drives of another card bring along: of each of its arrays one drive is here, and the others are not."""
-    if [verb, *more] not in (["show"], ["show", "all"]):
-        raise changes.SyntaxFault((more or [verb])[0])
+    if args not in (["show"], ["show", "all"]):
+        raise changes.CommandSyntaxError(args[:2][-1])
     number, count = card.number, sum(disk.state == FOREIGN for disk in card.disks)
     if count:
         data = {"Total Foreign PDs": count, "Total Locked Foreign PDs": 0}
@@ -269,8 +257,8 @@ def _foreign(
 
 
 def _failed(number: int, who: Entry, error: firmware_rules.RefusalError) -> Entry:
-    row = {**who, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.words, "Description": error.words}
-    return _entry(number, status="Failure", description=error.words, detailed=[row])
+    row = {**who, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.text, "Description": error.text}
+    return _entry(number, status="Failure", description=error.text, detailed=[row])
 
 
 def _entry(
@@ -301,24 +289,24 @@ def _entry_text(entry: Mapping[str, Any]) -> str:
     data = entry.get("Response Data", {})
     blocks = _blocks(data) if isinstance(data, Mapping) else [_table(data)]
     if detailed:
-        blocks.append(_headed("Detailed Status", _table(detailed)))
+        blocks.append(_with_heading("Detailed Status", _table(detailed)))
     return "\n".join([*lines, "", "", *blocks])
 
 
 def _blocks(data: Mapping[str, Any]) -> list[str]:
-    matches: list[str] = []
+    blocks: list[str] = []
     pairs: list[str] = []
     for key, value in data.items():
         if isinstance(value, Mapping):
-            matches.append(_headed(key, "\n".join(_blocks(value))))
+            blocks.append(_with_heading(key, "\n".join(_blocks(value))))
         elif isinstance(value, list):
-            matches.append(_headed(key, _table(value)))
+            blocks.append(_with_heading(key, _table(value)))
         else:
             pairs.append(f"{key} = {value}")
-    return ["\n".join([*pairs, ""]), *matches] if pairs else matches
+    return ["\n".join([*pairs, ""]), *blocks] if pairs else blocks
 
 
-def _headed(heading: str, body: str) -> str:
+def _with_heading(heading: str, body: str) -> str:
     title = f"{heading} :"
     return f"{title}\n{'=' * (len(title) - 1)}\n\n{body}\n"
 

@@ -49,7 +49,7 @@ COPYBACK = {"ctrl": "copyback", "smarthdd": "copyback_smart_hdd", "smartssd": "c
 _PATROL = {"delay": "patrol_delay", "maxconcurrentpd": "patrol_drives", "includessds": "patrol_ssds"}
 
 
-class SyntaxFault(Exception):
+class CommandSyntaxError(Exception):
     """storcli does not know these words: it says so in plain text, whatever was asked for."""
 
 
@@ -61,40 +61,39 @@ def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> 
     for word in args:
         name, _, value = word.partition("=")
         if name not in VOLUME_WORDS or value.lower() not in VOLUME_WORDS[name][2]:
-            raise SyntaxFault(name)
+            raise CommandSyntaxError(name)
         key, shown, meanings = VOLUME_WORDS[name]
         for volume in volumes:
-            row: Row = {"VD": volume.number, "Property": shown, "Value": _shown(value)}
-            try:
-                firmware_rules.set_volume(card, volume, key, meanings[value.lower()])
-                row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
-            except firmware_rules.RefusalError as error:
-                row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
-            rows.append(row)
+            row = {"VD": volume.number, "Property": shown, "Value": _value_text(value)}
+            rows.append(row | _set_volume(card, volume, key, meanings[value.lower()]))
     return rows
+
+
+def _set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Row:
+    """Set a value; return the columns that say what the firmware made of it."""
+    try:
+        firmware_rules.set_volume(card, volume, key, value)
+    except firmware_rules.RefusalError as error:
+        return {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.text}
+    return {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
 
 
 def _set_bypass(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> list[Row]:
     """`set cbsize=0 cbmode=7`: both, in this order. Raises SyntaxFault."""
     match = re.fullmatch(r"cbsize=([012]) cbmode=([012347])", " ".join(args))
     if match is None:
-        raise SyntaxFault(args[-1])
+        raise CommandSyntaxError(args[-1])
     modes = {"0": "intelligent", "1": "standard", "2": "custom-1", "3": "custom-2", "4": "custom-3"}
     size = ("64k", "128k", "256k")[int(match[1])]
     value = "off" if match[2] == "7" else f"{modes[match[2]]}-{size}"
-    rows: list[Row] = []
-    for volume in volumes:
-        row: Row = {"VD": volume.number, "Property": "CacheBypass", "Value": value}
-        try:
-            firmware_rules.set_volume(card, volume, "cache_bypass", value)
-            row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
-        except firmware_rules.RefusalError as error:
-            row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
-        rows.append(row)
-    return rows
+    return [
+        {"VD": volume.number, "Property": "CacheBypass", "Value": value}
+        | _set_volume(card, volume, "cache_bypass", value)
+        for volume in volumes
+    ]
 
 
-def _shown(value: str) -> str:
+def _value_text(value: str) -> str:
     return value.upper() if len(value) < 5 and value not in ("on", "off") else value.capitalize()
 
 
@@ -107,17 +106,17 @@ def set_card(card: SimulatedCard, args: list[str]) -> list[Row]:
         modes = [word.partition("=")[2] for word in args[1:] if word.startswith("mode=")]
         mode = "off" if value == "off" else (modes or ["auto"])[0]
         if mode not in ("off", "auto", "manual"):
-            raise SyntaxFault(mode)
+            raise CommandSyntaxError(mode)
         firmware_rules.set_card(card, "patrol_mode", mode)
         return [{"Ctrl_Prop": "Patrol Read Mode", "Value": mode}]
     if name in ("cc", "consistencycheck"):
         mode = {"off": "off", "seq": "sequential", "conc": "concurrent"}.get(value, "")
         if not mode:
-            raise SyntaxFault(value)
+            raise CommandSyntaxError(value)
         firmware_rules.set_card(card, "check_mode", mode)
         return [{"Ctrl_Prop": "CC Mode", "Value": value.upper()}]
     if name not in CARD_WORDS:
-        raise SyntaxFault(name)
+        raise CommandSyntaxError(name)
     key, shown = CARD_WORDS[name]
     firmware_rules.set_card(card, key, value)
     unit = {"flush": " sec", "perf": ""}.get(key, "%")
@@ -131,7 +130,7 @@ def _set_property(card: SimulatedCard, name: str, value: str, more: list[str]) -
     elif name == "smartpollinterval" and not more:
         key, shown = "smart_poll", "SmartPollInterval"
     elif len(more) != 1:
-        raise SyntaxFault((more or ["$end"])[-1])
+        raise CommandSyntaxError((more or ["$end"])[-1])
     elif name == "copyback":
         key, shown = COPYBACK.get(more[0].removeprefix("type="), ""), "Copyback"
     else:
@@ -139,7 +138,7 @@ def _set_property(card: SimulatedCard, name: str, value: str, more: list[str]) -
         key = "check_delay" if (name, word) == ("cc", "delay") else _PATROL.get(word, "") if name != "cc" else ""
         shown = word
     if not key or (key not in ("patrol_ssds",) and not value.isdigit() and value not in ("on", "off")):
-        raise SyntaxFault(value or name)
+        raise CommandSyntaxError(value or name)
     firmware_rules.set_card(card, key, "only-mixed" if value == "onlymixed" else value)
     return [{"Ctrl_Prop": shown, "Value": value.upper()}]
 
@@ -164,7 +163,7 @@ def add_volume(rack: Rack, card: SimulatedCard, args: list[str]) -> Volume:
             elif name == "size":
                 share = _share(value)
             elif not value.isdigit():
-                raise SyntaxFault(word)
+                raise CommandSyntaxError(word)
             elif name == "strip":
                 volume.strip_bytes = int(value) * 1024
             else:
@@ -176,12 +175,12 @@ def add_volume(rack: Rack, card: SimulatedCard, args: list[str]) -> Volume:
         elif word in plain:
             setattr(volume, *plain[word])
         else:
-            raise SyntaxFault(word)
+            raise CommandSyntaxError(word)
     if not volume.places:
-        raise SyntaxFault("$end")
+        raise CommandSyntaxError("$end")
     if volume.level in SPANNED and not volume.per_span:
-        words_said = "operation not possible for current RAID level, Cannot create configuration with 1 span"
-        raise firmware_rules.RefusalError(firmware_rules.INVALID, words_said)
+        text = "operation not possible for current RAID level, Cannot create configuration with 1 span"
+        raise firmware_rules.RefusalError(firmware_rules.INVALID, text)
     return firmware_rules.create(rack, card, volume, share=share)
 
 
@@ -189,20 +188,20 @@ def _level(digits: str) -> Level:
     try:
         return Level(f"raid{int(digits)}")
     except ValueError:
-        raise SyntaxFault(digits) from None
+        raise CommandSyntaxError(digits) from None
 
 
 def _places(text: str) -> tuple[str, ...]:
     """`245:1-3,246:0` as places, in this order."""
-    matches: list[str] = []
+    positions: list[str] = []
     enclosure = ""
     for part in text.split(","):
         match = re.fullmatch(r"(?:(\d*):)?(\d+)(?:-(\d+))?", part)
         if match is None:
-            raise SyntaxFault(part)
+            raise CommandSyntaxError(part)
         enclosure = match[1] if match[1] is not None else enclosure
-        matches += [f"{enclosure}:{slot}" for slot in range(int(match[2]), int(match[3] or match[2]) + 1)]
-    return tuple(matches)
+        positions += [f"{enclosure}:{slot}" for slot in range(int(match[2]), int(match[3] or match[2]) + 1)]
+    return tuple(positions)
 
 
 def _share(text: str) -> int | None:
@@ -210,5 +209,5 @@ def _share(text: str) -> int | None:
         return None
     match = re.fullmatch(r"(\d+)(mb|gb|tb)", text.lower())
     if match is None:
-        raise SyntaxFault(text)
+        raise CommandSyntaxError(text)
     return int(match[1]) << {"mb": 20, "gb": 30, "tb": 40}[match[2]]

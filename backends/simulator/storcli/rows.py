@@ -8,7 +8,7 @@ from backends.model import Media
 from backends.simulator.controller import SimulatedCard
 from backends.simulator.disk import SimulatedDrive
 from backends.simulator.tool_output import size_text
-from backends.simulator.volume import Volume
+from backends.simulator.volume import SPANNED, Volume
 
 Row = dict[str, Any]
 
@@ -70,7 +70,7 @@ def drive_row(disk: SimulatedDrive) -> Row:
 
 def topology(card: SimulatedCard) -> list[Row]:
     """`TOPOLOGY`: groups, their spans, their drives; of a missing drive only its place in the group."""
-    matches: list[Row] = []
+    rows: list[Row] = []
     for group in sorted({volume.group for volume in card.volumes}):
         volume = next(volume for volume in card.volumes if volume.group == group)
         members = card.members(volume)
@@ -78,26 +78,25 @@ def topology(card: SimulatedCard) -> list[Row]:
         taken = sum(other.size_bytes for other in card.volumes if other.group == group)
         free = "Y" if whole - taken > 1 << 30 else "N"
         state = STATES[card.state(volume)]
-        plain = {"raid10": "RAID1", "raid50": "RAID5", "raid60": "RAID6"}.get(volume.level.value)
-        kind = volume.level.value.upper()
-        matches.append(_line(volume, "-", "-", "-", "-", kind, state, whole, free))
+        kind, inner = (level.value.upper() for level in (volume.level, SPANNED.get(volume.level, volume.level)))
+        rows.append(_line(volume, "-", "-", "-", "-", kind, state, whole, free))
         for span in range(volume.spans):
-            rows = members[span * volume.per_span : (span + 1) * volume.per_span]
-            sound = all(disk.state == "online" for disk in rows)
+            drives = members[span * volume.per_span : (span + 1) * volume.per_span]
+            sound = all(disk.state == "online" for disk in drives)
             state = STATES["optimal" if sound else "degraded"]
-            matches.append(_line(volume, span, "-", "-", "-", plain or kind, state, whole // volume.spans, free))
-            for row, disk in enumerate(rows):
+            rows.append(_line(volume, span, "-", "-", "-", inner, state, whole // volume.spans, free))
+            for row, disk in enumerate(drives):
                 state = DRIVE_STATES[disk.state]
                 size = disk.coerced_bytes
-                matches.append(_line(volume, span, row, disk.place, disk.did, "DRIVE", state, size, "-"))
-    return matches
+                rows.append(_line(volume, span, row, disk.place, disk.did, "DRIVE", state, size, "-"))
+    return rows
 
 
 def _line(
     volume: Volume,
     span: int | str,
     row: int | str,
-    place: str,
+    position: str,
     did: int | str,
     kind: str,
     state: str,
@@ -109,7 +108,7 @@ def _line(
         "DG": volume.group,
         "Arr": span,
         "Row": row,
-        "EID:Slot": place,
+        "EID:Slot": position,
         "DID": did,
         "Type": kind,
         "State": state,

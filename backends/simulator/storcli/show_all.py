@@ -8,7 +8,7 @@ from backends.simulator.controller import FASTPATH, SimulatedCard
 from backends.simulator.disk import REBUILD, SimulatedDrive
 from backends.simulator.rack import Rack
 from backends.simulator.storcli.rows import drive_row, topology, volume_row
-from backends.simulator.tool_output import day, fahrenheit, size_text, strip_text
+from backends.simulator.tool_output import fahrenheit, format_time, size_text, strip_text
 from backends.simulator.volume import Volume
 
 Data = dict[str, Any]
@@ -16,12 +16,11 @@ Data = dict[str, Any]
 DRIVER = ("megaraid_sas", "07.719.03.00-rc1")
 """Kernel driver and its version."""
 
-BATTERY = {"optimal": "Optimal", "failed": "Failed", "charging": "Charging", "learning": "Learning"}
 _BATTERY_SHORT = {"optimal": "Opt", "failed": "Fld", "charging": "Chrg", "learning": "Lrn"}
 
 
-def yes(flag: bool) -> str:
-    """`Yes` or `No`."""
+def yes_no(flag: bool) -> str:
+    """Return `Yes` or `No`."""
     return "Yes" if flag else "No"
 
 
@@ -65,8 +64,8 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
             "Controller": card.number,
             "Model": card.product,
             "Serial Number": card.serial,
-            "Current Controller Date/Time": day(now, "%m/%d/%Y, %H:%M:%S"),
-            "Current System Date/time": day(now, "%m/%d/%Y, %H:%M:%S"),
+            "Current Controller Date/Time": format_time(now, "%m/%d/%Y, %H:%M:%S"),
+            "Current System Date/time": format_time(now, "%m/%d/%Y, %H:%M:%S"),
             "SAS Address": card.sas_address,
             "PCI Address": f"00:{card.bus:02x}:00:00",
             "Mfg Date": "00/00/00",
@@ -117,7 +116,7 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
             "Supported Drives": "SAS, SATA",
             "RAID Level Supported": "RAID0, RAID1(2 or more drives), RAID5, RAID6, RAID00, RAID10(2 or more drives per"
             " span), RAID50, RAID60",
-            "Enable JBOD": yes(card.jbod),
+            "Enable JBOD": yes_no(card.jbod),
             "Max Arms Per VD": 32,
             "Max Spans Per VD": 8,
             "Max Arrays": 128,
@@ -129,9 +128,9 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
         "Scheduled Tasks": {
             "Consistency Check Reoccurrence": f"{card.property('check_delay')} hrs",
             "Patrol Read Reoccurrence": f"{card.property('patrol_delay')} hrs",
-            "Next Patrol Read launch": day(now + 2.5 * 86400, "%m/%d/%Y, 03:00:00"),
+            "Next Patrol Read launch": format_time(now + 2.5 * 86400, "%m/%d/%Y, 03:00:00"),
             "Battery learn Reoccurrence": "672 hrs",
-            "Next Battery Learn": day(now + 11 * 86400, "%m/%d/%Y, %H:00:00"),
+            "Next Battery Learn": format_time(now + 11 * 86400, "%m/%d/%Y, %H:00:00"),
         },
     }
     return data | lists(rack, card)
@@ -155,13 +154,17 @@ def lists(rack: Rack, card: SimulatedCard) -> Data:
 def _battery_row(rack: Rack, card: SimulatedCard) -> Data:
     battery = card.battery
     assert battery is not None
-    row = {"Model": "CVPM02", "State": BATTERY[battery.state]}
+    row = {"Model": "CVPM02", "State": battery.state.capitalize()}
     if battery.kind == "cachevault":
         row |= {"Temp": f"{battery.temperature}C", "Mode": "-", "MfgDate": "2015/11/16"}
         return {"Cachevault_Info": [row]}
     row["Model"] = "iBBU08"
     row |= {"RetentionTime": "48 hours +" if battery.healthy else "0 hour(s)", "Temp": f"{battery.temperature}C"}
-    row |= {"Mode": "4", "MfgDate": "2012/06/21", "Next Learn": day(rack.now() + 11 * 86400, "%Y/%m/%d  %H:00:00")}
+    row |= {
+        "Mode": "4",
+        "MfgDate": "2012/06/21",
+        "Next Learn": format_time(rack.now() + 11 * 86400, "%Y/%m/%d  %H:00:00"),
+    }
     return {"BBU_Info": [row]}
 
 
@@ -170,9 +173,7 @@ def _status(card: SimulatedCard) -> Data:
     bad = card.battery is not None and not card.battery.healthy
     return {
         "Controller Status": "Needs Attention" if lame or bad else "Optimal",
-        "Memory Correctable Errors": 0,
-        "Memory Uncorrectable Errors": 0,
-        "ECC Bucket Count": 0,
+        **dict.fromkeys(("Memory Correctable Errors", "Memory Uncorrectable Errors", "ECC Bucket Count"), 0),
         "Any Offline VD Cache Preserved": "Yes" if card.pinned else "No",
         "BBU Status": 0 if card.battery and card.battery.healthy else 4,
         "Controller must be rebooted to complete security operation": "No",
@@ -184,32 +185,20 @@ def _status(card: SimulatedCard) -> Data:
 def _supported(card: SimulatedCard) -> Data:
     return {
         "Supported Adapter Operations": {
-            "Rebuild Rate": "Yes",
-            "CC Rate": "Yes",
-            "BGI Rate ": "Yes",
-            "Reconstruct Rate": "Yes",
-            "Patrol Read Rate": "Yes",
-            "Alarm Control": "Yes",
-            "BBU": "Yes",
-            "Spanning": "Yes",
-            "Dedicated Hot Spare": "Yes",
-            "Foreign Config Import": "Yes",
-            "Global Hot Spares": "Yes",
+            **dict.fromkeys(("Rebuild Rate", "CC Rate", "BGI Rate ", "Reconstruct Rate", "Patrol Read Rate"), "Yes"),
+            **dict.fromkeys(("Alarm Control", "BBU", "Spanning", "Dedicated Hot Spare"), "Yes"),
+            **dict.fromkeys(("Foreign Config Import", "Global Hot Spares"), "Yes"),
             # A card that refuses such changes does not always say so beforehand: this one is silent.
             **({} if card.blocks_ssd_cache else {"Block SSD Write Disk Cache Change": "No"}),
-            "Support JBOD": yes(card.jbod),
-            "Support Perf Tuning": yes("93" in card.product),
+            "Support JBOD": yes_no(card.jbod),
+            "Support Perf Tuning": yes_no("93" in card.product),
             "Support SSD PatrolRead": "Yes",
         },
         "Supported PD Operations": {"Force Online": "Yes", "Force Offline": "Yes", "Force Rebuild": "Yes"},
         "Supported VD Operations": {
-            "Read Policy": "Yes",
-            "Write Policy": "Yes",
-            "IO Policy": "Yes",
-            "Access Policy": "Yes",
-            "Disk Cache Policy": "Yes",
-            "Reconstruction": "Yes",
-            "Support FastPath": yes(card.can_fastpath and FASTPATH in card.options),
+            **dict.fromkeys(("Read Policy", "Write Policy", "IO Policy", "Access Policy"), "Yes"),
+            **dict.fromkeys(("Disk Cache Policy", "Reconstruction"), "Yes"),
+            "Support FastPath": yes_no(card.can_fastpath and FASTPATH in card.options),
         },
     }
 
@@ -227,11 +216,9 @@ def safe_id(card: SimulatedCard) -> str:
 def policies(card: SimulatedCard) -> list[Data]:
     """Rates in the policies table."""
     names = {"rebuild": "Rebuild", "patrol": "PR", "bgi": "BGI", "cc": "Check Consistency", "migrate": "Reconstruction"}
-    rows = [
-        {"Policy": f"{names[key]} Rate", "Current": f"{card.rates.get(key, 30)} %", "Default": "30%"} for key in names
-    ]
+    rows = [{"Policy": f"{names[key]} Rate", "Current": f"{card.rates[key]} %", "Default": "30%"} for key in names]
     poll = {"Policy": "Predictive Fail Poll Interval", "Current": f"{card.property('smart_poll')} sec", "Default": ""}
-    return [poll, *rows, {"Policy": "Cache Flush Interval", "Current": f"{card.rates.get('flush', 4)}s", "Default": ""}]
+    return [poll, *rows, {"Policy": "Cache Flush Interval", "Current": f"{card.rates['flush']}s", "Default": ""}]
 
 
 WRITE_LONG = {"write-through": "WriteThrough", "write-back": "WriteBack", "always-write-back": "AlwaysWriteBack"}
@@ -259,8 +246,8 @@ def volume_all(rack: Rack, card: SimulatedCard, volume: Volume) -> Data:
             "Active Operations": "None" if done is None else f"Background Initialization ({int(done * 100)}%)",
             "Exposed to OS": "Yes",
             "OS Drive Name": f"/dev/{volume.device}",
-            "Creation Date": day(volume.created, "%d-%m-%Y"),
-            "Creation Time": day(volume.created, "%I:%M:%S %p"),
+            "Creation Date": format_time(volume.created, "%d-%m-%Y"),
+            "Creation Time": format_time(volume.created, "%I:%M:%S %p"),
             "Emulation type": "default",
             **_bypass(volume.cache_bypass),
             "Is LD Ready for OS Requests": "Yes",
@@ -342,14 +329,14 @@ def battery_all(rack: Rack, card: SimulatedCard, kind: str) -> Data | None:
     if battery is None or battery.kind != {"bbu": "bbu", "cv": "cachevault"}[kind]:
         return None
     pairs = [("Type", "CVPM02" if kind == "cv" else "iBBU08"), ("Temperature", f"{battery.temperature} C")]
-    pairs += [("State" if kind == "cv" else "Battery State", BATTERY[battery.state])]
+    pairs += [("State" if kind == "cv" else "Battery State", battery.state.capitalize())]
     learning = [
         ("Learn Cycle Requested", "No"),
-        ("Learn Cycle Active", yes(battery.state == "learning")),
+        ("Learn Cycle Active", yes_no(battery.state == "learning")),
         ("Battery Pack Missing", "No"),
-        ("Replacement required", yes(battery.state == "failed")),
+        ("Replacement required", yes_no(battery.state == "failed")),
     ]
-    next_learn = [("Next Learn time", day(rack.now() + 11 * 86400, "%Y/%m/%d  %H:00:00"))]
+    next_learn = [("Next Learn time", format_time(rack.now() + 11 * 86400, "%Y/%m/%d  %H:00:00"))]
     if kind == "cv":
         return {
             "Cachevault_Info": table("Property", pairs),

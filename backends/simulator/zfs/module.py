@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
-from backends.errors import ToolFailedError
 from backends.simulator.caches import CacheCounts
+from backends.simulator.tool_output import invalid_argument
 from backends.values import dataclass
 
 VERSION = "2.1.11-1"
@@ -94,7 +94,7 @@ class ZfsModule:
         Limits of the cache that do not fit are kept and not heeded (2.1, arc_tuning_update).
         """
         if not re.fullmatch(r"-?\d{1,19}", text):
-            raise ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")
+            raise invalid_argument(text)
         value = self.values[name] = int(text)
         if name == "zfs_arc_max" and max(_LEAST_MAX, self.c_min + 1) <= value < self.memory_bytes:
             self.most = value

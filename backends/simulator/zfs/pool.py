@@ -33,25 +33,25 @@ class Property:
     """Whether a size may be 0."""
 
 
-def _words(default: str, text: str, *, kinds: tuple[str, ...] = _BOTH, shown: str = "") -> Property:
+def _word_property(default: str, text: str, *, kinds: tuple[str, ...] = _BOTH, shown: str = "") -> Property:
     return Property(default=default, kinds=kinds, words=tuple(text.split()), shown=shown or " | ".join(text.split()))
 
 
 PROPERTIES: Mapping[str, Property] = {
-    "sync": _words("standard", "standard always disabled"),
-    "logbias": _words("latency", "latency throughput"),
-    "primarycache": _words("all", " ".join(_CACHE)),
-    "secondarycache": _words("all", " ".join(_CACHE)),
-    "compression": _words(
+    "sync": _word_property("standard", "standard always disabled"),
+    "logbias": _word_property("latency", "latency throughput"),
+    "primarycache": _word_property("all", " ".join(_CACHE)),
+    "secondarycache": _word_property("all", " ".join(_CACHE)),
+    "compression": _word_property(
         "off",
         f"{_LEVELS} {' '.join(f'zstd-{level}' for level in range(1, 20))}",
         shown="on | off | lzjb | gzip | gzip-[1-9] | zle | lz4 | zstd | zstd-[1-19] | zstd-fast | "
         "zstd-fast-[1-10,20,30,40,50,60,70,80,90,100,500,1000]",
     ),
     "recordsize": Property(default="131072", kinds=_FILES),
-    "atime": _words("on", "on off", kinds=_FILES),
-    "xattr": _words("on", "on off dir sa", kinds=_FILES),
-    "redundant_metadata": _words("all", "all most some none"),
+    "atime": _word_property("on", "on off", kinds=_FILES),
+    "xattr": _word_property("on", "on off dir sa", kinds=_FILES),
+    "redundant_metadata": _word_property("all", "all most some none"),
     "special_small_blocks": Property(default="0", kinds=_FILES, zero=True),
 }
 """By name."""
@@ -111,10 +111,10 @@ class ZfsPool:
     def value(self, name: str, key: str) -> tuple[str, str]:
         """A value as it reads, and its source in zfs's words."""
         own = self.datasets[name]
-        if (pair := _own(own, key)) is not None:
+        if (pair := _own_value(own, key)) is not None:
             return pair
-        for above in _above(name):
-            if (value := _own(self.datasets[above], key)) is not None:
+        for above in _ancestors(name):
+            if (value := _own_value(self.datasets[above], key)) is not None:
                 return value[0], f"inherited from {above}"
         return PROPERTIES[key].default, "default"
 
@@ -125,24 +125,24 @@ class ZfsPool:
 
     def set(self, name: str, key: str, word: str) -> str:
         """Set a value; "" or zfs's words against it."""
-        own, known = self.datasets[name], PROPERTIES.get(key)
+        own, definition = self.datasets[name], PROPERTIES.get(key)
         refused = f"cannot set property for '{name}': "
         if key in _READ_ONLY:
             return f"{refused}'{key}' is readonly"
-        if known is None:
+        if definition is None:
             return f"{refused}invalid property '{key}'"
-        if own.kind not in known.kinds:
+        if own.kind not in definition.kinds:
             return f"{refused}'{key}' does not apply to datasets of this type"
-        if known.words:
-            if word not in known.words:
-                return f"{refused}'{key}' must be one of '{known.shown}'"
+        if definition.words:
+            if word not in definition.words:
+                return f"{refused}'{key}' must be one of '{definition.shown}'"
             own.values[key] = _READ_AS.get((key, word), word)
             return ""
         size = read_size(word, bare="b")
         if size is None:
             return f"{refused}bad numeric value '{word}'"
-        if not (known.zero and size == 0) and (size & (size - 1) or not 512 <= size <= 1 << 20):
-            if known.zero:
+        if not (definition.zero and size == 0) and (size & (size - 1) or not 512 <= size <= 1 << 20):
+            if definition.zero:
                 return f"{refused}invalid '{key}={word}' property: must be zero or a power of 2 from 512B to 1M"
             return f"{refused}'{key}' must be power of 2 from 512B to 1M"
         own.values[key] = str(size)
@@ -163,8 +163,8 @@ class ZfsPool:
         return ""
 
 
-def _own(dataset: Dataset, key: str) -> tuple[str, str] | None:
-    """What a dataset itself says."""
+def _own_value(dataset: Dataset, key: str) -> tuple[str, str] | None:
+    """Return the value of a dataset itself and its source; None where it inherits."""
     value = dataset.values.get(key)
     if value == INHERIT:
         return None
@@ -173,7 +173,7 @@ def _own(dataset: Dataset, key: str) -> tuple[str, str] | None:
     return (dataset.received[key], "received") if key in dataset.received else None
 
 
-def _above(name: str) -> Iterator[str]:
+def _ancestors(name: str) -> Iterator[str]:
     while "/" in name:
         name = name.rpartition("/")[0]
         yield name

@@ -16,30 +16,32 @@ _VALUED = ("-o", "-t", "-s")
 
 def zfs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What zfs prints, and what it does to the datasets."""
-    verb, (options, names) = (args or ("",))[0], _parsed(args[1:])
+    verb, (options, names) = (args or ("",))[0], _parse(args[1:])
     named = names if verb == "list" else names[1:]
     if missing := [name for name in named if rack.dataset(name) is None]:
         return SimulatedOutput(text=f"cannot open '{missing[0]}': dataset does not exist\n", code=1)
     match verb:
         case "list":
             kinds = _kinds(options)
-            wanted = (one for one in _named(rack, names) if one[2].kind in kinds)
-            return _table(options, wanted, lambda one, column: _column(*one, column))
+            wanted = (row for row in _named_datasets(rack, names) if row[2].kind in kinds)
+            return _table(options, wanted, lambda row, column: _column(*row, column))
         case "get":
             return _get(rack, options, names)
         case "set":
             key, _, value = names[0].partition("=")
-            return _done(pool.set(name, key, value) for pool, name, _ in _named(rack, names[1:]))
+            return _set_output(pool.set(name, key, value) for pool, name, _ in _named_datasets(rack, names[1:]))
         case "inherit":
             received = "-S" in options
-            return _done(pool.inherit(name, names[0], received=received) for pool, name, _ in _named(rack, names[1:]))
+            return _set_output(
+                pool.inherit(name, names[0], received=received) for pool, name, _ in _named_datasets(rack, names[1:])
+            )
         case _:
             return SimulatedOutput(text=f"unrecognized command '{verb}'\n", code=2)
 
 
 def zpool_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """What zpool prints, and what it does to the pools."""
-    verb, (options, names) = (args or ("",))[0], _parsed(args[1:])
+    verb, (options, names) = (args or ("",))[0], _parse(args[1:])
     keyed = verb in ("get", "set")
     named = names[1:] if keyed else names
     if missing := [name for name in named if name not in rack.pools]:
@@ -52,7 +54,7 @@ def zpool_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
             rows = [(pool, key) for pool in pools for key in _pool_values(pool) if names[0] in ("all", key)]
             return _table(options, rows, _pool_row)
         case "set":
-            return _done(_set_pool(pool, names[0]) for pool in pools)
+            return _set_output(_set_pool(pool, names[0]) for pool in pools)
         case "status":
             return SimulatedOutput(
                 text="\n".join(_status(pool) for pool in pools) or "no pools available\n", seconds=0.05
@@ -64,7 +66,7 @@ def zpool_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 Row = tuple[ZfsPool, str, Dataset]
 
 
-def _parsed(args: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
+def _parse(args: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
     """Options with their values, each letter for itself, and the rest."""
     options: dict[str, str] = {}
     rest: list[str] = []
@@ -79,11 +81,11 @@ def _parsed(args: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
     return options, rest
 
 
-def _named(rack: Rack, names: Sequence[str]) -> list[Row]:
-    """Datasets of these names, all where none is named."""
+def _named_datasets(rack: Rack, names: Sequence[str]) -> list[Row]:
+    """Return the datasets of these names, all where none is named."""
     rows = [(pool, name, dataset) for pool in rack.pools.values() for name, dataset in pool.datasets.items()]
-    known = {row[1]: row for row in rows}
-    return [known[name] for name in names] if names else rows
+    by_name = {row[1]: row for row in rows}
+    return [by_name[name] for name in names] if names else rows
 
 
 def _kinds(options: Mapping[str, str]) -> list[str]:
@@ -130,10 +132,12 @@ def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> Simula
         return shown[column]
 
     kinds = _kinds(options) if "-t" in options else (FILESYSTEM, VOLUME)
-    named = _named(rack, names[1:])
+    named = _named_datasets(rack, names[1:])
     below = tuple(f"{name}/" for name in names[1:]) if "-r" in options else ()
-    named += [one for one in _named(rack, ()) if one[1].startswith(below)] if below else []
-    rows = [(one, key) for one in named if one[2].kind in kinds for key in keys]
+    named += (
+        [dataset_row for dataset_row in _named_datasets(rack, ()) if dataset_row[1].startswith(below)] if below else []
+    )
+    rows = [(dataset_row, key) for dataset_row in named if dataset_row[2].kind in kinds for key in keys]
     if "-s" in options:
         rows = [pair for pair in rows if row(pair, "source") in sources]
     return _table(options, rows, row)
@@ -166,8 +170,8 @@ def _set_pool(pool: ZfsPool, text: str) -> str:
     key, _, value = text.partition("=")
     refused = f"cannot set property for '{pool.name}': "
     if key != "autotrim":
-        known = key in _pool_values(pool)
-        return f"{refused}'{key}' is readonly" if known and key != "ashift" else f"{refused}invalid property '{key}'"
+        exists = key in _pool_values(pool)
+        return f"{refused}'{key}' is readonly" if exists and key != "ashift" else f"{refused}invalid property '{key}'"
     if value not in ("on", "off"):
         return f"{refused}'autotrim' must be one of 'on | off'"
     pool.autotrim = value
@@ -185,9 +189,9 @@ def _status(pool: ZfsPool) -> str:
     return "\n".join((f"  pool: {pool.name}", " state: ONLINE", "config:", "", head, *lines, *end))
 
 
-def _done(refusals: Iterable[str]) -> SimulatedOutput:
+def _set_output(refusals: Iterable[str]) -> SimulatedOutput:
     """The first refusal, or nothing."""
-    said = [refusal for refusal in refusals if refusal]
+    messages = [refusal for refusal in refusals if refusal]
     return SimulatedOutput(
-        text="".join(f"{text}\n" for text in said), code=1 if said else 0, seconds=0.1, changed=not said
+        text="".join(f"{text}\n" for text in messages), code=1 if messages else 0, seconds=0.1, changed=not messages
     )

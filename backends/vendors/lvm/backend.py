@@ -263,7 +263,10 @@ def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
     parts = [group.get(cache.columns.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
     whole = [part for part in parts if part is not None] or [cache]
     lower = ([group[hidden_name] for hidden_name in part.places if hidden_name in group] for part in whole)
-    return all ( lv_facts . level in _REDUNDANT or ( below and all ( image . level in _REDUNDANT for image in below ) ) for lv_facts , below in zip ( whole , lower , strict = True ) )  # fmt: skip
+    return all(
+        lv_facts.level in _REDUNDANT or (below and all(image.level in _REDUNDANT for image in below))
+        for lv_facts, below in zip(whole, lower, strict=True)
+    )
 
 
 def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:

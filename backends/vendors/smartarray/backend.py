@@ -210,7 +210,11 @@ class SmartArray:
         if refused is not None:
             raise refused
         if now == change.before:
-            raise ToolFailedError ( f"{change.label} of {change.target} is as it was, though the tool said nothing against the change." , hint = "The tool may not know this setting of this card." , evidence = "\n" . join ( evidence ) , )  # fmt: skip
+            raise ToolFailedError(
+                f"{change.label} of {change.target} is as it was, though the tool said nothing against the change.",
+                hint="The tool may not know this setting of this card.",
+                evidence="\n".join(evidence),
+            )
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """Every drive that only a card has, with what the card says against it."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from backends.model import Scope, Target
 from backends.simulator.bcache import BcacheDevice
 from backends.simulator.host import SimulatedHost
-from backends.simulator.kernel.machine import kernel
+from backends.simulator.kernel.machine import build_sysfs
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.rack import Rack
 from tests.backends.fakes import FakeHost
@@ -34,7 +34,7 @@ def simulated(change: Callable[[BcacheDevice], object] = lambda _: None) -> Simu
 
 def files(change: Callable[[BcacheDevice], object] = lambda _: None) -> FakeHost:
     """The same as files."""
-    told = kernel(rack(change))
+    told = build_sysfs(rack(change))
     return FakeHost(told.files, links=told.links, stats=told.nodes)
 
 

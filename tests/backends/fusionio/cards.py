@@ -37,7 +37,7 @@ class PlayedCard(FakeHost):
         if name not in PROGRAMS:
             empty = '{"signatures": []}' if name == "wipefs" else ""
             return self.tools.get(name, Completed(returncode=0 if empty else 2, stdout=empty, stderr=""))
-        said = self.card.said(name, command.argv[1:])
+        said = self.card.answer(name, command.argv[1:])
         assert command.mutates == (name != "fio-status")
         if command.mutates:
             self.ran.append(" ".join((name, *command.argv[1:])))

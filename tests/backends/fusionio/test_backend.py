@@ -87,7 +87,9 @@ async def test_a_module_without_its_block_device_is_still_listed() -> None:
 
 async def test_spare_flash_that_runs_out_is_trouble() -> None:
     host = PlayedCard()
-    text = host.card.said("fio-status", ("-a",)).text.replace("Healthy; Reserves: 100.00%", "Warning; Reserves: 8.00%")
+    text = host.card.answer("fio-status", ("-a",)).text.replace(
+        "Healthy; Reserves: 100.00%", "Warning; Reserves: 8.00%"
+    )
     cards = parse_status(text)
     assert drive_of(cards.modules[0].volumes[0], cards.modules[0], cards).state is State.DEGRADED
 
@@ -135,8 +137,8 @@ async def test_a_card_that_fio_detach_asks_about_is_left_alone() -> None:
 class _StaysAttached(IoMemory):
     """fio-detach says that it went well and did nothing."""
 
-    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
-        return SimulatedOutput(text="") if program == "fio-detach" else super().said(program, words)
+    def answer(self, program: str, words: Sequence[str]) -> SimulatedOutput:
+        return SimulatedOutput(text="") if program == "fio-detach" else super().answer(program, words)
 
 
 async def test_nothing_is_formatted_that_is_not_detached() -> None:
@@ -171,9 +173,9 @@ async def test_a_step_that_is_none_of_its_own_is_not_run(argv: tuple[str, ...]) 
 
 
 class _TwoVolumes(IoMemory):
-    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
+    def answer(self, program: str, words: Sequence[str]) -> SimulatedOutput:
         more = "fiob\tState: Online, Type: block device\n" if tuple(words) == ("-a",) else ""
-        return SimulatedOutput(text=super().said(program, words).text + more)
+        return SimulatedOutput(text=super().answer(program, words).text + more)
 
 
 async def test_a_module_with_two_block_devices_is_not_formatted() -> None:
@@ -227,8 +229,8 @@ async def test_a_card_of_which_nothing_is_told_has_no_sector_size_and_is_left_al
 class _OfAnother(IoMemory):
     """fio-status tells of another card than the kernel has."""
 
-    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
-        return replace(super().said(program, words), text=super().said(program, words).text.replace("fioa", "fiob"))
+    def answer(self, program: str, words: Sequence[str]) -> SimulatedOutput:
+        return replace(super().answer(program, words), text=super().answer(program, words).text.replace("fioa", "fiob"))
 
 
 async def test_a_device_that_fio_status_does_not_name_is_left_alone() -> None:
@@ -301,8 +303,8 @@ async def test_without_root_fio_status_is_not_run() -> None:
 class _Exchanged(IoMemory):
     """Another card is in its place once it was detached."""
 
-    def said(self, program: str, words: Sequence[str]) -> SimulatedOutput:
-        answer = super().said(program, words)
+    def answer(self, program: str, words: Sequence[str]) -> SimulatedOutput:
+        answer = super().answer(program, words)
         self.serial = "another" if program == "fio-detach" else self.serial
         return answer
 

@@ -15,7 +15,7 @@ from backends.vendors.fusionio.text import parse_document, parse_status
 from tests.backends.system_texts import MANY, check_parser, spoiled
 
 PARSERS: dict[str, Callable[[str], Cards]] = {"fio-status -a": parse_status, "fio-status -fj": parse_document}
-GOOD = {name: IoMemory().said("fio-status", (name.split()[1],)).text for name in PARSERS}
+GOOD = {name: IoMemory().answer("fio-status", (name.split()[1],)).text for name in PARSERS}
 
 
 @pytest.mark.exhaustive

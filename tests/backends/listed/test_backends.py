@@ -500,7 +500,7 @@ async def test_a_spare_is_no_member_while_it_is_not_known_to_be_one() -> None:
 
 
 async def test_write_back_counts_as_a_risk_while_the_battery_is_not_known() -> None:
-    at = tw_cli.said((PlayedUnit().card,), ("info", "c0", "bbustatus")).text.index("bbu ")
+    at = tw_cli.answer((PlayedUnit().card,), ("info", "c0", "bbustatus")).text.index("bbu ")
     found = (await Threeware(_Cut(PlayedUnit(), "info c0 bbustatus", at)).read(UNIT))["write_cache"]
     assert (found.choices[0].risk, found.availability.available) == (Risk.POWER_LOSS, False)
 

@@ -23,7 +23,8 @@ from tests.backends.listed.texts import ARECA, ARECA_DRIVE, MARVELL, MARVELL_SMA
 from tests.backends.system_texts import MANY, check_parser, spoiled
 
 _3WARE = {
-    word: tw_cli.said((threeware(),), ("info", "c0", word)).text for word in ("unitstatus", "drivestatus", "bbustatus")
+    word: tw_cli.answer((threeware(),), ("info", "c0", word)).text
+    for word in ("unitstatus", "drivestatus", "bbustatus")
 }
 
 PARSERS: dict[str, Callable[[str], object]] = {
@@ -52,7 +53,7 @@ def test_no_spoiled_answer_is_more_than_it_says(name: str) -> None:
 @pytest.mark.exhaustive
 def test_every_spoiled_table_of_tw_cli_has_an_inventory() -> None:
     picture = Topology(tree=Tree(nodes={}, numbers={}))
-    card = rows(tw_cli.said((threeware(),), ("info",)).text, "Ctl")[0]
+    card = rows(tw_cli.answer((threeware(),), ("info",)).text, "Ctl")[0]
     for seed in range(MANY):
         units = rows(spoiled(_3WARE["unitstatus"], seed), "Unit", "UnitType", "Status")
         ports = rows(spoiled(_3WARE["drivestatus"], seed), "Status", "Unit", "Size")

@@ -124,5 +124,5 @@ class PlayedUnit(FakeHost):
         assert command.mutates == ("set" in command.argv)
         if command.mutates:
             self.ran.append(" ".join(command.argv[1:]))
-        said = tw_cli.said((self.card,), command.argv[1:])
+        said = tw_cli.answer((self.card,), command.argv[1:])
         return Completed(returncode=said.code, stdout=said.text, stderr="")

@@ -21,7 +21,7 @@ MIB = 1 << 20
 LONG = pytest.mark.long
 
 
-def volumes_rack(clock: Clock | None = None) -> Rack:
+def volumes_rack(clock: Clock) -> Rack:
     """The rack with another group: a mirror of a hard disk and a drive, and a RAID 5."""
     rack = linux_rack(clock)
     rack.md.pop("md1")

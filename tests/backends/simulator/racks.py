@@ -29,7 +29,6 @@ def rack_of(cards: int, drives: int, volumes: int, clock: Clock | None = None) -
             cache_mib=2048,
             seen_by=(STORCLI, MEGACLI),
             battery=Battery(kind="cachevault"),
-            rates=dict(machines.RATES),
             disks=disks,
             volumes=[
                 Volume(

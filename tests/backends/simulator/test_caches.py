@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.simulator.cache_model import flow_of
+from backends.simulator.cache_model import cache_flow
 from backends.simulator.caches import CacheCounts, fullness
 from backends.simulator.workload_target import CacheKind, CacheMode, IoPattern, WorkloadTarget
 from tests.backends.simulator.tiers import READS, STREAM, WRITES, G, K, M, cached, pooled
@@ -25,7 +25,7 @@ def after(
         counts = CacheCounts(held_bytes=cache.held_bytes, dirty_bytes=cache.dirty_bytes)
     elif layout.pool is not None:
         counts = CacheCounts(held_bytes=layout.pool.held_bytes)
-    counts.done(layout, work, (reads, reads * 4096, writes, writes * 4096), seconds)
+    counts.add_job(layout, work, (reads, reads * 4096, writes, writes * 4096), seconds)
     return counts
 
 
@@ -121,7 +121,7 @@ def test_while_nothing_is_asked_it_is_written_out_as_far_as_the_driver_does_that
 ) -> None:
     assert layout.cache is not None
     counts = CacheCounts(held_bytes=layout.cache.held_bytes, dirty_bytes=layout.cache.dirty_bytes, at=100.0)
-    counts.rest(layout.cache, layout.size_bytes, 100.0 + 7 * 24 * 3600)
+    counts.write_out_idle(layout.cache, layout.size_bytes, 100.0 + 7 * 24 * 3600)
     assert counts.dirty_bytes == left
     if layout.cache.kind is WRITECACHE:
         assert counts.held_bytes == left
@@ -131,7 +131,7 @@ def test_it_takes_its_time() -> None:
     layout = cached(DM, BACK, dirty_bytes=4 * G)
     assert layout.cache is not None
     counts = CacheCounts(held_bytes=8 * G, dirty_bytes=4 * G, at=100.0)
-    counts.rest(layout.cache, layout.size_bytes, 101.0)
+    counts.write_out_idle(layout.cache, layout.size_bytes, 101.0)
     assert 3.9 * G < counts.dirty_bytes < 4 * G
 
 
@@ -162,4 +162,4 @@ def test_a_write_through_dm_cache_has_nothing_unwritten() -> None:
 def test_a_dm_cache_takes_only_writes_to_what_it_holds(mode: CacheMode) -> None:
     cache = cached(DM, mode, held_bytes=2 * G).cache
     assert cache is not None
-    assert flow_of(cache, 8 * G, WRITES).fast_writes == 0.25
+    assert cache_flow(cache, 8 * G, WRITES).fast_writes == 0.25

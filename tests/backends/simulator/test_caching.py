@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from backends.simulator.cache_model import drained
-from backends.simulator.queueing_model import Direction, PredictedPerformance, expect
+from backends.simulator.cache_model import write_out_rate
+from backends.simulator.queueing_model import Direction, PredictedPerformance, predict
 from backends.simulator.workload_target import CacheKind, CacheMode, IoPattern, WorkloadTarget
 from tests.backends.simulator.tiers import FAST, MIX, READS, SLOW, STREAM, WRITES, G, K, M, cached
 
@@ -20,7 +20,7 @@ NEAR_SLOW, NEAR_FAST = 1.5, 0.4
 
 def as_fast_as(layout: WorkloadTarget, work: IoPattern) -> str:
     """Which part's speed a load has on the device."""
-    here, slow, fast = (expect(one, work).iops for one in (layout, SLOW, FAST))
+    here, slow, fast = (predict(one, work).iops for one in (layout, SLOW, FAST))
     if here < slow * NEAR_SLOW:
         return "slow"
     return "fast" if here > fast * NEAR_FAST else "between"
@@ -51,20 +51,20 @@ def test_each_mode_has_the_speed_of_the_part_that_serves(layout: WorkloadTarget,
 
 def test_a_write_through_takes_as_long_as_the_slow_part() -> None:
     alone = IoPattern(read_share=0.0, region_bytes=8 * G)
-    through, slow = latency(expect(cached(DM, THROUGH), alone).write), latency(expect(SLOW, alone).write)
+    through, slow = latency(predict(cached(DM, THROUGH), alone).write), latency(predict(SLOW, alone).write)
     assert slow < through < slow + 50
 
 
 @pytest.mark.parametrize(("held", "share"), [(8 * G, 1.0), (4 * G, 0.5), (2 * G, 0.25)])
 def test_the_share_of_the_area_that_the_cache_holds_is_answered_by_it(held: int, share: float) -> None:
-    found = expect(cached(BCACHE, held_bytes=held), READS).read
+    found = predict(cached(BCACHE, held_bytes=held), READS).read
     assert found is not None
     assert found.fast_share == share
 
 
 def test_an_area_larger_than_the_cache_is_held_in_part_and_is_hardly_faster_than_the_disks() -> None:
     all_of_it = IoPattern(depth=32)
-    found, slow = expect(cached(DM), all_of_it), expect(SLOW, replace(all_of_it, region_bytes=200 * G))
+    found, slow = predict(cached(DM), all_of_it), predict(SLOW, replace(all_of_it, region_bytes=200 * G))
     assert found.read is not None
     assert found.read.fast_share == 0.2
     assert found.iops < 1.3 * slow.iops
@@ -76,9 +76,9 @@ def latency(found: Direction | None) -> float:
 
 
 def test_hits_and_misses_are_two_populations_whose_mean_is_that_of_all() -> None:
-    found = expect(cached(BCACHE, held_bytes=4 * G), READS).read
+    found = predict(cached(BCACHE, held_bytes=4 * G), READS).read
     assert found is not None
-    fast, slow = found.ways
+    fast, slow = found.request_classes
     assert (fast.share, slow.share) == (0.5, 0.5)
     assert fast.mean_us < 100 < 10_000 < slow.mean_us
     assert fast.share * fast.mean_us + slow.share * slow.mean_us == pytest.approx(found.mean_us)
@@ -86,7 +86,7 @@ def test_hits_and_misses_are_two_populations_whose_mean_is_that_of_all() -> None
 
 def test_what_the_cache_answers_does_not_wait_for_the_disks() -> None:
     """In a mix whose writes go through to the disks."""
-    found = expect(cached(DM, THROUGH), MIX)
+    found = predict(cached(DM, THROUGH), MIX)
     assert latency(found.read) < 200
     assert latency(found.write) > 30_000
 
@@ -94,7 +94,7 @@ def test_what_the_cache_answers_does_not_wait_for_the_disks() -> None:
 @pytest.mark.parametrize("work", [READS, WRITES, MIX, STREAM])
 @pytest.mark.parametrize("layout", [cached(DM, THROUGH, held_bytes=3 * G), cached(WRITECACHE), cached(BCACHE)])
 def test_little_s_law_holds(layout: WorkloadTarget, work: IoPattern) -> None:
-    found = expect(layout, work)
+    found = predict(layout, work)
     both = [one for one in (found.read, found.write) if one is not None]
     in_flight = sum(one.iops * (one.mean_us + found.submit_us) for one in both) / 1e6
     assert in_flight == pytest.approx(work.depth, rel=0.02)
@@ -126,12 +126,12 @@ def test_beyond_its_high_watermark_a_writecache_writes_out_and_reads_wait_for_th
 ) -> None:
     """Reads of what is not in the cache: the area is larger."""
     all_of_it = IoPattern(depth=32)
-    below = expect(cached(WRITECACHE, dirty_bytes=20 * G), all_of_it).iops
-    assert (expect(cached(WRITECACHE, dirty_bytes=unwritten), all_of_it).iops < 0.6 * below) is slower
+    below = predict(cached(WRITECACHE, dirty_bytes=20 * G), all_of_it).iops
+    assert (predict(cached(WRITECACHE, dirty_bytes=unwritten), all_of_it).iops < 0.6 * below) is slower
 
 
 def test_a_full_writecache_writes_out_in_the_order_of_places_and_so_faster_than_the_disks_at_random() -> None:
-    full, slow = expect(cached(WRITECACHE, dirty_bytes=40 * G), WRITES).iops, expect(SLOW, WRITES).iops
+    full, slow = predict(cached(WRITECACHE, dirty_bytes=40 * G), WRITES).iops, predict(SLOW, WRITES).iops
     assert 1.1 < full / slow < 1.3
 
 
@@ -142,7 +142,7 @@ def test_a_writecache_takes_each_block_of_a_large_write_by_itself(size: int) -> 
     layout = cached(WRITECACHE)
     assert layout.cache is not None
     layout = replace(layout, cache=replace(layout.cache, fast=replace(FAST, drive=ram)))
-    found: PredictedPerformance = expect(layout, replace(WRITES, sizes=((size, 1.0),), jobs=16))
+    found: PredictedPerformance = predict(layout, replace(WRITES, sizes=((size, 1.0),), jobs=16))
     assert found.iops * size / M <= 2800
 
 
@@ -155,7 +155,7 @@ def test_bcache_adds_to_a_request_what_was_published() -> None:
 
 
 def alone(layout: WorkloadTarget, work: IoPattern) -> float:
-    found = expect(layout, work)
+    found = predict(layout, work)
     return latency(found.read or found.write)
 
 
@@ -170,13 +170,13 @@ def alone(layout: WorkloadTarget, work: IoPattern) -> float:
     ],
 )
 def test_a_flush_ends_where_the_writes_do(layout: WorkloadTarget, us: float) -> None:
-    assert expect(layout, WRITES).flush_us == us
+    assert predict(layout, WRITES).flush_us == us
 
 
 def test_what_lies_close_together_is_written_out_as_a_stream() -> None:
     few, many = (cached(BCACHE, BACK, dirty_bytes=dirty).cache for dirty in (G // 100, 8 * G))
     assert few is not None
     assert many is not None
-    slow, fast = (drained(one, 8 * G, beside=False) / 1e6 for one in (few, many))
+    slow, fast = (write_out_rate(one, 8 * G, beside=False) / 1e6 for one in (few, many))
     assert slow < 5 < 50 < fast < 80
-    assert drained(many, 8 * G, beside=True) == pytest.approx(fast * 1e6 / 2)
+    assert write_out_rate(many, 8 * G, beside=True) == pytest.approx(fast * 1e6 / 2)

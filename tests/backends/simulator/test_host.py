@@ -9,7 +9,7 @@ from backends.host import Command
 from backends.model import Array, Inventory, Level, State
 from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
-from backends.simulator.profiles.table import put
+from backends.simulator.profiles.table import apply_states
 from backends.simulator.programs import PATHS
 from backends.topology import scan_topology
 from tests.backends.simulator.asking import still_host, still_rack
@@ -92,7 +92,7 @@ async def test_programs_are_found_where_their_packages_put_them(host: SimulatedH
 
 
 async def test_a_read_that_takes_too_long_times_out(host: SimulatedHost) -> None:
-    put(host.rack, ["slow"])
+    apply_states(host.rack, ["slow"])
     command = Command(argv=(PATHS["MegaCli64"], "-AdpAllInfo", "-a3", "-NoLog"), timeout=2.0)
     with pytest.raises(ToolTimeoutError):
         await host.run(command)

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from backends.simulator.calibration import SOFTWARE, CardType, DriveType, SoftwareType
-from backends.simulator.queueing_model import WorkloadTarget, expect
+from backends.simulator.queueing_model import WorkloadTarget, predict
 from tests.backends.simulator.articles import PEAKS_F, TABLE_A, TABLE_B, TABLE_C, TABLE_D, TABLE_E, TABLE_F, Cell
 
 Change = Callable[[WorkloadTarget, Sequence[float]], WorkloadTarget]
@@ -107,7 +107,7 @@ def fitted(cells: Sequence[Cell], off: Sequence[float], change: Change) -> list[
 
     def misses(logs: Sequence[float]) -> list[float]:
         by = [math.exp(one) for one in logs]
-        return [math.log(expect(change(cell.layout, by), cell.work).iops / cell.iops) for cell in cells]
+        return [math.log(predict(change(cell.layout, by), cell.work).iops / cell.iops) for cell in cells]
 
     count, first = len(off), list(map(math.log, off))
     logs = list(first)
@@ -183,11 +183,11 @@ def _left(name: str, cell: Cell) -> object:
 def test_a_cell_that_the_fit_has_not_seen_comes_out_within_15_percent(name: str, left: Cell) -> None:
     table, (off, change) = TABLES[name]
     by = fitted([cell for cell in table if cell is not left], off, change)
-    assert expect(change(left.layout, by), left.work).iops == pytest.approx(left.iops, rel=0.15)
+    assert predict(change(left.layout, by), left.work).iops == pytest.approx(left.iops, rel=0.15)
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_constants_that_are_off_are_not_within_15_percent(name: str) -> None:
     table, (off, change) = TABLES[name]
-    ratios = [expect(change(cell.layout, off), cell.work).iops / cell.iops for cell in table]
+    ratios = [predict(change(cell.layout, off), cell.work).iops / cell.iops for cell in table]
     assert any(abs(ratio - 1) > 0.15 for ratio in ratios)

@@ -10,7 +10,7 @@ import pytest
 from backends.model import Level
 from backends.simulator.calibration import CARDS, CORES, DRIVES, GB, MIB
 from backends.simulator.profiles.linux import linux_rack
-from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget, expect
+from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget, predict
 from tests.backends.simulator.articles import (
     PEAKS_F,
     SINGLE_B,
@@ -50,16 +50,16 @@ ALL = [*TABLE_A, *TABLE_B, *SINGLE_B, *TABLE_C, *TABLE_D, *TABLE_E, *TABLE_F]
 
 @pytest.mark.parametrize("cell", ALL, ids=lambda cell: cell.name)
 def test_every_cell_of_the_articles_is_within_five_percent(cell: Cell) -> None:
-    assert expect(cell.layout, cell.work).iops == pytest.approx(cell.iops, rel=0.05)
+    assert predict(cell.layout, cell.work).iops == pytest.approx(cell.iops, rel=0.05)
 
 
 @pytest.mark.parametrize("cell", [cell for cell in ALL if cell.mean_us], ids=lambda cell: cell.name)
 def test_every_latency_of_the_articles_is_within_five_percent(cell: Cell) -> None:
-    assert mean_us(expect(cell.layout, cell.work)) == pytest.approx(cell.mean_us, rel=0.05)
+    assert mean_us(predict(cell.layout, cell.work)) == pytest.approx(cell.mean_us, rel=0.05)
 
 
 def test_small_reads_of_raid_6_are_above_those_of_raid_5_as_measured() -> None:
-    rates = {cell.layout.level: expect(cell.layout, cell.work).iops for cell in TABLE_B[::4]}
+    rates = {cell.layout.level: predict(cell.layout, cell.work).iops for cell in TABLE_B[::4]}
     assert rates[Level.RAID0] > rates[Level.RAID6] > rates[Level.RAID5] > rates[Level.RAID50]
 
 
@@ -67,20 +67,20 @@ def test_small_reads_of_raid_6_are_above_those_of_raid_5_as_measured() -> None:
 def test_every_peak_of_article_f_is_within_five_percent(
     name: str, layout: WorkloadTarget, work: IoPattern, iops: float
 ) -> None:
-    assert expect(layout, work).iops == pytest.approx(iops, rel=0.05), name
+    assert predict(layout, work).iops == pytest.approx(iops, rel=0.05), name
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.67, 1.0])
 @pytest.mark.parametrize("sequential", [False, True])
 def test_more_in_flight_never_does_less_and_always_waits_longer(share: float, sequential: bool) -> None:
-    found = [expect(A, IoPattern(read_share=share, sequential=sequential, depth=depth)) for depth in DEPTHS]
+    found = [predict(A, IoPattern(read_share=share, sequential=sequential, depth=depth)) for depth in DEPTHS]
     assert all(later.iops >= earlier.iops for earlier, later in pairwise(found))
     assert all(mean_us(later) >= mean_us(earlier) * 0.999 for earlier, later in pairwise(found))
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_little_s_law_holds_with_what_waits_before_submission(depth: int) -> None:
-    found = expect(A, IoPattern(depth=depth))
+    found = predict(A, IoPattern(depth=depth))
     assert found.iops * (mean_us(found) + found.submit_us) / 1e6 == pytest.approx(depth, rel=0.02)
 
 
@@ -88,7 +88,7 @@ def test_little_s_law_holds_with_what_waits_before_submission(depth: int) -> Non
 @pytest.mark.parametrize("sequential", [False, True])
 def test_larger_blocks_move_more_bytes_up_to_the_ceilings(share: float, sequential: bool) -> None:
     rates = [
-        expect(X25, IoPattern(read_share=share, sequential=sequential, sizes=((size, 1.0),), depth=64)).iops
+        predict(X25, IoPattern(read_share=share, sequential=sequential, sizes=((size, 1.0),), depth=64)).iops
         * size
         / 1e6
         for size in SIZES
@@ -99,16 +99,16 @@ def test_larger_blocks_move_more_bytes_up_to_the_ceilings(share: float, sequenti
 
 def test_the_older_cards_stay_below_their_ceilings() -> None:
     old = replace(X25, card=CARDS["MegaRAID SAS 84016E"], level=Level.RAID10, spans=4)
-    large = expect(old, IoPattern(sequential=True, sizes=((1 << 20, 1.0),), depth=32))
+    large = predict(old, IoPattern(sequential=True, sizes=((1 << 20, 1.0),), depth=32))
     assert 700 < large.iops * (1 << 20) / 1e6 <= 845
-    small = expect(X25, IoPattern(sequential=True, sizes=((512, 1.0),), depth=64))
+    small = predict(X25, IoPattern(sequential=True, sizes=((512, 1.0),), depth=64))
     assert 120_000 < small.iops <= 160_000
 
 
 def test_one_processor_core_bounds_one_job_and_more_jobs_help() -> None:
     fast = replace(TABLE_E[0].layout, level=Level.RAID10)
-    one = expect(fast, IoPattern(depth=1024, scheduler="bfq"))
-    two = expect(fast, IoPattern(depth=512, jobs=2, scheduler="bfq"))
+    one = predict(fast, IoPattern(depth=1024, scheduler="bfq"))
+    two = predict(fast, IoPattern(depth=512, jobs=2, scheduler="bfq"))
     assert one.core_percent == pytest.approx(100)
     assert two.iops > one.iops * 1.5
 
@@ -118,7 +118,7 @@ JOBS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 48)
 
 @pytest.mark.parametrize("cell", TABLE_B, ids=lambda cell: cell.name)
 def test_more_jobs_on_an_md_array_never_do_less_and_cease_at_the_next_limit(cell: Cell) -> None:
-    found = [expect(cell.layout, replace(cell.work, jobs=jobs)) for jobs in JOBS]
+    found = [predict(cell.layout, replace(cell.work, jobs=jobs)) for jobs in JOBS]
     assert all(later.iops >= earlier.iops * 0.9999 for earlier, later in pairwise(found))
     assert found[-1].iops <= found[-2].iops * 1.01  # the host has 24 cores
     assert all(one.core_percent <= 100 * min(jobs, CORES) for one, jobs in zip(found, JOBS, strict=True))
@@ -127,7 +127,7 @@ def test_more_jobs_on_an_md_array_never_do_less_and_cease_at_the_next_limit(cell
 def test_one_job_on_an_array_without_parity_is_bound_by_its_core_and_more_by_the_adapters() -> None:
     cell = TABLE_B[0]
     assert cell.layout.software is not None
-    one, two, many = (expect(cell.layout, replace(cell.work, jobs=jobs)) for jobs in (1, 2, 12))
+    one, two, many = (predict(cell.layout, replace(cell.work, jobs=jobs)) for jobs in (1, 2, 12))
     assert one.iops == pytest.approx(cell.iops, rel=0.05)
     assert one.core_percent == pytest.approx(100, rel=0.03)
     assert two.iops == pytest.approx(2 * one.iops, rel=0.05)
@@ -137,7 +137,7 @@ def test_one_job_on_an_array_without_parity_is_bound_by_its_core_and_more_by_the
 
 def test_the_same_requests_in_flight_do_more_from_twelve_jobs_than_from_one() -> None:
     cell = TABLE_B[0]
-    one, twelve = (expect(cell.layout, replace(cell.work, depth=512 // jobs, jobs=jobs)) for jobs in (1, 12))
+    one, twelve = (predict(cell.layout, replace(cell.work, depth=512 // jobs, jobs=jobs)) for jobs in (1, 12))
     assert twelve.iops > 3 * one.iops
 
 
@@ -148,78 +148,80 @@ def test_the_thread_of_an_array_with_parity_bounds_all_jobs_and_two_arrays_have_
     software = five.layout.software
     assert software is not None
     bound = 1e6 / (software.parity_us[1] * software.read_parity)
-    assert 0.9 * bound < expect(five.layout, replace(five.work, jobs=24)).iops <= bound
-    assert expect(fifty.layout, replace(fifty.work, jobs=24)).iops > 1.2 * bound
+    assert 0.9 * bound < predict(five.layout, replace(five.work, jobs=24)).iops <= bound
+    assert predict(fifty.layout, replace(fifty.work, jobs=24)).iops > 1.2 * bound
 
 
 def test_jobs_reach_what_an_nvme_drive_does() -> None:
     rack = linux_rack()
     drive = rack.layout("nvme0n1")
     assert drive is not None
-    many = expect(drive, IoPattern(depth=256, jobs=8))
+    many = predict(drive, IoPattern(depth=256, jobs=8))
     assert many.iops == pytest.approx(1e6 / drive.drive.read_us, rel=0.1)
-    assert many.iops > 1.3 * expect(drive, IoPattern(depth=256)).iops
+    assert many.iops > 1.3 * predict(drive, IoPattern(depth=256)).iops
 
 
 def test_parity_costs_more_writes_than_mirroring_and_that_more_than_none() -> None:
     layout = TABLE_E[0].layout
     work = IoPattern(read_share=0.0, depth=128)
-    rates = [expect(replace(layout, level=level), work).iops for level in (Level.RAID0, Level.RAID10, Level.RAID5)]
-    rates.append(expect(replace(layout, level=Level.RAID6), work).iops)
+    rates = [predict(replace(layout, level=level), work).iops for level in (Level.RAID0, Level.RAID10, Level.RAID5)]
+    rates.append(predict(replace(layout, level=Level.RAID6), work).iops)
     assert rates == sorted(rates, reverse=True)
 
 
 def test_whole_stripes_spare_the_reading_before() -> None:
     work = IoPattern(read_share=0.0, sizes=((128 * 1024, 1.0),), depth=32)
-    whole = expect(A, work)
-    broken = expect(A, replace(work, sizes=((96 * 1024, 1.0),)))
+    whole = predict(A, work)
+    broken = predict(A, replace(work, sizes=((96 * 1024, 1.0),)))
     assert whole.iops * 128 > broken.iops * 96 * 1.5
 
 
 def test_lines_move_with_read_ahead_and_for_parity_in_a_write_back_cache_alone() -> None:
     parity, mirror = TABLE_F[0].layout, TABLE_F[1].layout
     reads, writes = TABLE_F[2].work, replace(TABLE_F[0].work, read_share=0.0)
-    assert expect(replace(parity, read_ahead=False), reads).iops > 1.5 * expect(parity, reads).iops
+    assert predict(replace(parity, read_ahead=False), reads).iops > 1.5 * predict(parity, reads).iops
     through = replace(parity, write_back=False)
     for layout in (mirror, through):
         assert layout.card is not None
-        assert expect(layout, writes) == expect(replace(layout, card=replace(layout.card, line_bytes=0)), writes)
+        assert predict(layout, writes) == predict(replace(layout, card=replace(layout.card, line_bytes=0)), writes)
 
 
 def test_a_drive_s_cache_that_is_off_slows_large_writes_as_it_slows_small_ones() -> None:
     layout = replace(X25, level=Level.RAID10, spans=4, write_back=False, drive_cache="default")
     for size in (4096, 65536):
         work = IoPattern(read_share=0.0, sizes=((size, 1.0),), depth=256)
-        slower = expect(layout, work).iops / expect(replace(layout, drive_cache="off"), work).iops
+        slower = predict(layout, work).iops / predict(replace(layout, drive_cache="off"), work).iops
         assert slower == pytest.approx(layout.drive.no_cache, rel=0.05)
 
 
 def test_a_missing_drive_and_its_rebuild_slow_the_array() -> None:
     work = IoPattern(depth=32, read_share=0.7)
-    sound = expect(X25, work).iops
-    lame = expect(replace(X25, drives=7, degraded=1, rebuild_share=0.3), work).iops
+    sound = predict(X25, work).iops
+    lame = predict(replace(X25, drives=7, degraded=1, rebuild_share=0.3), work).iops
     assert lame < sound * 0.95
 
 
 def test_a_region_that_fits_the_cache_is_faster_when_reads_are_cached() -> None:
     cached = replace(A, cached=True)
-    assert expect(cached, IoPattern(depth=1, region_bytes=64 * MIB)).iops > 2 * expect(cached, IoPattern(depth=1)).iops
+    assert (
+        predict(cached, IoPattern(depth=1, region_bytes=64 * MIB)).iops > 2 * predict(cached, IoPattern(depth=1)).iops
+    )
 
 
 def test_sector_alignment_costs_flash() -> None:
     aligned = IoPattern(read_share=0.0, depth=32, align=4096)
-    assert expect(A, replace(aligned, align=512)).iops < 0.6 * expect(A, aligned).iops
+    assert predict(A, replace(aligned, align=512)).iops < 0.6 * predict(A, aligned).iops
 
 
 def test_a_rate_limit_holds_and_leaves_little_waiting() -> None:
-    held = expect(A, IoPattern(depth=64, rate_iops=10_000))
+    held = predict(A, IoPattern(depth=64, rate_iops=10_000))
     assert held.iops == 10_000
     assert mean_us(held) < 300
 
 
 def test_at_random_the_latency_scatters_by_its_waiting() -> None:
     work = IoPattern(depth=512, rate_iops=70_000.0)
-    even, random = expect(A, work), expect(A, replace(work, at_random=True))
+    even, random = predict(A, work), predict(A, replace(work, at_random=True))
     assert even.read is not None
     assert random.read is not None
     assert random.read.mean_us == even.read.mean_us
@@ -228,4 +230,4 @@ def test_at_random_the_latency_scatters_by_its_waiting() -> None:
 
 def test_a_rate_that_is_too_much_waits_in_a_queue_that_is_always_full() -> None:
     work = IoPattern(depth=512, rate_iops=900_000.0)
-    assert expect(A, replace(work, at_random=True)) == expect(A, work)
+    assert predict(A, replace(work, at_random=True)) == predict(A, work)

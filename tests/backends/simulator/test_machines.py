@@ -10,7 +10,7 @@ from backends.model import Level
 from backends.simulator.profiles.hpe import hpe_rack
 from backends.simulator.queueing_model import WorkloadTarget
 from backends.simulator.rack import Rack
-from backends.simulator.state_file import dumped, loaded
+from backends.simulator.state_file import rack_data, rack_from_data
 
 
 def layout(rack: Rack, name: str) -> WorkloadTarget:
@@ -57,6 +57,6 @@ def test_a_detached_module_is_no_device() -> None:
 
 def test_the_second_rack_outlives_being_written_down() -> None:
     rack = hpe_rack()
-    again = loaded(json.loads(json.dumps(dumped(rack))))
-    assert dumped(again) == dumped(rack)
+    again = rack_from_data(json.loads(json.dumps(rack_data(rack))))
+    assert rack_data(again) == rack_data(rack)
     assert (again.smart, again.systems, again.pathed) == (rack.smart, rack.systems, rack.pathed)

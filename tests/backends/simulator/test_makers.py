@@ -15,7 +15,7 @@ from backends.host import Command, Completed
 from backends.model import Array, Level, State, Target
 from backends.protocol import ArrayCreator
 from backends.registry import MachineBackends
-from backends.simulator.state_file import dumped
+from backends.simulator.state_file import rack_data
 from backends.values import dataclass
 from tests.backends.simulator.making import drives_of, new_host, planned, seen
 
@@ -374,9 +374,11 @@ async def test_the_simulated_tools_refuse_what_the_cards_do(line: str, says: str
     host = new_host()
     six, three = " ".join(f"0 {device}" for device in range(6)), "2I:1:1,2I:1:2,2I:1:3"
     argv = tuple(line.format(six=six, three=three).split())
-    before = dumped(host.rack)
+    before = rack_data(host.rack)
     done = await host.run(Command(argv=argv, mutates=True))
-    assert (done.returncode != 0, says in done.stdout, dumped(host.rack) == before) == (True, True, True), done.stdout
+    assert (done.returncode != 0, says in done.stdout, rack_data(host.rack) == before) == (True, True, True), (
+        done.stdout
+    )
 
 
 async def test_arcconf_without_legs_divides_them_in_two_as_its_usage_says() -> None:

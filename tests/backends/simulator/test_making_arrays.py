@@ -13,9 +13,9 @@ from backends.registry import MachineBackends
 from backends.simulator.diskstats import shares
 from backends.simulator.host import SimulatedHost
 from backends.simulator.md_array import MdArray, MdMember
-from backends.simulator.performance import of_striped
-from backends.simulator.queueing_model import IoPattern, expect
-from backends.simulator.state_file import dumped
+from backends.simulator.performance import md_target
+from backends.simulator.queueing_model import IoPattern, predict
+from backends.simulator.state_file import rack_data
 from backends.simulator.volume import Content
 from backends.simulator.workload_target import WorkloadTarget
 from tests.backends.simulator.asking import ask, megacli, storcli
@@ -216,7 +216,7 @@ async def iops(level: Level, drives: tuple[str, ...], work: IoPattern, **more: o
     array = await made(host, await planned(host, level, drives, **more))  # type: ignore[arg-type]
     layout = host.rack.layout((array.device or "").removeprefix("/dev/"))
     assert layout is not None
-    return expect(layout, work).iops
+    return predict(layout, work).iops
 
 
 @pytest.mark.parametrize("drives", [STORCLI, MD[:6]], ids=["storcli", "md"])
@@ -268,18 +268,18 @@ def hdds(arrangement: str, chunk: int = 512 << 10) -> WorkloadTarget:
         chunk=chunk,
         layout={"near": 0x102, "far": 0x201, "offset": 0x10201}[arrangement],
     )
-    return of_striped(array, "ST3500630NS")
+    return md_target(array, "ST3500630NS")
 
 
 def test_heads_pay_for_far_copies_when_they_write_and_gain_when_they_read() -> None:
-    reads = {one: expect(hdds(one), READS).iops for one in ("near", "far", "offset")}
-    writes = {one: expect(hdds(one), STREAMED).iops for one in ("near", "far", "offset")}
+    reads = {one: predict(hdds(one), READS).iops for one in ("near", "far", "offset")}
+    writes = {one: predict(hdds(one), STREAMED).iops for one in ("near", "far", "offset")}
     assert reads["far"] > 1.05 * reads["near"]
     assert reads["offset"] == pytest.approx(reads["near"])
     assert writes["far"] < writes["offset"] < writes["near"]
-    small, large = (expect(hdds("offset", chunk), STREAM).iops for chunk in (64 << 10, 512 << 10))
+    small, large = (predict(hdds("offset", chunk), STREAM).iops for chunk in (64 << 10, 512 << 10))
     assert small < 0.8 * large
-    assert expect(hdds("far", 64 << 10), STREAM).iops == pytest.approx(large, rel=0.01)
+    assert predict(hdds("far", 64 << 10), STREAM).iops == pytest.approx(large, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ async def test_members_are_asked_for_what_a_small_write_costs(
     await made(host, await planned(host, level, MD[:count], assume_clean=True))
     layout = host.rack.layout("md100")
     assert layout is not None
-    parts = shares("md100", host.rack.members, layout, WRITES, expect(layout, WRITES))
+    parts = shares("md100", host.rack.members, layout, WRITES, predict(layout, WRITES))
     members = [part for part in parts if part.name.startswith("sd")]
     assert [part.name for part in members] == list(MD[:count])
     assert sum(part.fetches for part in members) == pytest.approx(operations[0])
@@ -338,7 +338,7 @@ async def test_a_degraded_raid_5_of_md_reads_what_is_lost_from_all_others() -> N
     await made(host, await planned(host, Level.RAID5, MD[:7]))
     layout = host.rack.layout("md100")
     assert layout is not None
-    parts = shares("md100", host.rack.members, layout, READS, expect(layout, READS))
+    parts = shares("md100", host.rack.members, layout, READS, predict(layout, READS))
     assert sum(part.reads for part in parts[1:]) == pytest.approx(2 * 6 / 7)
 
 
@@ -363,27 +363,27 @@ async def test_a_degraded_raid_5_of_md_reads_what_is_lost_from_all_others() -> N
 )
 async def test_storcli_refuses_in_its_own_words_and_makes_nothing(line: str, code: int, words: str) -> None:
     host = new_host()
-    before = dumped(host.rack)
+    before = rack_data(host.rack)
     where = "/c0/" if line.startswith("v") else "/c0 "
     answer = (await storcli(host, f"{where}{line}"))["Command Status"]
     assert answer["Status"] == "Failure"
     assert answer["Detailed Status"][0]["ErrCd"] == code
     assert words in answer["Detailed Status"][0]["ErrMsg"]
-    assert dumped(host.rack) == before
+    assert rack_data(host.rack) == before
 
 
 async def test_a_pinned_cache_stands_against_both_cards_tools() -> None:
     host = new_host()
     for card in host.rack.cards:
         card.pinned = True
-    before = dumped(host.rack)
+    before = rack_data(host.rack)
     answer = (await storcli(host, "/c0 add vd r0 drives=252:0 wt nora"))["Command Status"]
     assert answer["Detailed Status"][0]["ErrCd"] == 84
     text = await megacli(host, "-CfgLdAdd -R0[245:0] WT NORA Direct -a1", mutates=True)
     assert "Adapter 1: Configure Adapter Failed" in text
     assert "the controller has data in cache for offline or missing virtual drives." in text
     assert text.rstrip().endswith("Exit Code: 0x54")
-    assert dumped(host.rack) == before
+    assert rack_data(host.rack) == before
 
 
 async def test_a_card_takes_sixty_four_volumes() -> None:
@@ -398,11 +398,11 @@ async def test_a_card_takes_sixty_four_volumes() -> None:
 async def test_megacli_says_of_an_unfit_drive_only_that(state: str) -> None:
     host = new_host()
     host.rack.cards[1].disks[2].state = state
-    before = dumped(host.rack)
+    before = rack_data(host.rack)
     text = await megacli(host, "-CfgLdAdd -R5[245:0,245:1,245:2] WT NORA Direct -a1", mutates=True)
     words = "The specified physical disk does not have the appropriate attributes to complete the requested command."
     assert [line for line in text.splitlines() if line] == [words, "Exit Code: 0x26"]
-    assert dumped(host.rack) == before
+    assert rack_data(host.rack) == before
 
 
 @pytest.mark.parametrize(
@@ -416,11 +416,11 @@ async def test_megacli_says_of_an_unfit_drive_only_that(state: str) -> None:
 )
 async def test_megacli_refuses_with_its_codes_and_makes_nothing(line: str, code: str, words: str) -> None:
     host = new_host()
-    before = dumped(host.rack)
+    before = rack_data(host.rack)
     text = await megacli(host, f"{line} -a1", mutates=True)
     assert words in text
     assert text.rstrip().endswith(f"Exit Code: {code}")
-    assert dumped(host.rack) == before
+    assert rack_data(host.rack) == before
 
 
 PAIR = "/dev/sdb /dev/sdc"
@@ -452,17 +452,17 @@ PAIR = "/dev/sdb /dev/sdc"
 )
 async def test_mdadm_refuses_in_its_own_words_and_makes_nothing(line: str, code: int, words: str) -> None:
     host = new_host()
-    before = dumped(host.rack)
+    before = rack_data(host.rack)
     done = await ask(host, "mdadm", f"--create /dev/md100 {line}", mutates=True)
     assert done.returncode == code
     assert words in done.stdout
-    assert dumped(host.rack) == before
+    assert rack_data(host.rack) == before
 
 
 async def test_a_node_and_members_that_are_taken_are_refused() -> None:
     host = new_host()
     await made(host, await planned(host, Level.RAID1, MD[:2]))
-    before = dumped(host.rack)
+    before = rack_data(host.rack)
     tries = {"/dev/md100": "/dev/sdd /dev/sde", "/dev/md101": PAIR}
     told = [
         await ask(host, "mdadm", f"--create {node} --run --level=0 --raid-devices=2 {drives}", mutates=True)
@@ -470,19 +470,19 @@ async def test_a_node_and_members_that_are_taken_are_refused() -> None:
     ]
     assert "/dev/md100 is already in use." in told[0].stdout
     assert (told[1].returncode, told[1].stdout) == (2, "mdadm: cannot open /dev/sdb: Device or resource busy\n")
-    assert dumped(host.rack) == before
+    assert rack_data(host.rack) == before
 
 
 async def test_a_mounted_member_is_not_suitable() -> None:
     host = new_host()
     host.rack.lying["nvme0n1"] = Content(filesystem="xfs", mount="/srv")
-    before = dumped(host.rack)
+    before = rack_data(host.rack)
     line = "--create /dev/md100 --run --level=0 --raid-devices=2 /dev/sdb /dev/nvme0n1"
     done = await ask(host, "mdadm", line, mutates=True)
     assert done.returncode == 1
     assert done.stdout.startswith("mdadm: super1.x cannot open /dev/nvme0n1: Device or resource busy\n")
     assert done.stdout.endswith("mdadm: create aborted\n")
-    assert dumped(host.rack) == before
+    assert rack_data(host.rack) == before
 
 
 @pytest.mark.parametrize(
@@ -515,10 +515,10 @@ async def test_mdadm_asks_before_it_takes_members_of_another_array() -> None:
     host = new_host()
     await made(host, await planned(host, Level.RAID5, MD[:3]))
     await ask(host, "mdadm", "--stop /dev/md100", mutates=True)
-    before = dumped(host.rack)
+    before = rack_data(host.rack)
     line = f"--create /dev/md101 --level=0 --raid-devices=2 {PAIR}"
     done = await ask(host, "mdadm", line, mutates=True)
-    assert (done.returncode, dumped(host.rack)) == (1, before)
+    assert (done.returncode, rack_data(host.rack)) == (1, before)
     assert "/dev/sdb appears to be part of a raid array:\n       level=raid5 devices=3 ctime=" in done.stdout
     done = await ask(host, "mdadm", f"{line} --run", mutates=True)
     assert done.returncode == 0

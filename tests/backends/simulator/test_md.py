@@ -18,7 +18,7 @@ from app.features.advice.rules import advise
 from backends.model import Scope, Target
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.lsi import demo_rack
-from backends.simulator.queueing_model import IoPattern, expect
+from backends.simulator.queueing_model import IoPattern, predict
 from backends.simulator.state_file import RackFile
 from backends.testing.conformance import Conformance
 from backends.vendors.mdraid.backend import MdRaid
@@ -44,10 +44,10 @@ def test_every_cell_of_article_c_is_met(device: str, marked: bool, mix_reads: in
         rack.md["md0"].write("dev-sdf/state", "writemostly")
     layout = rack.layout(device)
     assert layout is not None
-    mix = expect(layout, MIX)
+    mix = predict(layout, MIX)
     assert mix.read is not None
     assert mix.write is not None
-    found = (mix.read.iops, mix.write.iops, expect(layout, READS).iops)
+    found = (mix.read.iops, mix.write.iops, predict(layout, READS).iops)
     assert found == pytest.approx((mix_reads, mix_writes, reads), rel=0.05)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.simulator.queueing_model import expect
+from backends.simulator.queueing_model import predict
 from backends.simulator.workload_target import IoPattern, WorkloadTarget
 from backends.simulator.zfs_model import pool_flow, pool_threads
 from tests.backends.simulator.tiers import FAST, MIX, READS, SLOW, STREAM, WRITES, G, K, M, pooled
@@ -20,12 +20,12 @@ def flow(layout: WorkloadTarget, work: IoPattern) -> tuple[float, float, float]:
 
 
 def test_what_the_arc_holds_is_read_from_memory() -> None:
-    assert expect(pooled(held_bytes=8 * G), READS).iops > 100 * expect(pooled(), READS).iops
+    assert predict(pooled(held_bytes=8 * G), READS).iops > 100 * predict(pooled(), READS).iops
 
 
 def test_what_it_does_not_hold_costs_a_whole_block_of_the_disks() -> None:
     large = replace(READS, sizes=((128 * K, 1.0),))
-    assert expect(pooled(128 * K), READS).iops == pytest.approx(expect(SLOW, large).iops, rel=0.05)
+    assert predict(pooled(128 * K), READS).iops == pytest.approx(predict(SLOW, large).iops, rel=0.05)
 
 
 @pytest.mark.parametrize(("held", "hits"), [(2 * G, 0.25), (8 * G, 1.0), (47 * G, 1.0)])
@@ -46,18 +46,18 @@ def test_a_stream_of_small_reads_fetches_each_block_once() -> None:
 @pytest.mark.parametrize(("record", "slower"), [(4 * K, 1.0), (16 * K, 3.5), (128 * K, 25.0)])
 def test_small_writes_cost_their_whole_block(record: int, slower: float) -> None:
     """All of it in memory, so that nothing is read before."""
-    whole = expect(pooled(4 * K, held_bytes=8 * G), WRITES).iops
-    assert whole / expect(pooled(record, held_bytes=8 * G), WRITES).iops >= slower
+    whole = predict(pooled(4 * K, held_bytes=8 * G), WRITES).iops
+    assert whole / predict(pooled(record, held_bytes=8 * G), WRITES).iops >= slower
 
 
 def test_what_is_changed_in_part_is_read_first_unless_it_is_in_memory() -> None:
-    cold, warm = (expect(pooled(held_bytes=held), WRITES).iops for held in (0, 8 * G))
+    cold, warm = (predict(pooled(held_bytes=held), WRITES).iops for held in (0, 8 * G))
     assert cold < 0.6 * warm
 
 
 def test_writes_of_whole_blocks_read_nothing_first() -> None:
     whole = replace(WRITES, sizes=((128 * K, 1.0),))
-    assert expect(pooled(), whole).iops == expect(pooled(held_bytes=8 * G), whole).iops
+    assert predict(pooled(), whole).iops == predict(pooled(held_bytes=8 * G), whole).iops
 
 
 def test_small_writes_that_meet_in_a_block_within_a_group_are_written_once() -> None:
@@ -65,7 +65,7 @@ def test_small_writes_that_meet_in_a_block_within_a_group_are_written_once() -> 
     few = replace(WRITES, region_bytes=8 * M)
     layout = pooled(held_bytes=8 * M)
     assert flow(layout, few)[2] < 0.01
-    assert expect(layout, few).iops > 50 * expect(layout, WRITES).iops
+    assert predict(layout, few).iops > 50 * predict(layout, WRITES).iops
 
 
 @pytest.mark.parametrize(
@@ -81,26 +81,26 @@ def test_a_write_that_is_waited_for_costs_a_turn_of_the_disk_or_the_log_device(
     sync: str, log: bool, least: float, most: float
 ) -> None:
     layout = pooled(16 * K, held_bytes=8 * G, sync=sync, log=FAST if log else None)
-    assert least < expect(layout, replace(WRITES, depth=1)).iops < most
+    assert least < predict(layout, replace(WRITES, depth=1)).iops < most
 
 
 def test_those_that_wait_together_share_a_turn() -> None:
     layout = pooled(16 * K, held_bytes=8 * G, sync="always")
-    assert expect(layout, WRITES).iops > 10 * expect(layout, replace(WRITES, depth=1)).iops
+    assert predict(layout, WRITES).iops > 10 * predict(layout, replace(WRITES, depth=1)).iops
 
 
 @pytest.mark.parametrize(
     ("sync", "log", "us"), [("standard", False, 8300), ("standard", True, 42), ("disabled", False, 12)]
 )
 def test_a_flush_ends_at_the_log(sync: str, log: bool, us: float) -> None:
-    assert expect(pooled(sync=sync, log=FAST if log else None), WRITES).flush_us == us
+    assert predict(pooled(sync=sync, log=FAST if log else None), WRITES).flush_us == us
 
 
 def test_hits_wait_for_no_disk() -> None:
-    found = expect(pooled(held_bytes=4 * G), MIX).read
+    found = predict(pooled(held_bytes=4 * G), MIX).read
     assert found is not None
-    assert [round(way.share, 2) for way in found.ways] == [0.5, 0.5]
-    assert found.ways[0].mean_us < 50
+    assert [round(way.share, 2) for way in found.request_classes] == [0.5, 0.5]
+    assert found.request_classes[0].mean_us < 50
 
 
 @pytest.mark.parametrize(

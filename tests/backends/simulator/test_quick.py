@@ -9,7 +9,7 @@ from app.features.advice.rules import advise
 from backends.host import Command, Completed
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles import STATES
-from backends.simulator.profiles.table import MACHINES, put
+from backends.simulator.profiles.table import MACHINES, apply_states
 from backends.simulator.rack import Rack
 
 AT_ONCE = 1.2
@@ -46,5 +46,5 @@ async def test_nobody_waits_for_a_card_that_is_not_there(name: str) -> None:
 async def test_a_rack_told_to_be_slow_lets_one_wait(name: str) -> None:
     rack = MACHINES[name]()
     assert "slow" in STATES
-    put(rack, ["slow"])
+    apply_states(rack, ["slow"])
     assert await waited(rack) > 8.0

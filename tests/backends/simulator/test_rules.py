@@ -7,7 +7,7 @@ import pytest
 from backends.simulator.controller import FASTPATH, SimulatedCard
 from backends.simulator.firmware_rules import DEMO_KEY
 from backends.simulator.host import SimulatedHost
-from backends.simulator.profiles.table import put
+from backends.simulator.profiles.table import apply_states
 from tests.backends.simulator.asking import NOW, SDB, ask, cache, megacli, row, still_host, storcli
 
 
@@ -79,14 +79,13 @@ async def test_megacli_calls_write_back_without_a_battery_a_success(host: Simula
     assert "Set Write Policy to WriteBack on Adapter 2, VD 0 (target id: 0) success" in text
 
 
-async def test_cached_io_implies_caching(host: SimulatedHost) -> None:
-    sdb = card(host, 0).volumes[1]
-    before = sdb.caching
+async def test_cached_io_goes_through_the_cache(host: SimulatedHost) -> None:
+    before = host.rack.layout("sdb")
     await storcli(host, f"{SDB} set iopolicy=cached")
-    assert (before, sdb.caching) == (False, True)
-    layout = host.rack.layout("sdb")
-    assert layout is not None
-    assert layout.cached
+    after = host.rack.layout("sdb")
+    assert before is not None
+    assert after is not None
+    assert (before.cached, after.cached) == (False, True)
 
 
 async def test_one_card_refuses_drive_cache_changes_and_exits_with_zero(host: SimulatedHost) -> None:
@@ -295,7 +294,7 @@ async def test_what_storcli_does_not_know_it_says_in_plain_text(host: SimulatedH
 async def test_the_slow_card_takes_eight_seconds_for_a_long_answer_where_the_rack_is_slow() -> None:
     host = still_host()
     quick = [(await ask(host, "MegaCli64", f"-AdpAllInfo -a{card} -NoLog")).seconds for card in (3, 0)]
-    put(host.rack, ["slow"])
+    apply_states(host.rack, ["slow"])
     slow = [(await ask(host, "MegaCli64", f"-AdpAllInfo -a{card} -NoLog")).seconds for card in (3, 0)]
     assert max(quick) < 0.1
     assert slow[0] == 8.0 > slow[1]

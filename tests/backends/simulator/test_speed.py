@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from backends.simulator.profiles.hpe import hpe_rack
-from backends.simulator.queueing_model import IoPattern, PredictedPerformance, expect
+from backends.simulator.queueing_model import IoPattern, PredictedPerformance, predict
 from backends.simulator.rack import Rack
 from tests.backends.simulator.articles import of
 
@@ -87,7 +87,7 @@ def found(device: str, work: IoPattern, *changes: Change) -> PredictedPerformanc
     rack = hpe_rack()
     for change in changes:
         change(rack)
-    return expect(of(rack, device), work)
+    return predict(of(rack, device), work)
 
 
 FASTER = {
@@ -206,16 +206,16 @@ def test_flash_that_was_never_written_answers_without_being_read() -> None:
     [module] = rack.flash
     size = 20 << 30
     work = IoPattern(depth=32, region_bytes=size)
-    written = expect(of(rack, "fioa"), work)
+    written = predict(of(rack, "fioa"), work)
     for program, *words in (("fio-detach",), ("fio-format", "-y", "-b4096"), ("fio-attach",)):
-        module.said(program, [*words, "/dev/fct0"])
-    fresh = expect(of(rack, "fioa"), work)
+        module.answer(program, [*words, "/dev/fct0"])
+    fresh = predict(of(rack, "fioa"), work)
     assert fresh.iops > 3 * written.iops
     assert fresh.drive_busy == 0
     rack.note_written({"sdb": size})
-    assert expect(of(rack, "fioa"), work) == fresh
+    assert predict(of(rack, "fioa"), work) == fresh
     rack.note_written({"fioa": size})
-    assert expect(of(rack, "fioa"), work) == written
+    assert predict(of(rack, "fioa"), work) == written
 
 
 def test_heads_have_a_short_way_in_a_small_region() -> None:

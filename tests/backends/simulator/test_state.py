@@ -10,7 +10,7 @@ import pytest
 from backends.errors import InvalidValueError
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.hpe import hpe_rack
-from backends.simulator.state_file import RackFile, dumped, loaded
+from backends.simulator.state_file import RackFile, rack_data, rack_from_data
 from tests.backends.simulator.asking import FAST, SDB, cache, still_rack, storcli
 from tests.backends.simulator.racks import rack_of
 
@@ -27,21 +27,21 @@ def host(path: Path) -> SimulatedHost:
 def test_a_rack_outlives_being_written_down() -> None:
     rack = still_rack()
     rack.queues["sdb"] = {"read_ahead_kb": "4096"}
-    again = loaded(json.loads(json.dumps(dumped(rack))))
-    assert dumped(again) == dumped(rack)
+    again = rack_from_data(json.loads(json.dumps(rack_data(rack))))
+    assert rack_data(again) == rack_data(rack)
     assert again.cards == rack.cards
 
 
 def test_a_large_rack_does_too() -> None:
     rack = rack_of(4, 24, 64)
-    assert loaded(json.loads(json.dumps(dumped(rack)))).cards == rack.cards
+    assert rack_from_data(json.loads(json.dumps(rack_data(rack)))).cards == rack.cards
 
 
 def test_the_second_rack_is_written_by_the_command_that_changes_it(path: Path) -> None:
     file = RackFile(path, make=hpe_rack, speed=60)
-    with file.changing() as rack:
+    with file.edit() as rack:
         rack.runs = 7
-    with file.changing() as rack:
+    with file.edit() as rack:
         rack.runs += 1
     again = RackFile(path, make=still_rack).rack
     assert (again.runs, again.smart) == (8, hpe_rack().smart)

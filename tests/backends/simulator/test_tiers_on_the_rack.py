@@ -17,7 +17,7 @@ from backends.simulator.diskstats import DISKSTATS
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.rack import Rack
-from backends.simulator.state_file import dumped, loaded
+from backends.simulator.state_file import rack_data, rack_from_data
 from backends.simulator.workload_target import CacheMode
 from backends.simulator.zfs.module import ARCSTATS
 from tests.backends.simulator.asking import FAST, NOW, ask
@@ -219,7 +219,7 @@ async def test_counters_move_while_a_job_runs(host: SimulatedHost, tmp_path: Pat
 
 def test_what_caches_hold_is_part_of_the_rack_on_disk(rack: Rack) -> None:
     rack.note_cached({"dm-5": replace(rack.cache_counts("dm-5"), read_hits=7.0), "zd0": rack.cache_counts("zd0")})
-    again = loaded(json.loads(json.dumps(dumped(rack))))
+    again = rack_from_data(json.loads(json.dumps(rack_data(rack))))
     assert again.cache_counts("dm-5") == rack.cache_counts("dm-5")
     assert (again.cache_counts("dm-5").read_hits, set(again.caches)) == (7.0, {"bcache0", "zd0"})
 

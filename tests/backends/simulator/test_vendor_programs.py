@@ -15,9 +15,9 @@ from backends.simulator.diskstats import shares
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.hpe import hpe_rack
 from backends.simulator.profiles.linux import linux_rack
-from backends.simulator.profiles.table import put
+from backends.simulator.profiles.table import apply_states
 from backends.simulator.programs import PATHS
-from backends.simulator.queueing_model import IoPattern, expect
+from backends.simulator.queueing_model import IoPattern, predict
 from backends.simulator.rack import Rack
 from backends.simulator.state_file import RackFile
 from backends.topology import scan_topology
@@ -33,7 +33,7 @@ ANOTHER = "Another instance of ACU is already running"
 def suffering(*states: str) -> SimulatedHost:
     """The second rack in these states."""
     rack = hpe_rack(lambda: NOW)
-    put(rack, states)
+    apply_states(rack, states)
     return SimulatedHost(rack, speed=FAST)
 
 
@@ -57,7 +57,7 @@ async def test_a_rack_has_the_programs_of_its_cards_alone(rack: Callable[[], Rac
 
 async def test_a_second_ssacli_gives_up_while_the_first_runs(tmp_path: Path) -> None:
     files = [RackFile(tmp_path / "rack.json", make=hpe_rack) for _ in range(2)]
-    with files[0].alone_with("ssacli") as first:
+    with files[0].lock_program("ssacli") as first:
         second = await ask(SimulatedHost(files[1], speed=FAST), "ssacli", DETAIL)
         other = await ask(SimulatedHost(files[1], speed=FAST), "arcconf", "list")
     assert (first, second.returncode, ANOTHER in second.stdout, other.returncode) == (True, 1, True, 0)
@@ -142,7 +142,7 @@ async def test_a_card_whose_cache_has_a_problem_takes_no_changes_and_says_why() 
 
 async def test_a_rack_is_well_again_when_told() -> None:
     host = suffering("battery-failed", "cache-problem", "slow")
-    put(host.rack, ("sound",))
+    apply_states(host.rack, ("sound",))
     assert host.rack.states == []
     assert {card.battery for cards in host.rack.smart.values() for card in cards} == {"OK"}
     assert (await SmartArray(host).read(card_target("/slot0")))["cache_ratio"].availability.available
@@ -156,9 +156,9 @@ async def test_without_batteries_no_write_is_cached_anywhere() -> None:
 
 async def test_the_first_racks_own_failed_battery_stays_failed_when_the_others_are_well_again() -> None:
     rack = still_rack()
-    put(rack, ("battery-failed",))
+    apply_states(rack, ("battery-failed",))
     assert {card.battery.state for card in rack.cards if card.battery} == {"failed"}
-    put(rack, ("sound",))
+    apply_states(rack, ("sound",))
     assert [card.battery.state for card in rack.cards if card.battery] == ["optimal", "optimal", "failed", "optimal"]
 
 
@@ -261,7 +261,7 @@ def test_what_lies_below_a_disk_does_its_work(
     layout = made.layout(name)
     assert layout is not None
     work = IoPattern(depth=8, read_share=0.5)
-    disks = {one.name: one for one in shares(name, made.members, layout, work, expect(layout, work))}
+    disks = {one.name: one for one in shares(name, made.members, layout, work, predict(layout, work))}
     assert {one: disks[one].reads for one in disks if one != name} == reads
     assert {one: disks[one].writes for one in writes} == writes
 

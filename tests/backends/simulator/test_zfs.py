@@ -6,7 +6,7 @@ import pytest
 
 from backends.errors import ToolFailedError
 from backends.simulator.host import SimulatedHost
-from backends.simulator.kernel.machine import kernel
+from backends.simulator.kernel.machine import build_sysfs
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.rack import Rack
 from backends.simulator.zfs.module import PARAMETERS
@@ -112,7 +112,7 @@ async def test_a_volume_is_a_disk_and_the_disks_of_the_pool_are_in_use(rack: Rac
     assert picture.tree.nodes["zd0"].size_bytes == 100 << 30
     assert picture.uses("zd0") == ()
     assert {use.kind for use in picture.uses("sdn")} == {"zfs"}
-    assert kernel(rack).links["/dev/zvol/tank/vm"] == "/dev/zd0"
+    assert build_sysfs(rack).links["/dev/zvol/tank/vm"] == "/dev/zd0"
 
 
 async def test_what_the_pool_does_is_counted_on_the_partitions_that_it_lies_on(rack: Rack) -> None:

@@ -32,5 +32,5 @@ class PlayedSystem(FakeHost):
         assert command.mutates == statement.startswith("set ")
         if command.mutates:
             self.ran.append(statement)
-        said = self.system.said(command.argv[1:])
+        said = self.system.answer(command.argv[1:])
         return Completed(returncode=said.code, stdout=said.text, stderr="")

@@ -19,8 +19,8 @@ from backends.vendors.smcli.readings import SystemView, readings
 from tests.backends.smcli.test_profile import DELL, NETAPP
 from tests.backends.system_texts import MANY, check_parser, spoiled
 
-PROFILE = DiskSystem().said(("-n", "DS4700_A", "-c", "show storageSubsystem profile;")).text
-NAMES = DiskSystem().said(("-d",)).text
+PROFILE = DiskSystem().answer(("-n", "DS4700_A", "-c", "show storageSubsystem profile;")).text
+NAMES = DiskSystem().answer(("-d",)).text
 
 
 def told(text: str) -> object:

@@ -54,7 +54,7 @@ class Scene:
         self.set(read_ahead_kb="12")
 
     def set(self, **queue: str) -> None:
-        with self.file.changing() as rack:
+        with self.file.edit() as rack:
             rack.queues.setdefault(self.name, {}).update(queue)
 
     async def opened(self) -> tuple[Workbench, Mortal]:

@@ -14,7 +14,7 @@ from app.cli.main import cli as group
 from app.cli.options import Options
 from app.features.fleet.cli import query
 from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
-from backends.simulator.profiles.host_fleet import PLANTS, planted
+from backends.simulator.profiles.host_fleet import FAULTS, faults_by_host
 from backends.version import program_version
 from tests.cli.conftest import Cli
 
@@ -193,7 +193,7 @@ def test_the_text_is_that_of_the_command_alone(cli: Cli, line: str) -> None:
 
 
 def test_fewer_than_half_of_a_fleet_have_something() -> None:
-    assert [len(planted([str(number) for number in range(size)])) for size in (1, 2, 3, 4, 5, 12, 13, 40)] == [
+    assert [len(faults_by_host([str(number) for number in range(size)])) for size in (1, 2, 3, 4, 5, 12, 13, 40)] == [
         *(0, 0, 1, 1, 2, 5, 6, 6)
     ]
 
@@ -201,7 +201,7 @@ def test_fewer_than_half_of_a_fleet_have_something() -> None:
 @pytest.mark.long
 def test_what_is_planted_among_200_hosts_is_found_and_nothing_else(cli: Cli) -> None:
     names = [f"node{number}" for number in range(1, 201)]
-    plants = {plant.name: host for host, plant in planted(names).items()}
+    plants = {plant.name: host for host, plant in faults_by_host(names).items()}
     told = cli("--demo", "hosts", "diff", FLEET, "--json")
     found = told.json["differences"]
     odd = {(side["hosts"], one["key"]) for one in found for side in one["others"]}
@@ -215,7 +215,7 @@ def test_what_is_planted_among_200_hosts_is_found_and_nothing_else(cli: Cli) -> 
     } <= odd
     assert all(one["most"] is not None and len(one["most"]["names"]) == 198 for one in found)
     assert [(one["host"], one["cause"]) for one in told.json["missing"]] == [(plants["unreachable"], "unreachable")]
-    assert (told.status, len(told.json["roles"]), len(plants)) == (6, 1, len(PLANTS))
+    assert (told.status, len(told.json["roles"]), len(plants)) == (6, 1, len(FAULTS))
 
 
 @pytest.mark.long
@@ -305,6 +305,6 @@ def test_the_hosts_of_the_workbench_stand_before_no_command(cli: Cli) -> None:
 async def test_a_simulated_host_has_the_same_alone_as_among_others(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.features.fleet.cli.query.current", lambda: Options(demo="lsi"))
     fleet = query.fleet_named("node[1-40]", seconds=None, program=None)
-    gone = next(host for host, plant in planted(fleet.hosts).items() if plant.change is None)
+    gone = next(host for host, plant in faults_by_host(fleet.hosts).items() if plant.change is None)
     (raw,) = [raw async for raw in fleet.ask((gone,), ("devices", "--json"))]
     assert (raw.host, raw.status) == (gone, 255)

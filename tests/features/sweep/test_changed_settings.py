@@ -31,7 +31,7 @@ async def values(bench: Workbench) -> tuple[str | None, str | None]:
 
 
 def somebody_sets(bed: Bed, **queue: str) -> None:
-    with bed.rack().changing() as rack:
+    with bed.rack().edit() as rack:
         rack.queues.setdefault("sdb", {}).update(queue)
 
 

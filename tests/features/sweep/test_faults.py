@@ -80,7 +80,7 @@ async def test_a_volume_that_goes_ends_the_sweep_and_names_what_is_not_back(bed:
     bench = await bed.begun(THREE)
 
     def take_away(_ended: SweepStepEnded) -> None:
-        with bed.rack().changing() as rack:
+        with bed.rack().edit() as rack:
             rack.cards[0].volumes[:] = [one for one in rack.cards[0].volumes if one.number != 1]
 
     after_each(bench, take_away)

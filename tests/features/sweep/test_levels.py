@@ -99,7 +99,7 @@ class Bed:
 
     def lies(self, name: str, content: Content) -> None:
         """Somebody puts something on a drive."""
-        with self.file.changing() as rack:
+        with self.file.edit() as rack:
             rack.lying[name] = content
 
 
@@ -402,7 +402,7 @@ async def test_a_run_during_which_something_began_in_the_array_does_not_count(
 
     def hear(session: Session, event: AnyEvent) -> None:
         if isinstance(event, RunEnded) and session.sweep is not None and session.sweep.current is not None:
-            with bed.file.changing() as rack:
+            with bed.file.edit() as rack:
                 for array in (each for each in rack.md.values() if each.level == "raid10"):
                     array.begin("check", rack.now())
                     array.component_kib *= 10**5

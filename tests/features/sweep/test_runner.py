@@ -219,7 +219,7 @@ async def test_what_somebody_else_set_meanwhile_is_left_alone_and_told(bed: Bed)
     bench = await bed.begun(AHEAD)
 
     def meddle(_ended: SweepStepEnded) -> None:
-        with bed.rack().changing() as rack:
+        with bed.rack().edit() as rack:
             rack.cards[0].volumes[1].read_ahead = "adaptive"
 
     after_each(bench, meddle)
@@ -244,7 +244,7 @@ async def test_what_somebody_else_set_after_a_crash_in_a_change_is_left_alone(be
     assert bench.folder is not None
     shutil.rmtree(bed.folder)
     shutil.copytree(copy, bed.folder)
-    with bed.rack().changing() as rack:
+    with bed.rack().edit() as rack:
         rack.cards[0].volumes[1].read_ahead = "adaptive"
     again = bed.bench()
     await again.open(bench.folder)
@@ -274,7 +274,7 @@ async def test_what_lies_on_the_device_since_it_was_confirmed_is_not_destroyed(b
     bench = await bed.begun('[[axis]]\njob="iodepth"\nvalues=[1,2]\n[[axis]]\njob="rw"\nvalues=["randwrite"]\n')
 
     def put_something_there(_ended: SweepStepEnded) -> None:
-        with bed.rack().changing() as rack:
+        with bed.rack().edit() as rack:
             rack.cards[0].volumes[1].content = Content(filesystem="ext4", uuid="new")
 
     after_each(bench, put_something_there)

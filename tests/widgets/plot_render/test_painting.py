@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.case_loop import loop_over
 from tests.widgets.plot_render.making import DAY, NOON, PICTURES, TWO, course, latencies, measured
-from widgets.plot_render.painter import painted
+from widgets.plot_render.painter import paint
 from widgets.plot_render.plot_data import (
     BoxData,
     BoxSample,
@@ -38,7 +38,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 def rows(
     data: Data, look: PlotStyle = PLAIN, title: str = "4k random read, ssd", *, simulated: bool = False
 ) -> list[str]:
-    return painted(StaticPlot(title=title, data=data, simulated=simulated), look)
+    return paint(StaticPlot(title=title, data=data, simulated=simulated), look)
 
 
 def text(data: Data, look: PlotStyle = PLAIN) -> str:

@@ -54,10 +54,6 @@ def test_latencies_choose_their_unit(value: float | None, shown: str) -> None:
     assert units.latency(value) == shown
 
 
-def test_a_terminal_without_utf8_gets_an_ascii_unit() -> None:
-    assert units.latency(741_376, ascii_only=True) == "741 us"
-
-
 @pytest.mark.parametrize(
     ("old", "new", "shown"),
     [(100.0, 103.14, "+3.1 %"), (100.0, 90.0, "-10.0 %"), (0.0, 5.0, "-"), (None, 1.0, "-"), (5.0, None, "-")],

@@ -99,7 +99,7 @@ def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
 
     folder.mkdir(mode=0o700)
     file = Paths.below(folder, options.demo).state / STATE_FILE
-    with RackFile(file, make=MACHINES[options.demo]).changing() as rack:
+    with RackFile(file, make=MACHINES[options.demo]).edit() as rack:
         rack.seed = crc32(host.encode())
     return folder
 

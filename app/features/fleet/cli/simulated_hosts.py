@@ -16,7 +16,7 @@ from backends.errors import ToolTimeoutError
 from backends.host import Command, Host
 from backends.self_exec import self_exec_argv
 from backends.simulator.profiles import STATE_FILE
-from backends.simulator.profiles.host_fleet import InjectedFault, planted
+from backends.simulator.profiles.host_fleet import InjectedFault, faults_by_host
 from backends.simulator.profiles.table import MACHINES
 from backends.simulator.state_file import RackFile
 from backends.system.local import LocalHost
@@ -27,7 +27,7 @@ async def simulated(order: HostsRequest, rack: str, fleet: Sequence[str]) -> Asy
 
     `fleet`: all hosts that there are, by whose number and order some have what others have not.
     """
-    plants = planted(fleet)
+    plants = faults_by_host(fleet)
     kinds: dict[str, list[str]] = {}
     for host in order.hosts:
         kinds.setdefault(plants[host].name if host in plants else "", []).append(host)
@@ -78,6 +78,6 @@ async def _read(
 
 def _make(file: RackFile, plant: InjectedFault | None) -> None:
     """The rack as new, with what is planted."""
-    with file.changing() as made:
+    with file.edit() as made:
         if plant is not None and plant.change is not None:
             plant.change(made)

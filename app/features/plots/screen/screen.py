@@ -179,7 +179,7 @@ class ExploreScreen(WorkbenchScreen):
     def _take_subject(
         self, offer: ExploreOffer, subject: PlotSelection | None, empty: dict[StaticPlotKind, StaticPlot]
     ) -> None:
-        if not self.there or offer is not self._offer:
+        if not self.has_widgets or offer is not self._offer:
             return
         self._subject, self._empty = subject, empty
         if subject is None:
@@ -230,7 +230,7 @@ class ExploreScreen(WorkbenchScreen):
     def _take_pictures(
         self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], made: Sequence[StaticPlot]
     ) -> None:
-        if not self.there or subject is not self._subject or kinds[0] is not self._kind:
+        if not self.has_widgets or subject is not self._subject or kinds[0] is not self._kind:
             return
         for view, plot in zip(("#explore-main", "#explore-second", "#explore-third"), made, strict=False):
             self.query_one(view, StaticPlotView).show(plot)

@@ -24,7 +24,7 @@ from app.features.sweep.presentation.load_curve import curve_table
 from app.features.sweep.presentation.plan import cells_table, order_facts, plan_facts
 from app.features.sweep.presentation.published_results import WIDTH, published_tables
 from app.features.sweep.presentation.sweep import matrix_table, rankings
-from backends.simulator.profiles import demo_text, rack_of
+from backends.simulator.profiles import demo_text, rack_name
 from backends.text import clean
 from widgets.text_utils import units
 from widgets.text_utils.text import wrap
@@ -105,7 +105,7 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 
 def _ending_text(record: SweepRecord, folder: str, session: Session) -> str:
     """How it ended, in a sentence, and what to do next."""
-    before = f" {demo_text(rack_of(session.machine.host))}" if session.simulated and session.machine else ""
+    before = f" {demo_text(rack_name(session.machine.host))}" if session.simulated and session.machine else ""
     go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
     return clean(ending_text(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 

@@ -68,7 +68,11 @@ class Arcconf:
         if text is None and refused(done.stdout):
             raise unusable_output_error(command, done, refusal(done.stdout) or "")
         if text is None:
-            raise ToolFailedError ( f"{truncation_message(command, why or 'it says nothing of the card')}." , hint = manual_run_hint ( command ) , evidence = evidence_of ( command , done ) , )  # fmt: skip
+            raise ToolFailedError(
+                f"{truncation_message(command, why or 'it says nothing of the card')}.",
+                hint=manual_run_hint(command),
+                evidence=evidence_of(command, done),
+            )
         if not self._words.usage and text.volumes and text.card.family is Family.SMART:
             self._words = commands.SetcacheOptions(whole_lines((await self._run(commands.USAGE))[1].stdout))
         cut = truncation_message(command, why) if why else truncation_message(asked, why_status) if why_status else ""

@@ -79,11 +79,7 @@ def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardTe
     twice = _repeated_sections(card_sections.sections)
     sections = [section for section in card_sections.sections if (section.kind, section.name) not in twice]
     card_sections = replace(card_sections, sections=sections)
-    groups = {
-        section.name: _group(section)
-        for section in card_sections.sections
-        if section.kind == "array"
-    }  # fmt: skip
+    groups = {section.name: _group(section) for section in card_sections.sections if section.kind == "array"}
     drives: dict[str, BayDrive] = {}
     for section in card_sections.sections:
         if section.kind != "drive":

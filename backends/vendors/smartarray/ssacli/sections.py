@@ -126,10 +126,14 @@ class _SectionReader:
         elif volume := _VOLUME.fullmatch(bare):
             self._open(
                 TextSection(
-                    "volume", volume["number"], indent, row=volume["row"] or "", state=volume["state"] or "",
+                    "volume",
+                    volume["number"],
+                    indent,
+                    row=volume["row"] or "",
+                    state=volume["state"] or "",
                     array=self.array,
                 )
-            )  # fmt: skip
+            )
         elif drive := _DRIVE.fullmatch(bare):
             self._drive(indent, drive)
         else:
