@@ -44,8 +44,6 @@ SETTINGS = (SECTOR_SIZE,)
 """All that a card has."""
 
 
-# -- the sector size of a card: its reading, the steps that change it, and whether a step is one of them. Pure --------
-
 _SIZE = re.compile(r"-b(\d{3,5})", re.ASCII)
 
 

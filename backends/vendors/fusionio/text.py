@@ -52,7 +52,8 @@ def parse_status(text: str) -> Cards:
             at = "volume" if modules else ""
             if modules:
                 volume = IoVolume(name=match[1], state=clean(match[2]), kind=clean(match[3] or "") or None)
-                modules[-1] = replace(modules[-1], volumes=(*_volumes_besides(modules[-1], volume.name), volume))
+                others = (other for other in modules[-1].volumes if other.name != volume.name)
+                modules[-1] = replace(modules[-1], volumes=(*others, volume))
         elif not indented and (match := _MODULE.fullmatch(line)):
             modules.append(Module(name=match[1], state=clean(match[2])))
             at = "module"
@@ -95,10 +96,6 @@ def _each_once(modules: list[Module]) -> tuple[Module, ...]:
     for module in modules:
         by_name.setdefault(module.name, module)
     return tuple(by_name.values())
-
-
-def _volumes_besides(module: Module, name: str) -> tuple[IoVolume, ...]:
-    return tuple(volume for volume in module.volumes if volume.name != name)
 
 
 def _of_adapter(adapter: Adapter, line: str) -> Adapter:

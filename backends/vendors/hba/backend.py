@@ -10,12 +10,9 @@ from backends.host import Host
 from backends.model import Controller, Inventory, Problem
 from backends.topology import Topology, read_tree
 from backends.vendors.hba.functions import Function, functions
-from backends.vendors.hba.inventory import add_firmware_facts, controller, place_drives
+from backends.vendors.hba.inventory import NAME, add_firmware_facts, controller, place_drives
 from backends.vendors.hba.names import Named, names
 from backends.vendors.hba.tools import narrow_link_problems, tool_of, unanswered_problems, unmanaged_problems
-
-NAME = "hba"
-"""The prefix of this backend's targets."""
 
 ASKED = "megaraid_sas"
 """The driver whose cards can be asked about themselves."""

@@ -79,7 +79,8 @@ def _span(numbers: list[int]) -> str | None:
 
 def place_drives(inventory: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
     """The drives without a controller, hung from the one that their path in sysfs, by node, leads through."""
-    by_path = {f"{function.path}/": _target_at(inventory, function.address) for function in functions}
+    owners = {controller.pci: controller.target for controller in reversed(inventory.controllers)}
+    by_path = {f"{function.path}/": owners.get(function.address) for function in functions}
 
     def at(device: str | None) -> Target | None:
         path = paths.get(device or "", "")
@@ -90,11 +91,6 @@ def place_drives(inventory: Inventory, functions: Iterable[Function], paths: Map
         return drive if owner is None else replace(drive, controller=owner)
 
     return replace(inventory, drives=tuple(placed_drive(drive) for drive in inventory.drives))
-
-
-def _target_at(inventory: Inventory, address: str) -> Target | None:
-    """The controller at a PCI address, whichever backend has it."""
-    return next((controller.target for controller in inventory.controllers if controller.pci == address), None)
 
 
 def add_firmware_facts(

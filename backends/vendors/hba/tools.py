@@ -45,6 +45,7 @@ _SAS3 = Tool(
 _SAS2 = Tool(name="sas2ircu or sas2flash", programs=("sas2ircu", "sas2flash", *STORCLI_7), places=STORCLI_7_PLACES)
 _SSACLI = Tool(name="ssacli", programs=SSACLI, places=SSACLI_PLACES, backend="smartarray")
 _ARCCONF = Tool(name="arcconf", programs=ARCCONF, places=ARCCONF_PLACES, backend="smartarray")
+_TW_CLI = Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",))
 _FIO_STATUS = Tool(name="fio-status", programs=("fio-status",), backend="fusionio")
 
 TOOLS: Mapping[str, Tool] = {
@@ -56,8 +57,8 @@ TOOLS: Mapping[str, Tool] = {
     "cciss": _SSACLI,
     "smartpqi": _SSACLI,
     "aacraid": _ARCCONF,
-    "3w-9xxx": Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",)),
-    "3w-sas": Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",)),
+    "3w-9xxx": _TW_CLI,
+    "3w-sas": _TW_CLI,
     "arcmsr": Tool(name="cli64", programs=("cli64", "areca-cli"), places=("/usr/local/sbin/cli64", "/root/cli64")),
     "iomemory-vsl": _FIO_STATUS,
     "iomemory-vsl4": _FIO_STATUS,
@@ -77,8 +78,6 @@ def tool_of(function: Function) -> Tool | None:
         return _ARCCONF
     return TOOLS.get(function.driver or "")
 
-
-# -- what doctor says of controllers. Pure but for looking for programs -----------------------------------------------
 
 Cards = Iterable[tuple[Function, Named]]
 

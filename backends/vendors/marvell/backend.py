@@ -46,8 +46,6 @@ def drive_health(text: str) -> Health:
     )
 
 
-# -- the backend of Marvell boot cards: what mvcli says; there is nothing to set --------------------------------------
-
 NOTHING_TO_SET = "none: the card caches nothing, and its stripe size is chosen when a virtual disk is created"
 """Why there is nothing to set."""
 
@@ -65,13 +63,7 @@ class Marvell(ListingBackend):
 
     async def inventory(self) -> Inventory:
         """Return the cards of both kinds, their virtual disks and drives."""
-        sata, nvme = await self._sata(), await nvme_inventory(self._host)
-        return Inventory(
-            controllers=(*sata.controllers, *nvme.controllers),
-            arrays=(*sata.arrays, *nvme.arrays),
-            drives=(*sata.drives, *nvme.drives),
-            problems=(*sata.problems, *nvme.problems),
-        )
+        return (await self._sata()).merge(await nvme_inventory(self._host))
 
     async def _sata(self) -> Inventory:
         program = program_of(self._host, PLACES, NAME, "mvcli")

@@ -37,7 +37,7 @@ from backends.text import clean
 from backends.topology import Topology, scan_topology
 from backends.vendors.megaraid.addresses import NAME, MegaRaidAddress, card_target, parse
 from backends.vendors.megaraid.creation import candidates, existing_volume_ids, find_made, plan_array
-from backends.vendors.megaraid.dialect import CanReread, CardSnapshot
+from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.inventory import (
     card_tasks,
@@ -216,7 +216,7 @@ class MegaRaid:
         address, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
         picture = await scan_topology(self._host)
-        volume = next((drive for drive in contents.volumes if drive.number == address.volume), None)
+        volume = contents.volume(address.volume)
         if change.key == "strip_size" and volume is None and change.before == NOT_THERE:
             await self._make(change, address, unit)
             return
@@ -302,8 +302,8 @@ class MegaRaid:
         """
         address, unit = await self._unit(target)
         contents = unit.contents if unit.contents is not None else await unit.read()
-        volumes = [volume for volume in contents.volumes if volume.number == address.volume]
-        return (*(task for volume in volumes for task in volume_tasks(contents, volume)), *card_tasks(contents))
+        volume = contents.volume(address.volume)
+        return (*(volume_tasks(contents, volume) if volume is not None else ()), *card_tasks(contents))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool tried that is of no use and, where the kernel has cards that none sees, what was tried."""
@@ -346,7 +346,7 @@ class MegaRaid:
             if unit.contents is None or unit.changed:
                 raise  # what was known before a change proves nothing after it
             contents, refusal = unit.contents, f"it could not be read again: {error.message.rstrip('.')}"
-        if not whole_card and refusal is None and isinstance(unit.dialect, CanReread):
+        if not whole_card and refusal is None:
             contents = replace(contents, cut="")
         return await self._view_of(target, address, unit, contents, await scan_topology(self._host), refusal)
 
@@ -363,7 +363,7 @@ class MegaRaid:
         why_not = refusal or contents.cut.rstrip(".") or await denial_of(self._host, unit.dialect.tool)
         if address.volume is None:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
-        volume = next((drive for drive in contents.volumes if drive.number == address.volume), None)
+        volume = contents.volume(address.volume)
         if volume is None:
             raise gone_error(target)
         node = volume_node(volume, contents.card, picture.tree.nodes.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from backends.host import Command, Completed
 from backends.values import dataclass
@@ -24,6 +24,10 @@ class CardSnapshot:
     """What could not be read, each a sentence."""
     cut: str = ""
     """Which answer about it was cut, as a sentence: what it does not tell is unknown. "" where all are whole."""
+
+    def volume(self, number: int | None) -> VirtualDrive | None:
+        """Return the virtual drive with this number; None if there is none."""
+        return next((volume for volume in self.volumes if volume.number == number), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +89,19 @@ class Dialect(Protocol):
         """Everything about a card. What cannot be read becomes problems. Raises as `cards`."""
         ...
 
+    async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
+        """What the settings of one virtual drive (of the card itself when None) depend on, read again.
+
+        `key`: at least what this setting of it depends on.
+
+        The rest is as it was before; a virtual drive that is gone is left out. Raises as `cards`.
+        """
+        ...
+
+    async def locate(self, card: int) -> str | None:
+        """PCI address as the tool writes it, None if it does not say. Raises as `cards`."""
+        ...
+
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """Commands that set a virtual drive's setting (`write_cache`, `read_ahead`, `io_policy`, `drive_cache`,
         `access_policy`, `auto_bgi`). Raises InvalidValueError for what the tool has no word for."""
@@ -126,38 +143,10 @@ class Dialect(Protocol):
         """The tool's verdict on a command that changes something: per object, whatever the exit status."""
         ...
 
-    def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
-        """The argument lists, secrets masked, for the dialog."""
-        ...
-
-
-@runtime_checkable
-class CanReread(Protocol):
-    """A dialect that can read a part of a card again; any other is asked for the whole."""
-
-    async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """What the settings of one virtual drive (of the card itself when None) depend on, read again.
-
-        `key`: at least what this setting of it depends on.
-
-        The rest is as it was before; a virtual drive that is gone is left out. Raises as `Dialect.cards`.
-        """
-        ...
-
-
-@runtime_checkable
-class CanTryAgain(Protocol):
-    """A dialect some of whose builds do not understand every word."""
-
     def again(self, command: Command, done: Completed) -> Command | None:
         """The line to give instead, when this one was not understood and therefore did nothing; else None."""
         ...
 
-
-@runtime_checkable
-class CanLocate(Protocol):
-    """A dialect that can say where a card is without reading all of it."""
-
-    async def locate(self, card: int) -> str | None:
-        """PCI address as the tool writes it, None if it does not say. Raises as `Dialect.cards`."""
+    def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
+        """The argument lists, secrets masked, for the dialog."""
         ...

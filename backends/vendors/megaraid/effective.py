@@ -40,8 +40,6 @@ class VolumeView(CardView):
     """What could not be looked at, so that use may be hidden."""
 
 
-# -- what is really in force, where that may be something else than what is set, and why. Pure ------------------------
-
 # Write-back without a healthy battery is write-through; cached I/O caches writes, too, says libstoragemgmt.
 
 FASTPATH_WORDS = ("fastpath", "fast path")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TypeVar
 
-from backends.model import Fact, Health
+from backends.model import Fact, Health, Level
 from backends.values import dataclass
 from backends.vendors._cards import BackgroundOperation, ReportedArray, ReportedCard, ReportedDrive, ReportedValue
 
@@ -238,3 +238,20 @@ def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
     for label, why in NEVER_SET.items():
         if label in shown:
             yield Fact(label=label, value=f"{shown[label]} (raidbench does not set it: {why})")
+
+
+_PLAIN = {0: Level.RAID0, 1: Level.RAID1, 4: Level.RAID4, 5: Level.RAID5, 6: Level.RAID6, 15: Level.JBOD}
+_SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
+"""SNIA DDF's primary levels. 17 (RAID 1E), 2, 3 and the rest have no name here and stay unknown; RAID 00 is RAID 0
+over several spans."""
+
+_SECONDARY_STRIPED = (0, 3)
+"""DDF's secondary levels that stripe over the spans: 0 stripe, 3 spanned. 1 mirrors and 2 concatenates them."""
+
+
+def ddf_level(primary: int, secondary: int, spans: int) -> Level:
+    """Return the level for SNIA DDF's primary and secondary level and the number of spans."""
+    if secondary not in _SECONDARY_STRIPED:
+        return Level.UNKNOWN
+    spanned = secondary == 3 or spans > 1
+    return (_SPANNED if spanned else _PLAIN).get(primary, Level.UNKNOWN)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from backends import raid
 from backends.model import Level, State
 from backends.values import dataclass
-from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors._cards import UNKNOWN, value_of
 from backends.vendors.megaraid.dialect import CardSnapshot, NewVolume
 from backends.vendors.megaraid.facts import PRESERVED, VirtualDrive
 
@@ -63,10 +63,10 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
             drives=volume.drives,
             drives_per_span=volume.drives_per_span if volume.level in SPANNED else None,
             strip_bytes=volume.strip_bytes,
-            write_cache=_value_text(policies.write_cache),
-            read_ahead=_value_text(policies.read_ahead),
-            io_policy=_value_text(policies.io_policy),
-            drive_cache=volume.drive_cache.value if volume.drive_cache is not None else None,
+            write_cache=value_of(policies.write_cache) or "",
+            read_ahead=value_of(policies.read_ahead) or "",
+            io_policy=value_of(policies.io_policy) or "",
+            drive_cache=value_of(volume.drive_cache),
             name=volume.name,
             size_bytes=None,
         )
@@ -95,10 +95,6 @@ def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]
     everywhere = [serial for serial in serials.values() if serial]
     unambiguous = len(serial_numbers) == len(places) and all(everywhere.count(serial) == 1 for serial in serial_numbers)
     return tuple(serial_numbers) if unambiguous else ()
-
-
-def _value_text(word: ReportedValue | None) -> str:
-    return word.value if word is not None else ""
 
 
 def _card(contents: CardSnapshot) -> str | None:
@@ -176,10 +172,10 @@ def _spares(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
 def _policies(volume: VirtualDrive) -> str | None:
     policies = volume.configured
     for label, word in (("write policy", policies.write_cache), ("read policy", policies.read_ahead)):
-        if word is None or word.value == UNKNOWN:
+        if value_of(word) in (None, UNKNOWN):
             return f"its {label} is not understood"
-    if policies.io_policy is not None and policies.io_policy.value == UNKNOWN:
+    if value_of(policies.io_policy) == UNKNOWN:
         return "its I/O policy is not understood"
-    if volume.drive_cache is not None and volume.drive_cache.value == UNKNOWN:
+    if value_of(volume.drive_cache) == UNKNOWN:
         return "the policy for its drives' caches is not understood"
     return None

@@ -266,7 +266,7 @@ def require_same_device(
     if number is None:
         present = of_card(prefix, contents.card)
     else:
-        volume = next((drive for drive in contents.volumes if drive.number == number), None)
+        volume = contents.volume(number)
         if volume is None:
             raise change_steps.gone_error(change.target)
         if change.members and change.members != members_of(contents, volume.drives):

@@ -15,7 +15,7 @@ from backends.settings import Reading
 from backends.subject import NEXT_STEP, REFUSED
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.megaraid.dialect import CanReread, CardSnapshot, Dialect
+from backends.vendors.megaraid.dialect import CardSnapshot, Dialect
 from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.megaraid.tools import Search, Slots, search
 
@@ -84,9 +84,6 @@ class CardCache:
         return self._keys[number - 1] if 0 < number <= len(self._keys) else None
 
 
-# -- the cards: the tool that sees each, what was read of it last, and the lock that keeps order ----------------------
-
-
 @dataclass(slots=True)
 class OpenCard:
     """One card. A card is asked one thing at a time, reads included, and only when somebody asks."""
@@ -121,7 +118,7 @@ class OpenCard:
         `key`: only what this one depends on. Raises as `read`; what was known before is kept then.
         """
         async with self.lock:
-            if self.contents is not None and isinstance(self.dialect, CanReread):
+            if self.contents is not None:
                 return self._keep(await self.dialect.reread(self.contents, volume, key))
             return self._keep(await self.dialect.read(self.number))
 

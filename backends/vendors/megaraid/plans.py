@@ -313,10 +313,6 @@ def _steps(view: CardView, commands: Iterable[Command]) -> tuple[ChangeStep, ...
     return tuple(ChangeStep(argv=argv) for argv in view.dialect.flatten(tuple(commands)))
 
 
-# -- several settings of a virtual drive planned as one ---------------------------------------------------------------
-
-# Their order, and the drive as it will be after each.
-
 _AFTER_MAKING = ("strip_size", "auto_bgi", "cache_bypass_mode", "access_policy")
 """In this order, after all policies: the drive is re-created with those, as read-write, and with the card's own word on
 background initialisation."""

@@ -27,7 +27,7 @@ STORCLI_8 = ("storcli2", "perccli2")
 STORCLI_8_PLACES = ("/opt/MegaRAID/storcli2/storcli2", "/opt/MegaRAID/perccli2/perccli2")
 """Where their packages put them."""
 
-MEGACLI = (
+MEGACLI_PLACES = (
     "/opt/MegaRAID/MegaCli/MegaCli64",
     "/opt/MegaRAID/MegaCli/MegaCli",
     "/opt/MegaRAID/CmdTool2/CmdTool2_64",
@@ -35,6 +35,10 @@ MEGACLI = (
     "/opt/MegaRAID/CmdTool2/CmdTool2",
     "/opt/lsi/MegaCLI/MegaCli64",
     "/opt/lsi/MegaCLI/MegaCli",
+)
+"""Where the vendor's packages put it; 64-bit first: the 32-bit one may lack its libraries."""
+
+MEGACLI = (
     "MegaCli64",
     "MegaCli",
     "megacli",
@@ -44,8 +48,7 @@ MEGACLI = (
     "CmdTool2",
     "megaraid-cli",
 )
-"""Where MegaCli is found: the vendor's packages, then the names under which distributions put it on PATH.
-CmdTool2 is Intel's name for the same program. 64-bit first: the 32-bit one may lack its libraries."""
+"""Names under which distributions put MegaCli on PATH. CmdTool2 is Intel's name for the same program."""
 
 DRIVERS = ("megaraid_sas", "mpi3mr")
 """Kernel drivers of the cards that these tools serve."""
@@ -59,7 +62,7 @@ async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> int:
 
 async def anything(host: Host) -> bool:
     """Whether a tool is installed or the kernel has a card."""
-    tools = (*STORCLI_7_PLACES, *STORCLI_7, *STORCLI_8_PLACES, *STORCLI_8, *MEGACLI)
+    tools = (*STORCLI_7_PLACES, *STORCLI_7, *STORCLI_8_PLACES, *STORCLI_8, *MEGACLI_PLACES, *MEGACLI)
     return host.which(tools) is not None or await kernel_cards(host) > 0
 
 
@@ -165,6 +168,6 @@ ROOT_READS: RootReads = {
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))
     ),
-    MEGACLI: tuple((*words, "-NoLog") for words in _MEGACLI),
+    (*MEGACLI_PLACES, *MEGACLI): tuple((*words, "-NoLog") for words in _MEGACLI),
 }
 """What root starts for a user: it reads, and changes nothing."""

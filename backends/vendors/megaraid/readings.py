@@ -24,38 +24,27 @@ _SECONDS_MAX = 255
 
 def volume_readings(view: VolumeView) -> dict[str, Reading]:
     """Every setting of a virtual drive."""
-    configured = view.volume.configured
-    read: dict[str, Reading] = {
-        "write_cache": _policy(
-            view,
-            "write_cache",
-            configured.write_cache,
-            choices.write_cache(view.card),
-            effective.write_cache(view.card, view.volume),
-        ),
-        "read_ahead": _policy(
-            view,
-            "read_ahead",
-            configured.read_ahead,
+    card, volume = view.card, view.volume
+    policies = volume.configured
+    reported: dict[str, tuple[ReportedValue | None, tuple[Choice, ...], EffectiveValue]] = {
+        "write_cache": (policies.write_cache, choices.write_cache(card), effective.write_cache(card, volume)),
+        "read_ahead": (
+            policies.read_ahead,
             choices.READ_AHEAD,
-            effective.reported_difference(configured.read_ahead, view.volume, "read_ahead"),
+            effective.reported_difference(policies.read_ahead, volume, "read_ahead"),
         ),
-        "io_policy": _policy(
-            view,
-            "io_policy",
-            configured.io_policy,
-            choices.io_policy(view.card),
-            effective.reported_difference(configured.io_policy, view.volume, "io_policy"),
+        "io_policy": (
+            policies.io_policy,
+            choices.io_policy(card),
+            effective.reported_difference(policies.io_policy, volume, "io_policy"),
         ),
-        "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, AS_SET),
-        "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, AS_SET),
-        "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, AS_SET),
-        "cache_bypass_mode": _policy(
-            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, AS_SET
-        ),
-        "strip_size": strip(view),
+        "drive_cache": (volume.drive_cache, choices.DRIVE_CACHE, AS_SET),
+        "access_policy": (volume.access, choices.ACCESS, AS_SET),
+        "auto_bgi": (_on_off(volume.auto_bgi), choices.AUTO_BGI, AS_SET),
+        "cache_bypass_mode": (volume.cache_bypass, choices.CACHE_BYPASS_MODES, AS_SET),
     }
-    read["fastpath"] = fastpath(view, read)
+    read = {key: _policy(view, key, *parts) for key, parts in reported.items()}
+    read |= {"strip_size": strip(view), "fastpath": fastpath(view, read)}
     return {setting.key: read[setting.key] for setting in VOLUME_SETTINGS}
 
 

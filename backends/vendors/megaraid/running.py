@@ -14,7 +14,7 @@ from backends.model import State
 from backends.settings import Effect, Persistence, Risk
 from backends.text import clean
 from backends.vendors.megaraid.addresses import MegaRaidAddress
-from backends.vendors.megaraid.dialect import Answer, CanTryAgain, CardSnapshot, Dialect, NewVolume
+from backends.vendors.megaraid.dialect import Answer, CardSnapshot, Dialect, NewVolume
 from backends.vendors.megaraid.effective import CardView
 from backends.vendors.megaraid.facts import GOOD, PhysicalDrive
 from backends.vendors.megaraid.geometry import companions_of
@@ -45,12 +45,7 @@ class Runner:
 
         async def take(step: ChangeStep) -> None:
             nonlocal pending
-            command = commands[step]
-            answer, done = await self._run_command(unit, command)
-            if not answer.ok:
-                text = command.masked(answer.message) or "it failed and the tool did not say why"
-                raise ToolFailedError(text, evidence=evidence_of(command, done))
-            pending = answer.pending or pending
+            pending = await self._run_change(unit, commands[step]) or pending
 
         async with unit.lock:
             unit.changed = True
@@ -68,10 +63,7 @@ class Runner:
             unit.changed = True
             try:
                 for command in commands:
-                    answer, done = await self._run_command(unit, command)
-                    if not answer.ok:
-                        text = answer.message or "it failed and the tool did not say why"
-                        raise ToolFailedError(text, evidence=evidence_of(command, done))
+                    await self._run_change(unit, command)
             finally:
                 unit.dialect.begin_making(unit.number, ())
 
@@ -124,16 +116,20 @@ class Runner:
         hidden = tuple(word for word, shown in zip(argv, write.argv, strict=True) if word != shown)
         return Command(argv=argv, timeout=SET_SECONDS, mutates=True, secret=(*hidden, secret))
 
+    async def _run_change(self, unit: OpenCard, command: Command) -> str:
+        """Run a command and return what it waits for, or "". Raises ToolFailedError when the tool reports a failure."""
+        answer, done = await self._run_command(unit, command)
+        if not answer.ok:
+            text = command.masked(answer.message) or "it failed and the tool did not say why"
+            raise ToolFailedError(text, evidence=evidence_of(command, done))
+        return answer.pending
+
     async def _run_command(self, unit: OpenCard, command: Command) -> tuple[Answer, Completed]:
         done = await self._host.run(command)
-        if isinstance(unit.dialect, CanTryAgain):
-            alternative = unit.dialect.again(command, done)
-            if alternative is not None:
-                done = await self._host.run(alternative)
+        if (alternative := unit.dialect.again(command, done)) is not None:
+            done = await self._host.run(alternative)
         return unit.dialect.judge(command, done), done
 
-
-# -- making again what was deleted and, cut short, not made: of its drives, by their serials --------------------------
 
 _RISK = (
     "A virtual drive is made of these drives: whatever lies on them is lost. The card says that no array uses them; "
@@ -150,7 +146,7 @@ def remake(
     BlockedError where what is known of it is not enough.
     """
     number = address.volume
-    if change.key != "strip_size" or number is None or any(volume.number == number for volume in contents.volumes):
+    if change.key != "strip_size" or number is None or contents.volume(number) is not None:
         raise RefusedError(f"{change.target} is there, so it is not made again.")
     places = places_of(contents, change.members)
     companions = change.companions

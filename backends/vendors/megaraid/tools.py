@@ -12,19 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from backends.errors import RaidbenchError
-from backends.host import Command, Host
+from backends.host import Host
 from backends.model import Problem
 from backends.text import clean
 from backends.tool_output import with_tool_name
 from backends.values import dataclass
 from backends.vendors.megaraid.addresses import NAME
-from backends.vendors.megaraid.dialect import CanLocate, Dialect
+from backends.vendors.megaraid.dialect import Dialect
 from backends.vendors.megaraid.megacli import MegaCli
-from backends.vendors.megaraid.megacli import commands as megacli_commands
-from backends.vendors.megaraid.megacli.adapter import parse_pci
 from backends.vendors.megaraid.presence import (
     DRIVERS,
     MEGACLI,
+    MEGACLI_PLACES,
     STORCLI_7,
     STORCLI_7_PLACES,
     STORCLI_8,
@@ -33,9 +32,6 @@ from backends.vendors.megaraid.presence import (
     pci_slot,
 )
 from backends.vendors.megaraid.storcli import StorCli7, StorCli8
-
-LOCATE_SECONDS = 120.0
-"""For asking a card where it is; slow ones take 8 s for anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +49,9 @@ class ToolKind:
 
 
 KINDS = (
-    ToolKind(
-        "storcli 7",
-        StorCli7,
-        STORCLI_7_PLACES,
-        STORCLI_7,
-    ),
-    ToolKind(
-        "storcli 8",
-        StorCli8,
-        STORCLI_8_PLACES,
-        STORCLI_8,
-    ),
-    ToolKind(
-        "MegaCli",
-        MegaCli,
-        tuple(name for name in MEGACLI if name.startswith("/")),
-        tuple(name for name in MEGACLI if not name.startswith("/")),
-    ),
+    ToolKind("storcli 7", StorCli7, STORCLI_7_PLACES, STORCLI_7),
+    ToolKind("storcli 8", StorCli8, STORCLI_8_PLACES, STORCLI_8),
+    ToolKind("MegaCli", MegaCli, MEGACLI_PLACES, MEGACLI),
 )
 """In the order they are tried."""
 
@@ -136,7 +117,7 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
         tries += mine
         best = max(mine, key=lambda probe: len(probe.cards), default=None)
         if best is not None and kind.name == "MegaCli" and chosen:
-            best = await _only_new(host, best, chosen, slots)
+            best = await _only_new(best, chosen, slots)
         if best is not None and best.cards:
             chosen.append(best)
     return Search(tuple(tries), tuple(chosen))
@@ -182,40 +163,29 @@ async def _may_miss_cards(host: Host, chosen: Sequence[MegaRaidToolProbe]) -> bo
     return not seen_cards or await kernel_cards(host, DRIVERS[:1]) > seen_cards
 
 
-async def _only_new(
-    host: Host, megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots
-) -> MegaRaidToolProbe:
+async def _only_new(megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots) -> MegaRaidToolProbe:
     """Without the cards that another tool speaks to already, and without those whose place is not told."""
     taken: set[str | None] = {None}
     for probe in probes:
         for card in probe.cards:
-            taken.add(await _slot(host, probe, card, slots))
-    mine = [card for card in megacli.cards if await _slot(host, megacli, card, slots) not in taken]
+            taken.add(await _slot(probe, card, slots))
+    mine = [card for card in megacli.cards if await _slot(megacli, card, slots) not in taken]
     return replace(megacli, cards=tuple(mine))
 
 
-async def _slot(host: Host, probe: MegaRaidToolProbe, card: int, slots: Slots) -> str | None:
+async def _slot(probe: MegaRaidToolProbe, card: int, slots: Slots) -> str | None:
     """`c1:00.0`; None if it cannot be told."""
     slot = slots.get((probe.path, card))
     if slot is None:
         try:
-            slot = pci_slot(await _pci_address(host, probe, card))
+            assert probe.dialect is not None
+            slot = pci_slot(await probe.dialect.locate(card))
         except RaidbenchError:
             return None
         if slot is not None:
             slots[probe.path, card] = slot
     return slot
 
-
-async def _pci_address(host: Host, probe: MegaRaidToolProbe, card: int) -> str | None:
-    dialect: object = probe.dialect
-    if isinstance(dialect, CanLocate):
-        return await dialect.locate(card)
-    done = await host.run(Command(argv=(probe.path, *megacli_commands.pci(card)), timeout=LOCATE_SECONDS))
-    return parse_pci(done.stdout, card)
-
-
-# -- what to tell of tools and cards that do not find each other. Pure but for a look at sysfs ------------------------
 
 _INSTALL = "Install storcli64 (Dell: perccli64; 96xx and PERC 12: storcli2, perccli2) in /opt/MegaRAID or on PATH."
 

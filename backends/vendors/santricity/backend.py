@@ -160,7 +160,7 @@ class Santricity(Settable[WebView]):
             raise gone_error(target)
         view = WebView(system=system, volume=volume, frozen=await self._frozen(door))
         if needs_hardware(view):
-            view = view.with_hardware(await self._hardware(system))
+            view = replace(view, hardware=await self._hardware(system))
         self._kept[target] = view
         return view
 

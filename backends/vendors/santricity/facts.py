@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 from backends.model import Health
 from backends.values import dataclass
@@ -170,7 +170,3 @@ class WebView:
     """What it is made of; empty where nobody asked."""
     frozen: str | None = None
     """Why nothing may be changed (read-only mode)."""
-
-    def with_hardware(self, hardware: WebHardware) -> WebView:
-        """The same with what it is made of."""
-        return replace(self, hardware=hardware)

@@ -128,9 +128,6 @@ class ArrayTool(Protocol):
         ...
 
 
-# -- what a reading is made from: one card, what of it is looked at, and what stands against changing it --------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartView:
     """A card, or a part of it, as read just now."""

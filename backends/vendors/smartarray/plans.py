@@ -12,7 +12,6 @@ from backends.change_steps import RequestedValue, is_restorable_value, require_e
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
-from backends.values import dataclass
 from backends.vendors._cards import ReportedValue
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, PartView
@@ -27,32 +26,6 @@ _STEP = re.compile(
     r"(?P<word>caching|arrayaccelerator|ssdsmartpath)=(?P<switch>enable|disable) forced"
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccelerationStep:
-    """A command that switches the cache of a logical drive, or Smart Path of an array."""
-
-    card: str
-    """The slot."""
-    volume: str | None
-    """Number of the logical drive; None for an array."""
-    array: str | None
-    """Name of the array; None for a logical drive."""
-    on: bool
-    """Whether it is switched on."""
-
-
-def accelerates(step: ChangeStep) -> AccelerationStep | None:
-    """What a step of ssacli switches; None for any other."""
-    match = _STEP.fullmatch(" ".join(step.argv[1:]))
-    if match is None or (match["array"] is not None) is not (match["word"] == "ssdsmartpath"):
-        return None
-    return AccelerationStep(
-        card=match["card"], volume=match["volume"], array=match["array"], on=match["switch"] == "enable"
-    )
-
-
-# -- from a reading and a wanted value to the change: the very commands, what takes them back, the risk ---------------
 
 _BEFORE = {
     "acceleration": re.compile("none|controller-cache|smart-path"),
@@ -144,11 +117,13 @@ def require_own_step(change: Change, view: PartView) -> None:
 
 def _is_own_acceleration(view: PartView, step: ChangeStep) -> bool:
     """Whether a step switches the cache of a logical drive of this very array, or its Smart Path."""
-    target, volume = accelerates(step), view.volume
-    if target is None or volume is None or (step.argv[0], target.card) != (view.tool.tool, view.card.number):
+    match, volume = _STEP.fullmatch(" ".join(step.argv[1:])), view.volume
+    if match is None or volume is None or (step.argv[0], match["card"]) != (view.tool.tool, view.card.number):
         return False
-    mates = [str(mate.number) for mate in _mates(view.text, volume)]
-    return target.volume in mates if target.array is None else target.array == volume.array
+    switches_path = match["word"] == "ssdsmartpath"
+    if match["array"] is not None:
+        return switches_path and match["array"] == volume.array
+    return not switches_path and match["volume"] in [str(mate.number) for mate in _mates(view.text, volume)]
 
 
 def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartView:

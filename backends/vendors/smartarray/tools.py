@@ -145,9 +145,6 @@ async def _ask(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolPr
         )
 
 
-# -- what to tell of tools and cards that do not find each other. Pure but for a look at sysfs ------------------------
-
-
 def tool_problems(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
     """Tools that gave no answer, or half of one."""
     silent = [

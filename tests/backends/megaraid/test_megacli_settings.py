@@ -9,7 +9,8 @@ import pytest
 from backends.errors import InvalidValueError
 from backends.host import Command
 from backends.vendors.megaraid.dialect import NewVolume
-from backends.vendors.megaraid.megacli import NAMES, MegaCli
+from backends.vendors.megaraid.megacli import MegaCli
+from backends.vendors.megaraid.presence import MEGACLI, MEGACLI_PLACES
 from tests.backends.fakes import FakeHost
 from tests.case_loop import loop_over
 
@@ -189,5 +190,5 @@ def test_a_key_that_is_no_word_is_refused(key: str) -> None:
 
 
 def test_the_vendors_own_folder_is_looked_into_first() -> None:
-    assert NAMES[0] == TOOL
-    assert {"MegaCli64", "megacli", "CmdTool2_64"} <= set(NAMES)
+    assert MEGACLI_PLACES[0] == TOOL
+    assert {"MegaCli64", "megacli", "CmdTool2_64"} <= set(MEGACLI)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
-from backends.model import Level, State
+from backends.model import State
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.megaraid.facts import CacheProtection, Policies
 
@@ -59,10 +59,6 @@ _DRIVE_STATES: Mapping[int, tuple[State, str]] = {
 }
 _ACCESS = {0: "read-write", 2: "read-only", 3: "blocked"}
 _DRIVE_CACHE = {0: "default", 1: "on", 2: "off"}
-_PLAIN = {0: Level.RAID0, 1: Level.RAID1, 5: Level.RAID5, 6: Level.RAID6}
-_SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
-_STRIPED = (0, 3)
-"""DDF's secondary levels that stripe over the spans."""
 
 _VOLUME_JOBS = ("consistency-check", "background-initialisation", "initialisation", "migration")
 _DRIVE_JOBS = ("rebuild", "patrol-read", "clear")
@@ -84,14 +80,6 @@ _HARMLESS_FOR_BBU = (1 << 1, 1 << 4, 1 << 5, 1 << 6)
 """Of these an iBBU is no good meanwhile and a BBU is: MFI_BBU_STATE_BAD_IBBU against MFI_BBU_STATE_BAD_BBU."""
 
 _BATTERY_KINDS = {1: "iBBU", 2: "BBU"}
-
-
-def level(primary: int, secondary: int, spans: int) -> Level:
-    """SNIA DDF's primary and secondary level, spans taken into account."""
-    if secondary not in _STRIPED:
-        return Level.UNKNOWN
-    spanned = secondary == 3 or spans > 1
-    return (_SPANNED if spanned else _PLAIN).get(primary, Level.UNKNOWN)
 
 
 def volume_state(code: int) -> tuple[State, str]:

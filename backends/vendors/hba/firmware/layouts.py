@@ -7,12 +7,14 @@ what lies behind byte 358 of a physical drive follows `MR_PD_INFO` of drivers/sc
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
+from dataclasses import field
 
 from backends.model import Media
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.hba.firmware import codes
-from backends.vendors.megaraid.facts import CacheProtection, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import CacheProtection, Card, PhysicalDrive, VirtualDrive, ddf_level
 
 SECTOR = 512
 """Bytes of a block where the firmware does not say otherwise."""
@@ -21,18 +23,6 @@ NO_DRIVE = 0xFFFF
 """Device id of a drive that is missing from its group, or of an enclosure that there is not."""
 
 _COMPONENTS, _COMPONENT, _COMPONENT_LIMIT = 184, 72, 8
-
-
-@dataclass(frozen=True, slots=True)
-class FirmwareVolume:
-    """A line of the list of virtual drives."""
-
-    number: int
-    """Target id."""
-    state: int
-    """`MFI_LD_STATE_*`."""
-    blocks: int
-    """Size in blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,33 +45,22 @@ class FirmwareDrive:
 
 
 @dataclass(frozen=True, slots=True)
-class FirmwareGroup:
-    """A drive group."""
-
-    number: int
-    """Its reference."""
-    members: tuple[tuple[int, int], ...]
-    """(device id, state) of each place; NO_DRIVE where the drive is missing."""
-
-
-@dataclass(frozen=True, slots=True)
 class Configuration:
     """Which drives make which virtual drive."""
 
-    groups: tuple[FirmwareGroup, ...] = ()
-    """All drive groups."""
-    spans: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    """(target id, references of the groups it lies on) of each virtual drive, in the order of its spans."""
+    groups: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    """(device id, state) of each place of a drive group, by its reference; NO_DRIVE where the drive is missing."""
+    spans: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """References of the groups a virtual drive lies on in the order of its spans, by its target id."""
 
     def members(self, volume: int) -> tuple[int, ...]:
         """Device ids of a virtual drive's members, those missing left out."""
-        groups = {group.number: group for group in self.groups}
-        on = next((refs for number, refs in self.spans if number == volume), ())
-        return tuple(device for ref in on if ref in groups for device, _ in groups[ref].members if device != NO_DRIVE)
+        members = (member for ref in self.spans.get(volume, ()) for member in self.groups.get(ref, ()))
+        return tuple(device for device, _ in members if device != NO_DRIVE)
 
     def state(self, device_id: int) -> int | None:
         """State of a drive in its group, None if it is in none."""
-        members = (member for group in self.groups for member in group.members)
+        members = (member for group in self.groups.values() for member in group)
         return next((state for device, state in members if device == device_id), None)
 
 
@@ -99,7 +78,7 @@ def card(data: bytes, host_number: int) -> Card:
         package=_text(data, 1600, 96),
         host_number=host_number,
         cache_bytes=memory_mb << 20 if memory_mb else None,
-        backup_known=not _has_battery(data),
+        backup_known=not has_battery(data),
         supports={key: bool(offered & bit) for key, bit in codes.OPERATIONS.items()} if offered else {},
         strip_minimum=SECTOR << lowest if 0 < lowest < 32 else None,
         strip_maximum=SECTOR << highest if 0 < highest < 32 else None,
@@ -109,7 +88,7 @@ def card(data: bytes, host_number: int) -> Card:
 def has_battery(data: bytes) -> bool:
     """Whether `mfi_ctrl_info` says that a battery or capacitor is fitted."""
     _need(data, 1460, "controller")
-    return _has_battery(data)
+    return bool(_u32(data, 1456) & 1)
 
 
 def rates(data: bytes) -> dict[str, str]:
@@ -124,15 +103,15 @@ def battery(data: bytes) -> CacheProtection | None:
     kind, status = data[0], _u32(data, 8)
     if kind == 0:
         return None
-    return codes.backup(kind, status, _u16(data, 6), _i16(data, 4), _u16(data, 2))
+    milliamperes = int.from_bytes(data[4:6], "little", signed=True)
+    return codes.backup(kind, status, _u16(data, 6), milliamperes, _u16(data, 2))
 
 
-def volumes(data: bytes) -> tuple[FirmwareVolume, ...]:
-    """`mfi_ld_list`."""
+def volume_numbers(data: bytes) -> tuple[int, ...]:
+    """`mfi_ld_list`: the target ids."""
     _need(data, 8, "virtual drive list")
     count = min(_u32(data, 0), (len(data) - 8) // 16)
-    lines = (struct.unpack_from("<BBHB3sQ", data, 8 + 16 * at) for at in range(count))
-    return tuple(FirmwareVolume(number, state, blocks) for number, _, _, state, _, blocks in lines)
+    return tuple(data[8 + 16 * at] for at in range(count))
 
 
 def volume(data: bytes) -> VirtualDrive:
@@ -144,7 +123,7 @@ def volume(data: bytes) -> VirtualDrive:
         card=0,
         number=data[0],
         name=_text(data, 4, 16),
-        level=codes.level(level, secondary, spans),
+        level=ddf_level(level, secondary, spans),
         level_raw=f"Primary-{level}, Secondary-{secondary}, RAID Level Qualifier-{qualifier}",
         spans=spans or 1,
         drives_per_span=drives or None,
@@ -229,22 +208,18 @@ def configuration(data: bytes) -> Configuration:
         raise ValueError("the configuration has records shorter than they can be")
     groups = (_group(data[32 + at * array_size :][:array_size]) for at in range(arrays))
     lines = (_spans(data[start + at * drive_size :][:drive_size]) for at in range(drives))
-    return Configuration(tuple(groups), tuple(lines))
+    return Configuration(dict(groups), dict(lines))
 
 
-def _group(record: bytes) -> FirmwareGroup:
+def _group(record: bytes) -> tuple[int, tuple[tuple[int, int], ...]]:
     count = min(record[8], (len(record) - 32) // 8)
     members = (struct.unpack_from("<HHH", record, 32 + 8 * at) for at in range(count))
-    return FirmwareGroup(_u16(record, 10), tuple((device, state) for device, _, state in members))
+    return _u16(record, 10), tuple((device, state) for device, _, state in members)
 
 
 def _spans(record: bytes) -> tuple[int, tuple[int, ...]]:
     count = min(record[37] or 1, (len(record) - 64) // 24)
     return record[0], tuple(_u16(record, 64 + 24 * at + 16) for at in range(count))
-
-
-def _has_battery(data: bytes) -> bool:
-    return bool(_u32(data, 1456) & 1)
 
 
 def _component(data: bytes, wanted: str) -> str | None:
@@ -267,20 +242,12 @@ def _need(data: bytes, length: int, subject: str) -> None:
 
 
 def _u16(data: bytes, at: int) -> int:
-    number: int = struct.unpack_from("<H", data, at)[0]
-    return number
-
-
-def _i16(data: bytes, at: int) -> int:
-    number: int = struct.unpack_from("<h", data, at)[0]
-    return number
+    return int.from_bytes(data[at : at + 2], "little")
 
 
 def _u32(data: bytes, at: int) -> int:
-    number: int = struct.unpack_from("<I", data, at)[0]
-    return number
+    return int.from_bytes(data[at : at + 4], "little")
 
 
 def _u64(data: bytes, at: int) -> int:
-    number: int = struct.unpack_from("<Q", data, at)[0]
-    return number
+    return int.from_bytes(data[at : at + 8], "little")

@@ -36,8 +36,8 @@ async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> C
     places = await questions.ask(layouts.places, FirmwareQuery.DRIVES) or ()
     disks = sorted((address for address in places if address.kind == DISK), key=lambda address: address.order)
     drives = [await _drive(questions, address, configuration) for address in disks]
-    numbers = sorted(volume.number for volume in await questions.ask(layouts.volumes, FirmwareQuery.VOLUMES) or ())
-    volumes = [await _volume(questions, number, configuration, drives) for number in numbers]
+    numbers = await questions.ask(layouts.volume_numbers, FirmwareQuery.VOLUMES) or ()
+    volumes = [await _volume(questions, number, configuration, drives) for number in sorted(numbers)]
     answered = tuple(volume for volume in volumes if volume is not None)
     return CardSnapshot(
         card=card, volumes=answered, drives=_owned(drives, answered), problems=tuple(questions.problems)

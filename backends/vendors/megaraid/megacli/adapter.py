@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 
 from backends.sizes import read_size
 from backends.text import clean, parse_volts
 from backends.values import dataclass
-from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue, reported_number, reported_only
 from backends.vendors.megaraid.facts import IMPORT, PRESERVED, PRESERVED_BOOT, CacheProtection, Card, Option
 from backends.vendors.megaraid.megacli.settings import of_settings
-from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, yes
+from backends.vendors.megaraid.megacli.text import Line, degrees, lines, pairs, value_or_none, whole, word, yes
 from backends.vendors.megaraid.sizes import strip
 
 _ADAPTER = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
@@ -46,16 +46,6 @@ _CHECK = {"disabled": "off", "sequential": "sequential", "concurrent": "concurre
 _RUNNING = ("active", "running", "paused", "suspended", "in progress")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnnouncedCounts:
-    """How much the card says it has, to be held against what is listed."""
-
-    volumes: int | None = None
-    """Virtual drives."""
-    disks: int | None = None
-    """Drives."""
-
-
 @dataclass(slots=True)
 class _Sections:
     """The pairs of one adapter by section: labels repeat (`Rebuild Rate: 30%`, later `Rebuild Rate: Yes`)."""
@@ -64,12 +54,8 @@ class _Sections:
 
     def value(self, section: str, *keys: str) -> str:
         """The first of `keys` with a value in the sections whose name begins so; "" if none."""
-        for name, pairs in self.rows.items():
-            if name.startswith(section):
-                for key in keys:
-                    if pairs.get(key):
-                        return pairs[key]
-        return ""
+        rows = [row for name, row in self.rows.items() if name.startswith(section)]
+        return next((row[key] for row in rows for key in keys if row.get(key)), "")
 
 
 def card_numbers(text: str) -> tuple[int, ...]:
@@ -124,13 +110,11 @@ def _first_whole(sections: _Sections, label: str) -> int | None:
     return next((whole(rows[label]) for rows in sections.rows.values() if label in rows), None)
 
 
-def parse_promise(text: str, number: int) -> AnnouncedCounts:
-    """How many virtual drives and drives -AdpAllInfo promises."""
+def parse_promise(text: str, number: int) -> tuple[int | None, int | None]:
+    """Return the numbers of virtual drives and of drives that -AdpAllInfo promises."""
     sections = _sections(text, number)
-    return AnnouncedCounts(
-        volumes=whole(sections.value("device present", "virtual drives", "virtual disks")),
-        disks=whole(sections.value("device present", "disks")),
-    )
+    volumes = whole(sections.value("device present", "virtual drives", "virtual disks"))
+    return volumes, whole(sections.value("device present", "disks"))
 
 
 def _sections(text: str, number: int) -> _Sections:
@@ -162,17 +146,18 @@ def _supports(sections: _Sections) -> Mapping[str, bool]:
 
 
 def _values(sections: _Sections) -> Mapping[str, ReportedValue]:
-    values: dict[str, ReportedValue] = {}
-    for label, ours in _RATES.items():
-        raw = sections.value("settings", label)
-        if raw and ours not in values:
-            values[ours] = _digits(raw, "%")
-    if raw := sections.value("settings", "cache flush interval"):
-        values["cache_flush_interval"] = _digits(raw, "s", "sec", "seconds")
-    values |= of_settings(sections.rows.get("settings", {}))
-    if raw := sections.value("supported pd operations", "enable jbod"):
-        values["jbod"] = ReportedValue(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
-    return values
+    values: dict[str, ReportedValue | None] = {}
+    for label, key in _RATES.items():
+        values[key] = values.get(key) or _reported(sections.value("settings", label), "%")
+    values["cache_flush_interval"] = _reported(
+        sections.value("settings", "cache flush interval"), "s", "sec", "seconds"
+    )
+    values["jbod"] = word(sections.value("supported pd operations", "enable jbod"), {"yes": "on", "no": "off"})
+    return reported_only(values) | of_settings(sections.rows.get("settings", {}))
+
+
+def _reported(text: str, *units: str) -> ReportedValue | None:
+    return reported_number(text or None, whole(text, *units))
 
 
 def _shown(sections: _Sections) -> Mapping[str, str]:
@@ -182,11 +167,6 @@ def _shown(sections: _Sections) -> Mapping[str, str]:
         PRESERVED_BOOT: sections.value("", "allow boot with preserved cache"),
     }
     return {label: text for label, text in fields.items() if text}
-
-
-def _digits(raw: str, *units: str) -> ReportedValue:
-    number = whole(raw, *units)
-    return ReportedValue(value=UNKNOWN if number is None else str(number), raw=raw)
 
 
 def parse_pci(text: str, number: int) -> str | None:
@@ -255,18 +235,10 @@ def parse_consistency_check(text: str) -> tuple[ReportedValue | None, Background
 def _schedule(
     text: str, label: str, meanings: Mapping[str, str], kind: str
 ) -> tuple[ReportedValue | None, BackgroundOperation | None]:
-    pairs = _pairs(text, (label, "current state"))
-    mode, state = pairs.get(label), pairs.get("current state", "")
+    fields = pairs(text)
+    state = fields.get("current state", "")
     job = BackgroundOperation(kind=kind, state=state) if state.lower().startswith(_RUNNING) else None
-    return ReportedValue(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
-
-
-def _pairs(text: str, keys: Sequence[str]) -> Mapping[str, str]:
-    by_label: dict[str, str] = {}
-    for line in lines(text):
-        if line.key in keys and line.value:
-            by_label.setdefault(line.key, line.value)
-    return by_label
+    return word(fields.get(label, ""), meanings), job
 
 
 _STATES = {

@@ -75,13 +75,13 @@ class MegaCli:
         """
         self._ask.begin()
         await self._ask.for_version()
-        counted = await self._ask.run(commands.count())
-        cut = self._ask.lost(commands.count(), counted)
+        counted = await self._ask.run(commands.COUNT)
+        cut = self._ask.lost(commands.COUNT, counted)
         count = None if cut else parse_count(counted.stdout)
         if count is not None:
             return tuple(range(count))
-        listed = await self._ask.run(commands.adapters())
-        if cut := self._ask.lost(commands.adapters(), listed):
+        listed = await self._ask.run(commands.ADAPTERS)
+        if cut := self._ask.lost(commands.ADAPTERS, listed):
             raise ToolFailedError(cut)
         numbers = card_numbers(listed.stdout)
         if not numbers:
@@ -98,14 +98,16 @@ class MegaCli:
         await self._ask.for_version()
         problems = [self._ask.cut] if self._ask.cut else []
         about = await self._ask.read_adapter(card, problems)
-        promise = parse_promise(about, card)
-        volumes = await self._volumes(card, promise.volumes, problems)
-        drives = _with_volumes(await self._ask.listed(commands.drives(card), parse_drives, card, problems), volumes)
+        volume_count, drive_count = parse_promise(about, card)
+        volumes = await self._volumes(card, volume_count, problems)
+        drives = _with_volumes(
+            await self._ask.listed(commands.on_card(card, commands.DRIVES), parse_drives, card, problems), volumes
+        )
         drives = await self._rebuilding(card, drives, problems)
-        _compare("virtual drives", promise.volumes, len(volumes), problems)
-        _compare("drives", promise.disks, len(drives), problems)
-        volumes = self._refused(commands.volumes_and_members(card), volumes, problems)
-        drives = self._refused(commands.drives(card), drives, problems)
+        _compare("virtual drives", volume_count, len(volumes), problems)
+        _compare("drives", drive_count, len(drives), problems)
+        volumes = self._refused(commands.on_card(card, commands.VOLUMES_AND_MEMBERS), volumes, problems)
+        drives = self._refused(commands.on_card(card, commands.DRIVES), drives, problems)
         adapter = await self._about(parse_adapter(about, card), problems)
         return CardSnapshot(
             card=adapter, volumes=volumes, drives=drives, problems=_once((), problems), cut=self._ask.cut
@@ -114,7 +116,7 @@ class MegaCli:
     async def locate(self, card: int) -> str | None:
         """PCI address of a card. Raises as `cards`."""
         problems: list[str] = []
-        value = parse_pci(await self._ask.text(commands.pci(card), "PCI address", problems), card)
+        value = parse_pci(await self._ask.text(commands.on_card(card, commands.PCI), "PCI address", problems), card)
         if problems:
             raise ToolFailedError(problems[0])
         return value
@@ -134,8 +136,8 @@ class MegaCli:
             self._require_whole()
             card = replace(before.card, values=card.values, jobs=(*card.jobs, *_learning(before.card)))
             return replace(before, card=card, problems=_once(before.problems, problems))
-        listed = await self._ask.run(commands.volumes_and_members(number))
-        self._ask.lost(commands.volumes_and_members(number), listed)
+        listed = await self._ask.run(commands.on_card(number, commands.VOLUMES_AND_MEMBERS))
+        self._ask.lost(commands.on_card(number, commands.VOLUMES_AND_MEMBERS), listed)
         self._require_whole()
         volumes = parse_volumes(listed.stdout, number)
         answered = number in card_numbers(listed.stdout) or "no virtual drive" in listed.stdout.lower()
@@ -143,9 +145,13 @@ class MegaCli:
             raise self._ask.not_understood(listed)
         current = [volume_record for volume_record in volumes if volume_record.number == volume]
         if current and current[0].refused:
-            raise ToolFailedError(refused_text(self._line(commands.volumes_and_members(number)), current[0].refused))
+            raise ToolFailedError(
+                refused_text(self._line(commands.on_card(number, commands.VOLUMES_AND_MEMBERS)), current[0].refused)
+            )
         if current:
-            starts = parse_background(await self._ask.text(commands.background_setting(number), "-LDBI", problems))
+            starts = parse_background(
+                await self._ask.text(commands.on_card(number, commands.BACKGROUND), "-LDBI", problems)
+            )
             self._require_whole()
             current = [replace(volume_record, auto_bgi=starts.get(volume)) for volume_record in current]
         unchanged = (volume_record for volume_record in before.volumes if volume_record.number != volume)
@@ -216,6 +222,9 @@ class MegaCli:
             return Answer(ok=False, message=message, pending=answer.pending)
         return answer
 
+    def again(self, command: Command, done: Completed) -> None:
+        """None: all versions understand all words."""
+
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
         """The argument lists, secrets masked."""
         return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
@@ -237,15 +246,17 @@ class MegaCli:
             raise ToolFailedError(self._ask.cut)
 
     async def _volumes(self, card: int, promised: int | None, problems: list[str]) -> tuple[VirtualDrive, ...]:
-        volumes = await self._ask.listed(commands.volumes_and_members(card), parse_volumes, card, problems)
+        volumes = await self._ask.listed(
+            commands.on_card(card, commands.VOLUMES_AND_MEMBERS), parse_volumes, card, problems
+        )
         if len(volumes) < (promised or 0):
-            plain = await self._ask.listed(commands.volumes(card), parse_volumes, card, problems)
+            plain = await self._ask.listed(commands.on_card(card, commands.VOLUMES), parse_volumes, card, problems)
             listed = {volume.number for volume in volumes}
             volumes += tuple(volume for volume in plain if volume.number not in listed)
         if not volumes:
             return ()
         starts = parse_background(
-            await self._ask.text(commands.background_setting(card), "background setting", problems)
+            await self._ask.text(commands.on_card(card, commands.BACKGROUND), "background setting", problems)
         )
         jobs = await self._jobs(card, problems)
         return tuple(
@@ -280,14 +291,18 @@ class MegaCli:
         number = card.number
         address = self._pci.get(number)
         if address is None:
-            address = parse_pci(await self._ask.text(commands.pci(number), "PCI address", problems), number)
+            address = parse_pci(
+                await self._ask.text(commands.on_card(number, commands.PCI), "PCI address", problems), number
+            )
             self._pci[number] = address
         backup = None
         backup_known = card.backup_known
         if not backup_known:
-            battery = await self._ask.text(commands.battery(number), "battery", problems)
+            battery = await self._ask.text(commands.on_card(number, commands.BATTERY), "battery", problems)
             backup, backup_known = parse_battery(battery), reports_battery(battery)
-        options, safe_id = parse_features(await self._ask.text(commands.features(number), "features", problems))
+        options, safe_id = parse_features(
+            await self._ask.text(commands.on_card(number, commands.FEATURES), "features", problems)
+        )
         card = await self._schedules(card, problems)
         card = replace(card, pci=address, backup=backup, backup_known=backup_known, options=options, safe_id=safe_id)
         host_number = await self._host_number(address) if address else None
@@ -296,9 +311,11 @@ class MegaCli:
     async def _schedules(self, card: Card, problems: list[str]) -> Card:
         """The card with patrol read, consistency check and command queueing, and whether the former run."""
         number = card.number
-        read = await self._ask.text(commands.patrol_read(number), "patrol read", problems)
-        checked = await self._ask.text(commands.consistency_check(number), "consistency check", problems)
-        queued = await self._ask.text(commands.queueing(number), "command queueing", problems)
+        read = await self._ask.text(commands.on_card(number, commands.PATROL_READ), "patrol read", problems)
+        checked = await self._ask.text(
+            commands.on_card(number, commands.CONSISTENCY_CHECK), "consistency check", problems
+        )
+        queued = await self._ask.text(commands.on_card(number, commands.QUEUEING), "command queueing", problems)
         patrol, patrolling = parse_patrol_read(read)
         check, checking = parse_consistency_check(checked)
         modes = {"patrol_read": patrol, "consistency_check": check}

@@ -111,15 +111,16 @@ class MegaCliReader:
         """Ask for the version, until there is a whole answer. Raises as `run`."""
         if self._version_asked:
             return
-        done = await self.run(commands.version())
-        cut = self.lost(commands.version(), done)
+        done = await self.run(commands.VERSION)
+        cut = self.lost(commands.VERSION, done)
         self.version = None if cut else parse_version(whole_lines(done.stdout))
         self._version_asked = not cut and (self._ends or self.version is not None)
 
     async def read_adapter(self, card: int, problems: list[str]) -> str:
         """The card's own answer. Raises as `run`, and ToolFailedError when it is not about this card."""
-        about = await self.run(commands.adapter(card))
-        cut = self.lost(commands.adapter(card), about)
+        line = commands.on_card(card, commands.ADAPTER)
+        about = await self.run(line)
+        cut = self.lost(line, about)
         if self.refused:
             raise ToolFailedError(self.refused, evidence=about.stdout[:4000])
         text = whole_lines(about.stdout) if cut else about.stdout

@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from backends.errors import InvalidValueError
 from backends.text import clean
-from backends.vendors._cards import ReportedValue, reported_number, reported_only
+from backends.vendors._cards import ReportedValue, reported_only
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.megacli import commands
-from backends.vendors.megaraid.megacli.text import lines, value_or_none, whole, word
+from backends.vendors.megaraid.megacli.text import amount, lines, pairs, word
 
 _ON_OFF = {"enabled": "on", "disabled": "off", "yes": "on", "no": "off"}
 _OFF_ON = {"yes": "off", "no": "on", "enabled": "off", "disabled": "on"}
@@ -34,18 +34,30 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "off": ("-AdpSetProp", "SSDSMARTCpyBkEnbl", "-0"),
     },
     "patrol_read_ssds": {"on": ("-AdpPR", "-SSDPatrolReadEnbl"), "off": ("-AdpPR", "-SSDPatrolReadDsbl")},
+    "patrol_read": {"off": ("-AdpPR", "-Dsbl"), "auto": ("-AdpPR", "-EnblAuto"), "manual": ("-AdpPR", "-EnblMan")},
+    "consistency_check": {
+        "off": ("-AdpCcSched", "-Dsbl"),
+        "sequential": ("-AdpCcSched", "-ModeSeq"),
+        "concurrent": ("-AdpCcSched", "-ModeConc"),
+    },
 }
 """Settings that are words, by value, as the words before `-aN`."""
 
-NUMBERS: Mapping[str, tuple[str, str]] = {
-    "patrol_read_delay": ("-AdpPR", "-SetDelay {}"),
-    "consistency_check_delay": ("-AdpCcSched", "-SetDelay {}"),
-    "smart_poll_interval": ("-AdpSetProp", "PredFailPollInterval -{}"),
-}
-"""Settings that are numbers, as the words before `-aN`."""
-
 LARGEST = 65535
 """The largest number that is ever sent."""
+
+NUMBERS: Mapping[str, tuple[str, int, int]] = {
+    "rebuild_rate": ("-AdpSetProp RebuildRate -{}", 0, 100),
+    "bgi_rate": ("-AdpSetProp BgiRate -{}", 0, 100),
+    "cc_rate": ("-AdpSetProp CCRate -{}", 0, 100),
+    "migrate_rate": ("-AdpSetProp ReconRate -{}", 0, 100),
+    "patrol_read_rate": ("-AdpSetProp PatrolReadRate -{}", 0, 100),
+    "cache_flush_interval": ("-AdpSetProp CacheFlushInterval -{}", 1, 255),
+    "patrol_read_delay": ("-AdpPR -SetDelay {}", 0, LARGEST),
+    "consistency_check_delay": ("-AdpCcSched -SetDelay {}", 0, LARGEST),
+    "smart_poll_interval": ("-AdpSetProp PredFailPollInterval -{}", 0, LARGEST),
+}
+"""Numeric settings: the words before `-aN`, the smallest and the largest value."""
 
 _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "auto rebuild": ("auto_rebuild", _ON_OFF),
@@ -62,23 +74,23 @@ _NCQ = re.compile(r"NCQ Status is ?:? ?(?:NCQ )?(Enabled|Disabled)\.?$", re.ASCI
 def of_settings(section: Mapping[str, str]) -> dict[str, ReportedValue]:
     """Return the properties of the section Settings of -AdpAllInfo, by our keys."""
     by_key = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
-    by_key["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
+    by_key["smart_poll_interval"] = amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
     return reported_only(by_key)
 
 
 def of_patrol_read(text: str) -> dict[str, ReportedValue]:
     """Return the properties of -AdpPR -Info besides the mode, by our keys."""
-    pairs = _pairs(text)
+    fields = pairs(text)
     by_key = {
-        "patrol_read_delay": _amount(pairs.get("patrol read execution delay", ""), "hours", "hour"),
-        "patrol_read_ssds": word(pairs.get("patrol read on ssd devices", ""), _ON_OFF),
+        "patrol_read_delay": amount(fields.get("patrol read execution delay", ""), "hours", "hour"),
+        "patrol_read_ssds": word(fields.get("patrol read on ssd devices", ""), _ON_OFF),
     }
     return reported_only(by_key)
 
 
 def of_check(text: str) -> dict[str, ReportedValue]:
     """Return the properties of -AdpCcSched -Info besides the mode, by our keys."""
-    delay = _amount(_pairs(text).get("execution delay", ""), "hours", "hour")
+    delay = amount(pairs(text).get("execution delay", ""), "hours", "hour")
     return {} if delay is None else {"consistency_check_delay": delay}
 
 
@@ -89,20 +101,6 @@ def of_ncq(text: str) -> dict[str, ReportedValue]:
         if status is not None:
             return {"ncq": ReportedValue(value=_ON_OFF[status[1].lower()], raw=status[1])}
     return {}
-
-
-def _pairs(text: str) -> dict[str, str]:
-    by_label: dict[str, str] = {}
-    for line in lines(text):
-        if line.key and line.value:
-            by_label.setdefault(line.key, line.value)
-    return by_label
-
-
-def _amount(text: str, *units: str) -> ReportedValue | None:
-    if value_or_none(text) is None:
-        return None
-    return reported_number(text, whole(text, *units))
 
 
 VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -122,16 +120,6 @@ used, since the lists show CachedBadBBU and not it. There is no word for `drive_
 because it is undone by another command, which not every version has."""
 
 _BACKGROUND = {"on": "-Enbl", "off": "-Dsbl"}
-_PROPERTIES = {
-    "rebuild_rate": "RebuildRate",
-    "bgi_rate": "BgiRate",
-    "cc_rate": "CCRate",
-    "migrate_rate": "ReconRate",
-    "patrol_read_rate": "PatrolReadRate",
-}
-_LONGEST_FLUSH = 255
-_PATROL_READ = {"off": "-Dsbl", "auto": "-EnblAuto", "manual": "-EnblMan"}
-_CONSISTENCY_CHECK = {"off": "-Dsbl", "sequential": "-ModeSeq", "concurrent": "-ModeConc"}
 _PLAIN = {"raid0": 0, "raid1": 1, "raid5": 5, "raid6": 6}
 _SPANNED = {"raid10": 10, "raid50": 50, "raid60": 60}
 LEVELS = {**_PLAIN, **_SPANNED}
@@ -152,30 +140,21 @@ T = TypeVar("T")
 def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
     """Command lines (without the program) that set a virtual drive's `key`. Raises InvalidValueError."""
     if key == "auto_bgi":
-        return (commands.set_background(card, volume, _meaning(_BACKGROUND, key, value)),)
+        return (commands.on_volume(card, volume, ("-LDBI", _meaning(_BACKGROUND, key, value))),)
     if key not in VOLUME_WORDS:
         raise InvalidValueError(f"MegaCli has no words for a virtual drive's {clean(key)}.")
-    return tuple(commands.set_volume(card, volume, word) for word in _meaning(VOLUME_WORDS[key], key, value))
+    words = _meaning(VOLUME_WORDS[key], key, value)
+    return tuple(commands.on_volume(card, volume, ("-LDSetProp", word)) for word in words)
 
 
 def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
     """Command lines (without the program) that set a card's `key`. Raises InvalidValueError."""
-    match key:
-        case "patrol_read":
-            return (commands.set_patrol_read(card, _meaning(_PATROL_READ, key, value)),)
-        case "consistency_check":
-            return (commands.set_consistency_check(card, _meaning(_CONSISTENCY_CHECK, key, value)),)
-        case "cache_flush_interval":
-            return (commands.set_property(card, "CacheFlushInterval", _number(key, value, 1, _LONGEST_FLUSH)),)
-        case _ if key in WORDS:
-            return (commands.set_by_verb(card, _meaning(WORDS[key], key, value)),)
-        case _ if key in NUMBERS:
-            verb, rest = NUMBERS[key]
-            return (commands.set_by_verb(card, (verb, *rest.format(_number(key, value, 0, LARGEST)).split())),)
-        case _ if key in _PROPERTIES:
-            return (commands.set_property(card, _PROPERTIES[key], _number(key, value, 0, 100)),)
-        case _:
-            raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
+    if key in WORDS:
+        return (commands.on_card(card, _meaning(WORDS[key], key, value)),)
+    if key not in NUMBERS:
+        raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
+    words, least, most = NUMBERS[key]
+    return (commands.on_card(card, words.format(_number(key, value, least, most)).split()),)
 
 
 def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
@@ -188,7 +167,7 @@ def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str
     if new.drive_cache not in (None, "default"):
         after += volume_commands(card, volume, "drive_cache", new.drive_cache or "")
     if new.name:
-        after.append(commands.set_volume(card, volume, "-Name", _name(new.name)))
+        after.append(commands.on_volume(card, volume, ("-LDSetProp", "-Name", _name(new.name))))
     return (commands.delete(card, volume), add, *after)
 
 

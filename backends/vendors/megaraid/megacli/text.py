@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors._cards import ReportedValue, reported_word
+from backends.vendors._cards import ReportedValue, reported_number, reported_word
 
 _WHOLE = re.compile(r"([0-9]{1,15}) ?([A-Za-z%]*)", re.ASCII)
 _DEGREES = re.compile(r"(-?[0-9]{1,3}) {0,2}(?:C\b|degrees? C)", re.ASCII)
@@ -66,6 +66,20 @@ def value_or_none(value: str) -> str | None:
 def word(value: str, meanings: Mapping[str, str]) -> ReportedValue | None:
     """What a word means; None if there is none; `unknown` if it is not in the table (keys in lower case)."""
     return reported_word(value or None, meanings)
+
+
+def pairs(text: str) -> dict[str, str]:
+    """Return the values of an answer by their keys in lower case; the first value of a key counts."""
+    by_key: dict[str, str] = {}
+    for line in lines(text):
+        if line.key and line.value:
+            by_key.setdefault(line.key, line.value)
+    return by_key
+
+
+def amount(text: str, *units: str) -> ReportedValue | None:
+    """Return a number with one of these units as a setting, `unknown` if it is none; None where the tool has none."""
+    return None if value_or_none(text) is None else reported_number(text, whole(text, *units))
 
 
 def whole(value: str, *units: str) -> int | None:

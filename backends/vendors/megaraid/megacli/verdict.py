@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from backends.host import Command, Completed
 from backends.text import clean
-from backends.values import dataclass
 from backends.vendors.megaraid.dialect import Answer
 
 # -- what MegaCli's `Exit Code: 0xNN` means ---------------------------------------------------------------------------
@@ -62,8 +61,6 @@ MEANINGS = {
 """What other codes mean, as the second half of a sentence."""
 
 
-# -- did a setting take? Judged by what MegaCli says of the very object, never by its exit status ---------------------
-
 _CODE = re.compile(r"^[ \t]*Exit Code: ?0x([0-9a-f]{1,8})[ \t]*$", re.ASCII | re.IGNORECASE | re.MULTILINE)
 _BAD = re.compile(
     r"\b(?:fail(?:s|ed|ure)?|errors?|invalid|illegal|denied|deprecated|unsupported|cannot|unable|unknown|usage"
@@ -91,16 +88,6 @@ _DELETED = re.compile(r"\bDeleted Virtual Drive-([0-9]{1,6})\(target id-([0-9]{1
 _CREATED = re.compile(r"\bAdapter ([0-9]{1,6}): Created VD ([0-9]{1,6})\b", re.ASCII | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Expected:
-    """What a good answer holds."""
-
-    row: re.Pattern[str]
-    """The object's own line."""
-    certain: bool
-    """Whether its words are known from recordings; if not, exit code 0x00 without a bad word does as well."""
-
-
 def judge(command: Command, done: Completed) -> Answer:
     """The verdict on a command that changes something.
 
@@ -118,7 +105,7 @@ def judge(command: Command, done: Completed) -> Answer:
         return Answer(ok=False, message="MegaCli gave no answer, so whether it did it is not known.")
     if code in PENDING:
         return Answer(ok=True, message=_joined(rows), pending=_pending(text) or PENDING[code])
-    return _refusal(code, bad, rows) or _of_own_line(_expected(command.argv), code, rows, text)
+    return _refusal(code, bad, rows) or _of_own_line(command.argv, code, rows, text)
 
 
 def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answer | None:
@@ -129,10 +116,11 @@ def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answe
     return Answer(ok=False, message=_sentence("MegaCli refused it", bad)) if bad else None
 
 
-def _of_own_line(expected: _Expected, code: int | None, rows: Sequence[str], text: str) -> Answer:
+def _of_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], text: str) -> Answer:
     """The object's own line has to say that it was done."""
-    own_rows = [row for row in rows if expected.row.search(row)]
-    if not own_rows and (expected.certain or code is None):
+    pattern, certain = _expected(argv)
+    own_rows = [row for row in rows if re.search(pattern, row, re.ASCII | re.IGNORECASE)]
+    if not own_rows and (certain or code is None):
         return Answer(ok=False, message=_sentence("MegaCli did not say that it did it", rows))
     told_rows = [*own_rows, *(row for row in rows if _notice(row))] or rows
     return Answer(ok=True, message=_joined(told_rows), pending=_pending(text))
@@ -164,33 +152,29 @@ def number(argv: Sequence[str], option: str) -> int | None:
     return None
 
 
-def _expected(argv: Sequence[str]) -> _Expected:
-    """The line that each command answers with for its card and virtual drive."""
+def _expected(argv: Sequence[str]) -> tuple[str, bool]:
+    """Return the line that a command answers with for its controller and virtual drive, as a pattern.
+
+    The second value says whether its words are known from recordings. If not, exit code 0x00 without a bad word counts
+    as well.
+    """
     card, volume = number(argv, "-a"), number(argv, "-L")
     on_card = rf"\bAdapter:? ?#?{card}\b" if card is not None else r"\bAdapter\b"
-    on_volume = rf"{on_card}.{{0,80}}\bVD ?#?{volume}\b.{{0,120}}\bsuccess"
+    created = (rf"{on_card}.{{0,20}}\bCreated VD [0-9]+", True)
+    scheduled = (rf"{on_card}.{{0,80}}\bset to\b", False)
+    expected = {
+        "-ldsetprop": (rf"{on_card}.{{0,80}}\bVD ?#?{volume}\b.{{0,120}}\bsuccess", "-Name" not in argv),
+        "-cfglddel": (rf"{on_card}.{{0,20}}\bDeleted Virtual Drive-[0-9]+\(target id-{volume}\)", True),
+        "-cfgldadd": created,
+        "-cfgspanadd": created,
+        "-adpsetprop": (rf"{on_card}.{{0,80}}\bsuccess", False),
+        "-adppr": scheduled,
+        "-adpccsched": scheduled,
+        "-adpautorbld": (rf"{on_card}.{{0,80}}\b(?:enabled|disabled|success)", False),
+        "-elf": (r"\bsuccessfully\b", False),
+    }
     verb = argv[1].lower() if len(argv) > 1 else ""
-    match verb:
-        case "-ldsetprop":
-            return _row(on_volume, certain="-Name" not in argv)
-        case "-cfglddel":
-            return _row(rf"{on_card}.{{0,20}}\bDeleted Virtual Drive-[0-9]+\(target id-{volume}\)", certain=True)
-        case "-cfgldadd" | "-cfgspanadd":
-            return _row(rf"{on_card}.{{0,20}}\bCreated VD [0-9]+", certain=True)
-        case "-adpsetprop":
-            return _row(rf"{on_card}.{{0,80}}\bsuccess", certain=False)
-        case "-adppr" | "-adpccsched":
-            return _row(rf"{on_card}.{{0,80}}\bset to\b", certain=False)
-        case "-adpautorbld":
-            return _row(rf"{on_card}.{{0,80}}\b(?:enabled|disabled|success)", certain=False)
-        case "-elf":
-            return _row(r"\bsuccessfully\b", certain=False)
-        case _:
-            return _row(r"\b(?:success|enabled|disabled)", certain=False)
-
-
-def _row(pattern: str, *, certain: bool) -> _Expected:
-    return _Expected(re.compile(pattern, re.ASCII | re.IGNORECASE), certain)
+    return expected.get(verb, (r"\b(?:success|enabled|disabled)", False))
 
 
 def _notice(row: str) -> bool:

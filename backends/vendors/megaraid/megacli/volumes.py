@@ -11,7 +11,7 @@ from backends.sizes import read_size
 from backends.subject import repeated, twice_reason
 from backends.values import dataclass
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
-from backends.vendors.megaraid.facts import PhysicalDrive, Policies, VirtualDrive
+from backends.vendors.megaraid.facts import PhysicalDrive, Policies, VirtualDrive, ddf_level
 from backends.vendors.megaraid.megacli.drives import drive, records
 from backends.vendors.megaraid.megacli.progress import KINDS, ongoing
 from backends.vendors.megaraid.megacli.text import lines, whole, word, yes
@@ -49,14 +49,6 @@ _WRITE = {
 _READ = {"readaheadnone": "none", "readahead": "read-ahead", "readadaptive": "adaptive"}
 _IO = {"direct": "direct", "cached": "cached"}
 _BAD_BBU = {"write cache ok if bad bbu": True, "no write cache if bad bbu": False}
-_PLAIN = {0: Level.RAID0, 1: Level.RAID1, 4: Level.RAID4, 5: Level.RAID5, 6: Level.RAID6, 15: Level.JBOD}
-_SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
-"""SNIA DDF's primary levels. 17 (RAID 1E), 2, 3 and the rest have no name here and stay unknown; RAID 00 is RAID 0
-over several spans."""
-
-_SECONDARY_STRIPED = (0, 3)
-"""DDF's secondary levels that stripe over the spans: 0 stripe, 3 spanned. 1 mirrors and 2 concatenates them."""
-
 _NUMBER = re.compile(r"([0-9]{1,6})(?: ?\(Target Id: ?([0-9]{1,6})\))?$", re.ASCII | re.IGNORECASE)
 _CARD = re.compile(r"Adapter #?([0-9]{1,6})(?: -- Virtual Drive Information)?:?$", re.ASCII | re.IGNORECASE)
 _LEVEL = re.compile(r"Primary-([0-9]{1,4})(?:, ?Secondary-([0-9]{1,4}))?(?![0-9])", re.ASCII | re.IGNORECASE)
@@ -208,11 +200,7 @@ def level(raw: str, spans: int | None) -> Level:
     match = _LEVEL.match(raw)
     if match is None:
         return Level.UNKNOWN
-    primary, secondary = int(match[1]), int(match[2] or 0)
-    if secondary not in _SECONDARY_STRIPED:
-        return Level.UNKNOWN
-    spanned = secondary == 3 or (spans or 1) > 1
-    return (_SPANNED if spanned else _PLAIN).get(primary, Level.UNKNOWN)
+    return ddf_level(int(match[1]), int(match[2] or 0), spans or 1)
 
 
 def policies(line: str) -> Policies:

@@ -41,15 +41,15 @@ _VOLUME_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """Settings of a volume by value: what is said after `set`."""
 
 RATES = {
-    "rebuild_rate": "rebuildrate",
-    "bgi_rate": "bgirate",
-    "cc_rate": "ccrate",
-    "migrate_rate": "migraterate",
-    "patrol_read_rate": "prrate",
-    "cache_flush_interval": "cacheflushint",
-    "perf_mode": "perfmode",
+    "rebuild_rate": ("rebuildrate={}",),
+    "bgi_rate": ("bgirate={}",),
+    "cc_rate": ("ccrate={}",),
+    "migrate_rate": ("migraterate={}",),
+    "patrol_read_rate": ("prrate={}",),
+    "cache_flush_interval": ("cacheflushint={}",),
+    "perf_mode": ("perfmode={}",),
 }
-"""Settings of a card that are numbers: our key to the tool's property."""
+"""Settings of a card that are numbers: what is said after `set`."""
 
 CARD_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "patrol_read": {
@@ -112,14 +112,10 @@ def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) 
 
 def card_arguments(key: str, value: str) -> tuple[str, ...]:
     """`rebuildrate=30` and the like. Raises InvalidValueError."""
-    if key in RATES:
+    if (words := RATES.get(key) or NUMBERS.get(key)) is not None:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
-        return (f"{RATES[key]}={int(value)}",)
-    if key in NUMBERS:
-        if not (value.isascii() and value.isdigit() and len(value) < 6):
-            raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
-        return tuple(word.format(int(value)) for word in NUMBERS[key])
+        return tuple(word.format(int(value)) for word in words)
     arguments = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
     if arguments is None:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
@@ -148,18 +144,16 @@ def add_arguments(new: NewVolume) -> tuple[str, ...]:
         parts.append(f"pdperarray={per}")
     if new.drive_cache is not None:
         parts += volume_arguments("drive_cache", new.drive_cache, frozenset())
-    parts.append(VOLUME_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
-    parts.append(VOLUME_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
-    if new.io_policy:
-        parts.append(VOLUME_WORDS["io_policy"][1][_known("io_policy", new.io_policy)])
-    parts.append(f"strip={strip}")
-    return tuple(parts)
+    parts += [_policy_word("write_cache", new.write_cache), _policy_word("read_ahead", new.read_ahead)]
+    parts += [_policy_word("io_policy", new.io_policy)] if new.io_policy else []
+    return (*parts, f"strip={strip}")
 
 
-def _known(key: str, value: str) -> str:
-    if value not in VOLUME_WORDS[key][1]:
+def _policy_word(key: str, value: str) -> str:
+    _, words = VOLUME_WORDS[key]
+    if value not in words:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
-    return value
+    return words[value]
 
 
 def _is_valid_name(name: str) -> bool:

@@ -12,7 +12,6 @@ from backends.subject import refused_text, refused_words
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume
 from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
-from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
 from backends.vendors.megaraid.storcli import battery, cards, commands, drives, properties, verdict, volumes
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
@@ -25,9 +24,6 @@ _ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy", "
 
 class StorCli7:
     """storcli64, storcli, perccli64, perccli: command line version 7."""
-
-    NAMES: tuple[str, ...] = STORCLI_7
-    """Names it goes by."""
 
     LACKS: frozenset[tuple[str, str]] = frozenset()
     """(key, value) pairs, or (key, "") for all values, that this version has no word for."""
@@ -157,7 +153,7 @@ class StorCli7:
         reply = await self._asker.answer(card, f"/c{card}/v{volume}", "show", "all")
         unchanged = tuple(drive for drive in before.volumes if drive.number != volume)
         data: Mapping[str, object] = reply.data if reply is not None else {}
-        old = next((drive for drive in before.volumes if drive.number == volume), None)
+        old = before.volume(volume)
         now = next((drive for drive in volumes.volumes(card, data) if drive.number == volume), None)
         if now is not None and now.refused:
             raise ToolFailedError(refused_text(f"{self._tool} /c{card}/v{volume} show all", now.refused))
@@ -321,9 +317,6 @@ class StorCli7:
 
 class StorCli8(StorCli7):
     """storcli2, perccli2: command line version 8, for 96xx cards and PERC 12."""
-
-    NAMES: tuple[str, ...] = STORCLI_8
-    """Names it goes by."""
 
     LACKS = frozenset(
         {

@@ -10,8 +10,6 @@ from functools import lru_cache
 from backends.values import dataclass
 from backends.vendors.megaraid.storcli.fields import BLANK, Fields, tables
 
-# -- where things are, as the tools write it: `/c0/e252/s1`, `252:1`, ` :25`, `0/239` ---------------------------------
-
 Place = tuple[int | None, int | None]
 """(enclosure, slot); no enclosure for drives that are directly attached."""
 

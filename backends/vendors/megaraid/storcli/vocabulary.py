@@ -6,10 +6,9 @@ Sources: the legends that the tools print under their tables, `storcli help`, th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from backends.model import Level, Media, State
-from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors._cards import UNKNOWN, ReportedValue, reported_word
 from backends.vendors.megaraid.facts import Policies
 
 VOLUME_STATES = {
@@ -217,11 +216,6 @@ _ADAPTIVE = "Ra"
 """Adaptive read-ahead by the legend of version 1 of the tool."""
 
 
-def word(text: str | None, table: Mapping[str, str]) -> ReportedValue | None:
-    """A value with the tool's word for it; None if the tool says nothing."""
-    return None if text is None else ReportedValue(value=table.get(text.lower().strip(), UNKNOWN), raw=text)
-
-
 def level(text: str | None, spans: int | None) -> Level:
     """RAID level; the tools may call a spanned RAID1 `RAID1` with a span depth of 2."""
     plain = _LEVELS.get((text or "").lower().replace(" ", "").replace("-", ""), Level.UNKNOWN)
@@ -234,17 +228,23 @@ def policies(column: str | None) -> Policies:
         return Policies()
     read, comma, write = column.partition(",")
     if comma:
-        return Policies(write_cache=word(write.strip() or None, WRITE), read_ahead=_read_ahead(read.strip() or None))
+        return Policies(
+            write_cache=reported_word(write.strip() or None, WRITE), read_ahead=_read_ahead(read.strip() or None)
+        )
     match = _CACHE.fullmatch(column.strip())
     if match is None:
         odd = ReportedValue(value=UNKNOWN, raw=column)
         return Policies(write_cache=odd, read_ahead=odd, io_policy=odd)
-    return Policies(write_cache=word(match[2], WRITE), read_ahead=_read_ahead(match[1]), io_policy=word(match[3], IO))
+    return Policies(
+        write_cache=reported_word(match[2], WRITE),
+        read_ahead=_read_ahead(match[1]),
+        io_policy=reported_word(match[3], IO),
+    )
 
 
 def _read_ahead(text: str | None) -> ReportedValue | None:
     """Return the read policy of a column of letters."""
-    return ReportedValue(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else word(text, READ)
+    return ReportedValue(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else reported_word(text, READ)
 
 
 def copies(state: str | None, status: str | None) -> bool | None:

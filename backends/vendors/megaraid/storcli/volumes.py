@@ -13,7 +13,7 @@ from backends.sizes import read_size
 from backends.subject import repeated
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue, reported_word
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import Policies, VirtualDrive
 from backends.vendors.megaraid.storcli import vocabulary
@@ -105,7 +105,7 @@ def _volume(card: int, number: int, facts: _VolumesSeen) -> VirtualDrive:
         strip_bytes=sizes.strip(details.text("strip size")),
         state=vocabulary.VOLUME_STATES.get((state or "").lower(), State.UNKNOWN),
         state_raw=state or "",
-        access=vocabulary.word(row.text("access"), vocabulary.ACCESS),
+        access=reported_word(row.text("access"), vocabulary.ACCESS),
         configured=configured,
         in_force=in_force,
         drive_cache=_drive_cache(details, group),
@@ -129,7 +129,7 @@ def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
         current, default = row.text("currentcache"), row.text("defaultcache")
         return vocabulary.policies(default or current), vocabulary.policies(current) if current is not None else None
     column = vocabulary.policies(row.text("cache"))
-    wanted = vocabulary.word(
+    wanted = reported_word(
         details.text("write cache(initial setting)", "write cache (initial setting)"), vocabulary.WRITE
     )
     if wanted is None or wanted.value == UNKNOWN:
@@ -144,7 +144,7 @@ def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
 
 def _drive_cache(details: Fields, group: Group | None) -> ReportedValue | None:
     policy = details.text("disk cache policy", "drive write cache policy", "drive cache policy")
-    return vocabulary.word(policy or (group.drive_cache if group is not None else None), vocabulary.DRIVE_CACHE)
+    return reported_word(policy or (group.drive_cache if group is not None else None), vocabulary.DRIVE_CACHE)
 
 
 def _per_span(details: Fields, spans: int | None, members: int) -> int | None:
