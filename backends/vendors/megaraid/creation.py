@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from backends.array_planning import (
     ArrayMatch,
     ArrayPlan,
@@ -130,20 +132,12 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
         io_policy=policies.get("io_policy", ""),
         drive_cache=policies.get("drive_cache"),
         name=request.name,
-        size_bytes=None,
     )
     number = next(
         number for number in range(_MOST_ON_CARD + 1) if all(number != volume.number for volume in contents.volumes)
     )
     steps = creation(CardView(contents=contents, dialect=dialect), number, new)
-    wanted = ArrayRequest(
-        level=request.level,
-        drives=request.drives,
-        strip_bytes=strip,
-        spans=spans if spans > 1 else None,
-        name=request.name,
-        policies=policies,
-    )
+    wanted = replace(request, strip_bytes=strip, spans=spans if spans > 1 else None, policies=policies)
     return ArrayPlan(
         wish=wanted,
         maker=dialect.tool.rpartition("/")[2],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from backends.host import Command, Completed
+from backends.subject import refused_text, refused_words
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVolume:
-    """A virtual drive to be made, as its predecessor was."""
+    """A virtual drive to be made over all of its drives."""
 
     level: str
     """`raid0`, `raid1`, `raid5`, `raid6`, `raid10`, `raid50`, `raid60`."""
@@ -64,8 +66,6 @@ class NewVolume:
     """Common vocabulary, None to leave it."""
     name: str | None
     """Given name."""
-    size_bytes: int | None
-    """None for all of the drives."""
 
 
 class Dialect(Protocol):
@@ -150,3 +150,14 @@ class Dialect(Protocol):
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
         """The argument lists, secrets masked, for the dialog."""
         ...
+
+
+def with_refusals(command: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
+    """Return what a command listed, with the command in the reason of each refused part.
+
+    Appends a sentence about each refused part to `problems`.
+    """
+    problems += [refused_text(command, part.refused) for part in parts if part.refused]
+    return tuple(
+        replace(part, refused=refused_words(command, part.refused)) if part.refused else part for part in parts
+    )

@@ -68,7 +68,6 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
             io_policy=value_of(policies.io_policy) or "",
             drive_cache=value_of(volume.drive_cache),
             name=volume.name,
-            size_bytes=None,
         )
     )
 

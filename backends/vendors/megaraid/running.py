@@ -163,7 +163,6 @@ def remake(
             io_policy=companions.get("io_policy", ""),
             drive_cache=companions.get("drive_cache"),
             name=companions.get("name"),
-            size_bytes=None,
         )
         writes = creation(CardView(contents=contents, dialect=dialect), number, new)
     except (InvalidValueError, ValueError) as error:

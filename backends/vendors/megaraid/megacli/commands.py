@@ -84,7 +84,7 @@ def add(card: int, level: int, places: Sequence[str], args: Sequence[str]) -> tu
     """A virtual drive of one span: `-CfgLDAdd -R5[245:1,245:2,245:3] WT NORA Direct -strpsz64 -aN`.
 
     `args` in the order of the help: write, read, I/O policy, `CachedBadBBU` or `NoCachedBadBBU` (with `WB` only),
-    `-szMIB` (only when it is not all of the drives), `-strpszKIB`.
+    `-strpszKIB`.
     """
     return on_card(card, ("-CfgLDAdd", f"-R{level}[{','.join(places)}]", *args))
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
-from backends.subject import refused_text, refused_words
+from backends.subject import refused_text
 from backends.text import clean
 from backends.vendors._cards import BackgroundOperation
-from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume
-from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume, with_refusals
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
     card_numbers,
@@ -106,8 +106,8 @@ class MegaCli:
         drives = await self._rebuilding(card, drives, problems)
         _compare("virtual drives", volume_count, len(volumes), problems)
         _compare("drives", drive_count, len(drives), problems)
-        volumes = self._refused(commands.on_card(card, commands.VOLUMES_AND_MEMBERS), volumes, problems)
-        drives = self._refused(commands.on_card(card, commands.DRIVES), drives, problems)
+        volumes = with_refusals(self._line(card, commands.VOLUMES_AND_MEMBERS), volumes, problems)
+        drives = with_refusals(self._line(card, commands.DRIVES), drives, problems)
         adapter = await self._about(parse_adapter(about, card), problems)
         return CardSnapshot(
             card=adapter, volumes=volumes, drives=drives, problems=_once((), problems), cut=self._ask.cut
@@ -145,9 +145,7 @@ class MegaCli:
             raise self._ask.not_understood(listed)
         current = [volume_record for volume_record in volumes if volume_record.number == volume]
         if current and current[0].refused:
-            raise ToolFailedError(
-                refused_text(self._line(commands.on_card(number, commands.VOLUMES_AND_MEMBERS)), current[0].refused)
-            )
+            raise ToolFailedError(refused_text(self._line(number, commands.VOLUMES_AND_MEMBERS), current[0].refused))
         if current:
             starts = parse_background(
                 await self._ask.text(commands.on_card(number, commands.BACKGROUND), "-LDBI", problems)
@@ -229,16 +227,8 @@ class MegaCli:
         """The argument lists, secrets masked."""
         return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
 
-    def _line(self, args: tuple[str, ...]) -> Command:
-        return Command(argv=(self._ask.tool, *args))
-
-    def _refused(self, args: tuple[str, ...], parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
-        """What was found, with the command in the reasons of what is refused; each of those is a problem, too."""
-        problems += [refused_text(self._line(args), part.refused) for part in parts if part.refused]
-        return tuple(
-            replace(part, refused=refused_words(self._line(args).shown(), part.refused)) if part.refused else part
-            for part in parts
-        )
+    def _line(self, card: int, words: tuple[str, ...]) -> str:
+        return Command(argv=(self._ask.tool, *commands.on_card(card, words))).shown()
 
     def _require_whole(self) -> None:
         """Raises ToolFailedError where an answer of this look was cut: what was known before stays then."""

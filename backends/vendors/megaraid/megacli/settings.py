@@ -133,7 +133,6 @@ _STRIPS = (8, 16, 32, 64, 128, 256, 512, 1024)
 
 _MOST_SPANS = 8
 _LONGEST_NAME = 15
-_MIB = 1024**2
 T = TypeVar("T")
 
 
@@ -202,12 +201,7 @@ def _policy_options(new: NewVolume) -> tuple[str, ...]:
     read = _meaning(VOLUME_WORDS["read_ahead"], "read_ahead", new.read_ahead)
     io = _meaning(VOLUME_WORDS["io_policy"], "io_policy", new.io_policy)
     battery = tuple(word for word in write if word.endswith("BadBBU"))
-    parts = [*(word for word in write if word not in battery), *read, *io, *battery]
-    if new.size_bytes is not None:
-        if new.size_bytes <= 0 or new.size_bytes % _MIB:
-            raise InvalidValueError(f"MegaCli takes a size in whole MiB, and {new.size_bytes} bytes are none.")
-        parts.append(f"-sz{new.size_bytes // _MIB}")
-    return (*parts, f"-strpsz{strip}")
+    return (*(word for word in write if word not in battery), *read, *io, *battery, f"-strpsz{strip}")
 
 
 def _place(slot_address: str) -> str:

@@ -130,8 +130,6 @@ def add_arguments(new: NewVolume) -> tuple[str, ...]:
         raise InvalidValueError(f"This tool has no word for the level {new.level!r}.")
     if odd or strip not in STRIPS:
         raise InvalidValueError(f"A strip of {new.strip_bytes} bytes cannot be made.")
-    if new.size_bytes is not None:
-        raise InvalidValueError("A volume that takes a part of its drives cannot be made again exactly.")
     if new.name is not None and not _is_valid_name(new.name):
         raise InvalidValueError(f"The name {new.name!r} cannot be given to the tool.")
     parts = ["add", "vd", level]

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.subject import refused_text, refused_words
+from backends.subject import refused_text
 from backends.text import clean
-from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume
-from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume, with_refusals
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.storcli import battery, cards, commands, drives, properties, verdict, volumes
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
@@ -96,8 +96,8 @@ class StorCli7:
         if refusal is not None and not physical and not listed:
             raise refusal
         problems += _cut_short(answers, physical, listed)
-        physical = self._refused(f"{path}/eall/sall", physical, problems)
-        listed = self._refused(f"{path}/vall", listed, problems)
+        physical = with_refusals(f"{self._tool} {path}/eall/sall show all", physical, problems)
+        listed = with_refusals(f"{self._tool} {path}/vall show all", listed, problems)
         if self._asker.cut:  # the lists round what the details tell exactly
             physical = tuple(
                 drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in physical
@@ -176,14 +176,6 @@ class StorCli7:
             before,
             card=backed,
             volumes=tuple(sorted((*unchanged, now), key=lambda drive: drive.number)),
-        )
-
-    def _refused(self, where: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
-        """What was found, with the command in the reasons of what is refused; each of those is a problem, too."""
-        line = f"{self._tool} {where} show all"
-        problems += [refused_text(line, drive.refused) for drive in parts if drive.refused]
-        return tuple(
-            replace(drive, refused=refused_words(line, drive.refused)) if drive.refused else drive for drive in parts
         )
 
     def _require_whole(self) -> None:
