@@ -1,4 +1,4 @@
-"""The backend of Areca cards: what cli64 says; it sets nothing."""
+"""Backend for Areca controllers: shows what cli64 reports and sets nothing."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from backends.vendors.areca.output_parsing import (
 from backends.vendors.areca.presence import PLACES, READS, UNRECORDED, WHOLE
 
 NAME = "areca"
-"""The prefix of this backend's targets."""
+"""Prefix of the targets of this backend."""
 
 NOTHING_TO_SET = "none here: no documentation says how cli64 sets them"
-"""Why there is nothing to set."""
+"""Fact that says why there are no settings."""
 
 _SHOWN = (
     "Disk Write Cache Mode",
@@ -38,7 +38,7 @@ _SHOWN = (
     "CPU Temperature",
     "Controller Temp.",
 )
-"""Rows shown as facts, by their own labels."""
+"""Labels of the rows that are shown as facts."""
 
 _CARD = Target(backend=NAME, address="card", scope=Scope.CONTROLLER)
 _SETS = {
@@ -54,10 +54,10 @@ _USES = {"hotspare": State.SPARE, "failed": State.FAILED, "free": State.UNASSIGN
 
 
 class Areca(ListingBackend):
-    """The Areca card that cli64 of one host speaks of."""
+    """Backend for the Areca controller that cli64 reports on one host."""
 
     async def inventory(self) -> Inventory:
-        """The card, its raid sets and drives."""
+        """Return the controller, its RAID sets and drives."""
         program = program_of(self._host, PLACES, NAME, "cli64")
         if not isinstance(program, str):
             return program
@@ -89,14 +89,14 @@ class Areca(ListingBackend):
         )
 
     async def _of_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
-        """Return what is said of each drive, by its number; asked in turn, as the card serves one question."""
+        """Return the answer about each drive, by number; read in turn, because the controller serves one command."""
         return {
             disk.number: await read_output(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
             for disk in disks
         }
 
     async def ask_legal_values(self, target: Target) -> int:
-        """The volume sets, so that a recording has the answer."""
+        """Read the volume sets, so that a recording has the answer. Return the number of commands."""
         program = self._host.which(PLACES)
         if program is None or target != _CARD:
             return 0
@@ -105,7 +105,7 @@ class Areca(ListingBackend):
 
 
 def _is_of(disk: ArecaDrive, raid_set: RaidSet) -> bool:
-    """Return whether the disk names the set, which is cut to the width of its column, never below twelve letters."""
+    """Return whether the drive names the set. The column cuts the name, but never below twelve characters."""
     return disk.usage == raid_set.name or (len(disk.usage) >= 12 and raid_set.name.startswith(disk.usage))
 
 

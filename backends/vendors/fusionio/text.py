@@ -1,4 +1,4 @@
-"""Parsers of fio-status, `-a` as text and `-fj` as JSON. No I/O; what is not understood is left out."""
+"""Parsers for fio-status: `-a` as text, `-fj` as JSON. No I/O; lines that are not understood are left out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backends.tool_output import line_end
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 
 LINES = 4000
-"""More than any machine's cards take; what follows is not read."""
+"""Most lines that are parsed: more than any machine's modules take."""
 
 MODULE = re.compile(r"fct\d{1,4}", re.ASCII)
 VOLUME = re.compile(r"fio[a-z]{1,4}", re.ASCII)
@@ -37,7 +37,7 @@ _POWER = re.compile(r"PCIe Bus power: (.{1,60})")
 
 
 def parse_status(text: str) -> Cards:
-    """Cards, modules and volumes that it tells of; an empty answer where it tells of none."""
+    """Return the adapters, modules and volumes of the text; empty if it lists none."""
     driver: str | None = None
     adapters: list[Adapter] = []
     modules: list[Module] = []
@@ -74,7 +74,7 @@ _NONE = re.compile(r"^No .{1,40} found in this system", re.MULTILINE)
 
 
 def missing_part(text: str) -> str:
-    """What an answer lacks of all that it names; "" where it is whole, and where it says that there is nothing."""
+    """Return what is missing from an answer; "" if it is complete or reports that there is nothing."""
     cards, count = parse_status(text), _FOUND.search(text)
     if count is None:
         return "" if _NONE.search(text) and not cards.modules else "it does not say how many devices there are"
@@ -91,7 +91,7 @@ def missing_part(text: str) -> str:
 
 
 def _each_once(modules: list[Module]) -> tuple[Module, ...]:
-    """The first of a name counts."""
+    """Return the first module of each name."""
     by_name: dict[str, Module] = {}
     for module in modules:
         by_name.setdefault(module.name, module)
@@ -163,11 +163,11 @@ _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] 
     _LIFE: lambda match: {"rated_petabytes": float(match[1]), "life_percent": _number(match[2])},
     _MOVED: _moved,
 }
-"""By the shape of a line of a module: the facts in it."""
+"""Fields of a module by the pattern of the line."""
 
 
 _MOST = 64
-"""Cards, modules or volumes of one: more than a machine has room for."""
+"""Most adapters, modules or volumes: more than a machine has slots for."""
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _LABELLED_PCI = re.compile(r"(?:^|\s)([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$", re.ASCII | re.IGNORECASE)
 _CONNECTED = {"0": "NOT connected", "1": "connected"}
@@ -176,7 +176,7 @@ Facts = TypeVar("Facts", Adapter, Module, IoVolume)
 
 
 def parse_document(text: str) -> Cards:
-    """What the JSON tells, all of whose values are strings; an empty answer where it is none."""
+    """Return what the JSON reports, whose values are all strings; empty if it is no JSON."""
     adapters: list[Adapter] = []
     modules: dict[str, Module] = {}
     for row in rows(table(document(text)).get("adapter"), _MOST):
@@ -190,7 +190,7 @@ def parse_document(text: str) -> Cards:
 
 
 def merge_cards(text: Cards, document: Cards) -> Cards:
-    """Both answers in one; where both tell of the same thing the text counts."""
+    """Return both answers as one; the text wins if both report a value."""
     left = {module.name: module for module in document.modules}
     modules = [_module_of_both(module, left.pop(module.name, None)) for module in text.modules]
     named = {name: adapter for adapter in document.adapters for name in adapter.modules}
@@ -214,7 +214,7 @@ def _module_of_both(module: Module, second: Module | None) -> Module:
 
 
 def _filled(first: Facts, second: Facts | None) -> Facts:
-    """What the one does not tell, from the other."""
+    """Return the first record with its missing values from the second."""
     if second is None:
         return first
     missing = {

@@ -1,4 +1,4 @@
-"""Controllers from the PCI bus and the SCSI layer, with or without a vendor's tool; nothing can be set on them."""
+"""Backend for controllers on the PCI bus, with or without a vendor tool. It sets nothing."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from backends.vendors.hba.names import Named, names
 from backends.vendors.hba.tools import narrow_link_problems, tool_of, unanswered_problems, unmanaged_problems
 
 ASKED = "megaraid_sas"
-"""The driver whose cards can be asked about themselves."""
+"""Kernel driver whose controllers answer firmware queries."""
 
 
 class HbaBackend:
-    """Every storage controller of one host."""
+    """Backend for all storage controllers of one host."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._functions: tuple[Function, ...] = ()
 
     async def inventory(self) -> Inventory:
-        """Every controller that is on the PCI bus, by address."""
+        """Return every storage controller on the PCI bus, by address."""
         self._functions = await functions(self._host)
         if not self._functions:
             return Inventory()
@@ -38,9 +38,9 @@ class HbaBackend:
         return Inventory(controllers=tuple(controllers), problems=problems)
 
     async def complete(self, inventory: Inventory) -> Inventory:
-        """What all vendors found, with drives hung from their controllers and with what unmanaged cards say themselves.
+        """Return the inventory of all vendors with each drive at its controller and with data from firmware queries.
 
-        The firmware of a card is asked only here, once, and only when no vendor's backend has the card.
+        Each controller is queried only here, once, and only if no vendor backend has it.
         """
         if not self._functions:
             return inventory
@@ -51,13 +51,13 @@ class HbaBackend:
         return place_drives(inventory, self._functions, await self._paths(inventory))
 
     async def _paths(self, inventory: Inventory) -> Mapping[str, str]:
-        """Where in sysfs the drives are that have no controller yet, by node."""
+        """Return the sysfs paths of the drives that have no controller yet, by device node."""
         nodes = [drive.device for drive in inventory.drives if drive.controller is None and drive.device is not None]
         links = {node: await self._host.link(f"/sys/block/{node.removeprefix('/dev/')}") for node in nodes}
         return {node: path for node, path in links.items() if path is not None}
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Cards without the tool that manages them, on too narrow a link, or that cannot be asked."""
+        """Return a problem for each controller without its tool, on a narrow PCIe link, or without firmware queries."""
         all_functions = await functions(self._host)
         names_by_address, _ = await names(self._host, ())
         named = [(function, names_by_address.get(function.address, Named())) for function in all_functions]
@@ -69,7 +69,7 @@ class HbaBackend:
         return tuple(problems)
 
     async def _asking(self) -> FirmwareQueryHost | None:
-        """Who can be asked, None where nobody may be or can."""
+        """Return the host that answers firmware queries, or None if they are disabled or impossible."""
         asking = self._host.firmware
         cards = any(function.driver == ASKED for function in self._functions)
         if asking is None or not cards or not asking.firmware_queries:
@@ -91,7 +91,7 @@ class HbaBackend:
         return add_firmware_facts(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
 
     def _unmanaged(self, inventory: Inventory, function: Function) -> bool:
-        """Whether this is a card to ask: one that no vendor's backend has."""
+        """Return whether to query the controller: no vendor backend has it."""
         mine: Controller | None = next(
             (controller for controller in inventory.controllers if controller.pci == function.address), None
         )

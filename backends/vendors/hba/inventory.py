@@ -1,4 +1,4 @@
-"""From PCI functions to controllers, and drives to the controller that they hang from. Pure."""
+"""Inventory objects from PCI functions, and the assignment of drives to controllers. No I/O."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from backends.vendors.megaraid.dialect import CardSnapshot
 
 NAME = "hba"
-"""The prefix of this backend's targets."""
+"""Prefix of the targets of this backend."""
 
 FROM_FIRMWARE = "the card's firmware, read only"
-"""Where facts come from that no tool told."""
+"""Source of facts that come from firmware queries."""
 
 _LABELS = {
     "can_queue": "Queue depth",
@@ -30,12 +30,12 @@ _LABELS = {
 
 
 def target(address: str) -> Target:
-    """The target of the controller at a PCI address."""
+    """Return the target of the controller at a PCI address."""
     return Target(backend=NAME, address=address, scope=Scope.CONTROLLER)
 
 
 def controller(function: Function, named: Named, tool: str | None) -> Controller:
-    """A controller. `tool` is the program that would manage it, None if there is none here."""
+    """Return a controller. `tool`: path of the program that manages it; None if there is none."""
     return Controller(
         target=target(function.address),
         vendor=NAME,
@@ -65,20 +65,20 @@ def _facts(function: Function, tool: str | None) -> Iterable[tuple[str, str | No
 
 
 def _range(values: set[str]) -> str | None:
-    """`32`, or `32 to 128` where the hosts differ."""
+    """Return `32`, or `32 to 128` if the hosts differ; None without values."""
     ordered = sorted(values, key=lambda text: (len(text), text))
     return " to ".join(dict.fromkeys((ordered[0], ordered[-1]))) if ordered else None
 
 
 def _span(numbers: list[int]) -> str | None:
-    """`host0 to host5`, `host7`, `host0, host3`."""
+    """Return `host0 to host5`, `host7` or `host0, host3`; None without hosts."""
     if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"host{numbers[0]} to host{numbers[-1]}"
     return ", ".join(f"host{number}" for number in numbers) or None
 
 
 def place_drives(inventory: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
-    """The drives without a controller, hung from the one that their path in sysfs, by node, leads through."""
+    """Return the inventory with each drive at the controller on its sysfs path; `paths` has them by device node."""
     owners = {controller.pci: controller.target for controller in reversed(inventory.controllers)}
     by_path = {f"{function.path}/": owners.get(function.address) for function in functions}
 
@@ -96,9 +96,9 @@ def place_drives(inventory: Inventory, functions: Iterable[Function], paths: Map
 def add_firmware_facts(
     inventory: Inventory, function: Function, contents: CardSnapshot, why: str, picture: Topology
 ) -> Inventory:
-    """The inventory with what the firmware of one card says of the card, its arrays and its drives.
+    """Return the inventory with what the firmware of one controller reports about itself, its arrays and drives.
 
-    `why` says why none of it can be set.
+    `why`: why none of it can be set.
     """
     from backends.vendors.megaraid.inventory import inventory as of_card
 
@@ -136,15 +136,15 @@ def _array(array: Array, owner: Target, rebased: Callable[[Target], Target], rea
         array,
         target=rebased(array.target),
         controller=owner,
-        size_bytes=None if array.device is not None else array.size_bytes,  # the kernel knows the size of its blocks
-        uses=(),  # as it knows who uses it
+        size_bytes=None if array.device is not None else array.size_bytes,  # the kernel's size is exact
+        uses=(),  # the kernel's disk has them
         members=tuple(rebased(member) for member in array.members),
         facts=(*array.facts, reason),
     )
 
 
 def _merged(bus: Controller, card: Controller, reason: Fact) -> Controller:
-    """What the firmware says of the card, then what the bus does."""
+    """Return the controller with the values of its firmware, completed by those of the bus."""
     labels: Mapping[str, str] = {fact.label: fact.value for fact in card.facts if fact.label != "PCI address"}
     facts = tuple(Fact(label="Source" if label == "Tool" else label, value=value) for label, value in labels.items())
     return replace(

@@ -1,4 +1,4 @@
-"""What a card is called: by its driver, by lspci, by a small table, else by its numbers. Pure but for lspci."""
+"""Names of controllers: from the driver, from lspci, from a small table, else the PCI ids. Only lspci does I/O."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VENDORS: Mapping[str, str] = {
     "8086": "Intel",
     "9005": "Adaptec / Microchip",
 }
-"""Makers of storage controllers by PCI vendor id (the PCI ID repository)."""
+"""Vendors of storage controllers by PCI vendor id (the PCI ID repository)."""
 
 CHIPS: Mapping[tuple[str, str], str] = {
     ("1000", "005b"): "MegaRAID SAS 2208",
@@ -82,10 +82,10 @@ CHIPS: Mapping[tuple[str, str], str] = {
 """Common chips by vendor and device id (the PCI ID repository), for machines without lspci."""
 
 _NAMED_BY_BOARD = ("0100", "0104", "0107", "0180", "0c04")
-"""Kinds whose subsystem is a card with a name. That of a chipset's SATA controller is the main board."""
+"""PCI classes whose subsystem names the board. For a chipset's SATA controller it would name the main board."""
 
 _TELLING_BOARDS = ("smartpqi", "aacraid")
-"""Drivers that tell the model of the board, whoever made the chip: HPE's cards have Microchip's."""
+"""Drivers that report the model of the board, not of the chip: HPE's controllers have Microchip chips."""
 
 _LINE = re.compile(r"(?P<name>.*) \[(?P<id>[0-9a-f]{4})\]")
 _UNNAMED = re.compile(r"Device [0-9a-f]{4}")
@@ -93,16 +93,16 @@ _UNNAMED = re.compile(r"Device [0-9a-f]{4}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """Names of a function; None where the list of names has none."""
+    """Names of a function; None if lspci has none."""
 
     vendor: str | None = None
-    """Maker of the chip."""
+    """Vendor of the chip."""
     device: str | None = None
-    """The chip."""
+    """Name of the chip."""
     board_vendor: str | None = None
-    """Maker of the board."""
+    """Vendor of the board."""
     board: str | None = None
-    """The board."""
+    """Name of the board."""
 
 
 WHOLE = CompletenessCheck(
@@ -114,9 +114,10 @@ WHOLE = CompletenessCheck(
 
 
 async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Named], tuple[Problem, ...]]:
-    """Names by address, as lspci has them, and what is told where it does not name all of these; none without it.
+    """Return the names by address from lspci, and a problem if it does not name all of these addresses.
 
-    A card without them is called by its chip, which is another name than that of the board.
+    Without a name from lspci a controller gets the name of its chip instead of its board. There are no names without
+    lspci.
     """
     program = host.which(("lspci",))
     if program is None:
@@ -135,7 +136,7 @@ async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Name
 
 
 def parse_lspci(text: str) -> dict[str, Named]:
-    """Names by address in what `lspci -D -nn -vmm` prints: records of `Key:<tab>Value` apart by empty lines."""
+    """Return the names by address from `lspci -D -nn -vmm`: records of `Key:<tab>Value`, separated by empty lines."""
     by_address: dict[str, Named] = {}
     for record in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
@@ -154,14 +155,14 @@ def parse_lspci(text: str) -> dict[str, Named]:
 
 
 def _name(text: str | None) -> str | None:
-    """The name before the number; None if there is only the number."""
+    """Return the name before the number, or None if there is only the number."""
     match = _LINE.fullmatch(text or "")
     name = clean(match["name"] if match is not None else text or "")
     return None if not name or _UNNAMED.fullmatch(name) else name
 
 
 def model(function: Function, named: Named) -> str:
-    """What the card is called."""
+    """Return the display name of the controller."""
     board = named.board if function.kind in _NAMED_BY_BOARD and function.subsystem_vendor != "1af4" else None
     of_board = board or (function.driver in _TELLING_BOARDS and function.says(MODEL))
     maker, number = (named.board_vendor, function.subsystem_vendor) if of_board else (named.vendor, function.vendor)
@@ -172,7 +173,7 @@ def model(function: Function, named: Named) -> str:
 
 
 def ids(function: Function) -> str:
-    """`1000:0079 (1000:9261)`: the chip, and the board where it says which."""
+    """Return `1000:0079 (1000:9261)`: the ids of the chip, and of the board if it has any."""
     chip = f"{function.vendor or '?'}:{function.device or '?'}"
     if function.subsystem_vendor in (None, "0000"):
         return chip

@@ -1,4 +1,4 @@
-"""Which vendor tool manages the cards of a driver, and where it is looked for. Tables."""
+"""Tables of vendor tools by kernel driver, and problems for `doctor`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A vendor's command line."""
+    """A vendor's command line tool."""
 
     name: str
-    """What to install."""
+    """Name of the tool to install."""
     programs: tuple[str, ...]
-    """Names on PATH, under which it is found too."""
+    """Names on PATH."""
     places: tuple[str, ...] = ()
-    """Where its packages put it."""
+    """Paths where packages install it."""
     backend: str | None = None
-    """The backend that drives it and has more to say; None if raidbench has none."""
+    """Backend that uses the tool and reports more; None if raidbench has none."""
 
     def find_program(self, host: Host) -> str | None:
-        """The program, None if it is not installed."""
+        """Return the path of the program, or None if it is not installed."""
         return host.which((*self.places, *self.programs))
 
     @property
     def places_text(self) -> str:
-        """Where it is looked for, in words."""
+        """Return the searched paths and names as text."""
         folders = f"{', '.join(self.places)}, and " if self.places else ""
         return f"{folders}{', '.join(self.programs)} on PATH"
 
@@ -67,13 +67,13 @@ TOOLS: Mapping[str, Tool] = {
         name="qaucli", programs=("qaucli", "qacli"), places=("/opt/QLogic_Corporation/QConvergeConsoleCLI/qaucli",)
     ),
 }
-"""By kernel driver. What is missing here (AHCI, virtio) has nothing to manage."""
+"""Tools by kernel driver. Drivers without an entry (AHCI, virtio) have nothing to manage."""
 
 _MICROCHIP = "9005"
 
 
 def tool_of(function: Function) -> Tool | None:
-    """What manages a card; None where nothing does. Adaptec's own cards with HPE's driver want arcconf."""
+    """Return the tool for a controller, or None. Adaptec's own controllers with HPE's driver need arcconf."""
     if function.driver == "smartpqi" and function.subsystem_vendor == _MICROCHIP:
         return _ARCCONF
     return TOOLS.get(function.driver or "")
@@ -83,7 +83,7 @@ Cards = Iterable[tuple[Function, Named]]
 
 
 def unmanaged_problems(host: Host, cards: Cards) -> Iterable[Problem]:
-    """Cards whose tool is not installed. Those that another backend speaks of are left to it."""
+    """Yield a problem for each controller whose tool is missing, unless another backend reports on it."""
     for function, named in cards:
         tool = tool_of(function)
         if tool is None or tool.backend is not None or tool.find_program(host) is not None:
@@ -97,7 +97,7 @@ def unmanaged_problems(host: Host, cards: Cards) -> Iterable[Problem]:
 
 
 def narrow_link_problems(cards: Cards) -> Iterable[Problem]:
-    """Cards whose PCI Express link is less than they are made for."""
+    """Yield a problem for each controller whose PCI Express link is below its maximum."""
     for function, named in cards:
         if function.link.link_degraded:
             now = f"{function.link.speed} x{function.link.width}"
@@ -109,7 +109,7 @@ def narrow_link_problems(cards: Cards) -> Iterable[Problem]:
 
 
 def unanswered_problems(cards: Cards, why_not: str | None) -> Iterable[Problem]:
-    """MegaRAID cards that no tool manages, and whether their firmware can be asked instead."""
+    """Yield a problem for each MegaRAID controller without a tool: whether its firmware can be queried instead."""
     for function, named in cards:
         name = model(function, named)
         if why_not is None:

@@ -1,9 +1,10 @@
-"""The MegaRAID backend: cards, virtual drives and drives through whichever tool sees them.
+"""Backend for MegaRAID controllers, their virtual drives and drives, through the tool that sees each of them.
 
-A change that the tool accepts for later (codes 0x59, 116, 132: controller reset or reboot) is no error and not done
-either. From then on the setting reads `pending reboot` or `pending controller reset`, with the old value as the one
-in force, until the card shows the new value. So whoever compares the value read back with the wanted one says
-"differs: now pending reboot". raidbench forgets it when it ends; the card then shows what it has.
+A tool may accept a change that takes effect only after a controller reset or a reboot (codes 0x59, 116, 132). This is
+neither an error nor done. From then on the setting reads `pending reboot` or `pending controller reset`, with the old
+value as the effective one, until the controller reports the new value. A caller that compares the value with the wanted
+one therefore reports "differs: now pending reboot". raidbench forgets pending changes when it exits; the next session
+shows what the controller reports.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ from backends.vendors.megaraid.tools import for_doctor, tool_problems, unseen_ca
 
 
 class MegaRaid:
-    """Cards behind the MegaRAID tools of one host. Nothing is read unless somebody asks."""
+    """Backend for the controllers of one host that MegaRAID tools see. Methods read on demand, nothing else does."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -77,11 +78,11 @@ class MegaRaid:
         self._picture: Topology | None = None
 
     async def inventory(self) -> Inventory:
-        """All cards, asked at the same time. One that cannot be read is a problem, the others stand."""
+        """Return all controllers, read in parallel. A controller that cannot be read becomes a problem."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
     async def inventory_in_parts(self, report: Told) -> Inventory:
-        """As `inventory`; every card is told at once, and again as it answers: some take their time."""
+        """Return the inventory, and report each controller at once as a placeholder and again when it has answered."""
         units = await self._units.search_cards()
         search = self._units.search
         if not units:
@@ -107,7 +108,7 @@ class MegaRaid:
         return merged
 
     async def cached_inventory(self) -> Inventory:
-        """As `inventory`, of what was read last of each card, also by a change; one that told nothing is asked."""
+        """Return the inventory from what was last read of each controller, by a change too."""
         if not self._units.cards:
             return await self.inventory()
         picture = self._picture = await scan_topology(self._host)
@@ -117,28 +118,35 @@ class MegaRaid:
         return merged
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of a card or of a virtual drive; drives behind a card have none of their own."""
+        """Return the settings of a controller or a virtual drive; drives behind a controller have none of their own."""
         address = parse(target)
         if address is None or address.drive is not None:
             return ()
         return VOLUME_SETTINGS if address.volume is not None else CARD_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now, asked of the card. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Read every setting from the controller.
+
+        Raises NotFoundError for an unknown address, DeviceGoneError if the virtual drive is gone, ToolFailedError if
+        the tool gives no usable answer.
+        """
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
         return self._readings(target, await self._view(target, address, unit))
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
-        """As `read`; of what this setting does not depend on as it was read last: no battery for read-ahead."""
+        """Read the settings again, but only what the setting `key` depends on; the rest is as last read.
+
+        Read-ahead, for example, does not depend on the battery.
+        """
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
         return self._readings(target, await self._view(target, address, unit, key))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """As `read`, out of what was read last: a card is asked only where nothing is known of it."""
+        """Return the settings from what was last read; read the controller only if nothing is cached."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
@@ -148,19 +156,21 @@ class MegaRaid:
         return self._readings(target, await self._view_of(target, address, unit, contents, self._picture))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The commands that set `key` to `value`, and those that bring the present value back."""
+        """Return the change that sets `key` to `value`, with the commands to apply and to undo it."""
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings, each as if those before it were set: a volume re-created has their values."""
+        """Return the changes that set several settings, each planned as if the ones before it were already set.
+
+        A re-created virtual drive, for example, gets their values.
+        """
         address, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         view = as_found = await self._view(target, address, unit, *(values if len(values) == 1 else ()))
         signatures: tuple[Signature, ...] | None = None
         if "strip_size" in values and isinstance(view, VolumeView) and self._host.is_root:
-            signatures = await require_free(
-                self._host, view.device
-            )  # without root not all can be seen: before applying, then
+            # Without root not all users of the device are visible: the check then runs before applying.
+            signatures = await require_free(self._host, view.device)
         picture = await scan_topology(self._host)
 
         async def planned(view: CardView, key: str) -> Change:
@@ -177,7 +187,7 @@ class MegaRaid:
         changes: list[Change] = []
         for key in in_order(values):
             change = await planned(view, key)
-            if key == "strip_size" and as_found is not view:  # made again, it is to be as it was before the whole set
+            if key == "strip_size" and as_found is not view:  # undo restores the state before all of the changes
                 first = await planned(as_found, key)
                 change = replace(change, undo=first.undo, companions=first.companions)
             changes.append(change)
@@ -186,11 +196,11 @@ class MegaRaid:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """The commands that bring `value` back: a strip size with the policies and the name of before."""
+        """Return the change that sets `key` back to `value`; a strip size comes with its former policies and name."""
         address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, address, unit, key)
-        if view.contents.cut and key != "strip_size":  # a way back needs its own part whole, and nothing else
+        if view.contents.cut and key != "strip_size":  # an undo needs a complete answer only about its own target
             view = await self._view(target, address, unit, key, whole_card=False)
         if not isinstance(view, VolumeView):
             require_companions(target, key, companions, {})
@@ -209,9 +219,9 @@ class MegaRaid:
         return replace(volume_change(view, request, about, _lock_of(unit, view, picture), companions), found=signatures)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands if what they are for is still what was read last, which whoever applies has just done.
+        """Run the commands of a change, provided that the target is still what was last read.
 
-        Each is judged by what the tool says of the object.
+        The caller has just read it. The tool's report on the target decides whether each command succeeded.
         """
         address, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
@@ -222,11 +232,11 @@ class MegaRaid:
             return
         require_same_device(change, unit.prefix, address.volume, contents, picture)
         if change.key == "strip_size" and change.before == change.after:
-            return  # nothing is made again for nothing
+            return  # the value is already set
         require_own_step(change, CardView(contents=contents, dialect=unit.dialect), volume)
         match change.key:
             case "strip_size":
-                assert volume is not None  # it is the same
+                assert volume is not None  # require_same_device found it
                 node = volume_node(volume, contents.card, picture.tree.nodes.values())
                 await require_free(self._host, node.device if node is not None else None, change.found)
                 await self._runner.run(change, unit, change.writes)
@@ -244,12 +254,15 @@ class MegaRaid:
                 self._memory.note_accepted(change, await self._runner.run(change, unit, change.writes))
 
     async def plan_remake(self, change: Change) -> Change:
-        """What makes a virtual drive that was deleted to be made with another strip size, of the drives that it had."""
+        """Return the change that re-creates a virtual drive on its former drives.
+
+        It was deleted to change the strip size, and its re-creation did not run.
+        """
         address, unit = await self._unit(change.target)
         return remake(change, address, await unit.read(), unit.dialect, unit.prefix, unit.lock_name)
 
     async def _make(self, change: Change, address: MegaRaidAddress, unit: OpenCard) -> None:
-        """Make what is not there, if its drives are still free."""
+        """Re-create a missing virtual drive, provided that its drives are still free."""
         contents = await unit.read()
         planned = remake(change, address, contents, unit.dialect, unit.prefix, unit.lock_name)
         change_steps.require_same_device(change, of_card(unit.prefix, contents.card))
@@ -258,7 +271,7 @@ class MegaRaid:
         await self._runner.require_same_number(change, unit, address.volume, places_of(contents, change.members))
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Every drive that only a card has, with what the card says against it. Cards that cannot be read have none."""
+        """Return every drive that only a readable controller sees, with its reasons against using the drive."""
         picture = await scan_topology(self._host)
         listed: list[Candidate] = []
         for unit in self._units.cards or await self._units.search_cards():
@@ -270,7 +283,10 @@ class MegaRaid:
         return tuple(listed)
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
+        """Return the plan that creates the array with the controller's tool.
+
+        Reads the controller again, because a drive may have become a hot spare meanwhile.
+        """
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
@@ -280,13 +296,16 @@ class MegaRaid:
         return replace(planned, before=existing_volume_ids(contents), locks=(unit.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """By the serial numbers of its drives behind its card; another array of its name is never taken for it."""
+        """Find an array by its controller and the serial numbers of its drives.
+
+        A different array with the same name never matches.
+        """
         unit = await self._making_unit(array.controller)
         contents, picture = await unit.read(), await scan_topology(self._host)
         return find_made(array, contents, unit.dialect, picture, prefix=unit.prefix, lock=unit.lock_name)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """The card's own tool, step by step, judged by its words."""
+        """Run the steps with the controller's tool; the tool's report decides whether each succeeded."""
         await self._runner.run_making(await self._making_unit(controller), steps)
 
     async def _making_unit(self, controller: Target | None) -> OpenCard:
@@ -295,10 +314,10 @@ class MegaRaid:
         return (await self._unit(controller))[1]
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Work on a virtual drive as last read with its settings, and of its card as last looked at.
+        """Return the background tasks of a virtual drive and of its controller, as last read.
 
-        No tool is asked where something is known: each question costs a card seconds. Raises NotFoundError,
-        ToolFailedError.
+        The tool runs only if nothing is cached, because each call costs a controller seconds. Raises NotFoundError for
+        an unknown address, ToolFailedError if the tool gives no usable answer.
         """
         address, unit = await self._unit(target)
         contents = unit.contents if unit.contents is not None else await unit.read()
@@ -306,7 +325,7 @@ class MegaRaid:
         return (*(volume_tasks(contents, volume) if volume is not None else ()), *card_tasks(contents))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Every tool tried that is of no use and, where the kernel has cards that none sees, what was tried."""
+        """Return a problem for each tool that is of no use, and one if the kernel has controllers that no tool sees."""
         await self._units.search_cards()
         return await for_doctor(self._host, self._units.search)
 
@@ -334,17 +353,18 @@ class MegaRaid:
         *,
         whole_card: bool = True,
     ) -> CardView:
-        """The card, or the virtual drive, as it is now; where it cannot be asked, as it was, and not to be changed.
+        """Return the current state of the controller or virtual drive.
 
-        `key`: only of what this setting depends on. `whole_card`: whether a cut answer about the rest of the card, read
-        earlier, stands against a change of it as well.
+        If it cannot be read, return the cached state with a reason that blocks all changes. `key`: read only what this
+        setting depends on. `whole_card`: whether an earlier truncated answer about the rest of the controller also
+        blocks a change.
         """
         refusal = None
         try:
             contents = await unit.refresh(address.volume, key)
         except (ToolFailedError, ToolTimeoutError) as error:
             if unit.contents is None or unit.changed:
-                raise  # what was known before a change proves nothing after it
+                raise  # the cached state is older than the change
             contents, refusal = unit.contents, f"it could not be read again: {error.message.rstrip('.')}"
         if not whole_card and refusal is None:
             contents = replace(contents, cut="")
@@ -382,7 +402,10 @@ class MegaRaid:
         return {key: self._memory.shown(target, key, reading) for key, reading in read.items()}
 
     async def _plan_key(self, view: CardView, request: RequestedValue, about: Identity, unit: OpenCard) -> Change:
-        """The key goes into memory; a token stands for it in the change."""
+        """Return the change that applies an activation key.
+
+        The key stays in memory; the change contains a token for it.
+        """
         token = self._memory.token(request.value)
         key = self._memory.key(token) or ""
         preview = await self._runner.preview(unit, view.dialect.apply_key(view.card.number, key, preview=True))
@@ -390,10 +413,10 @@ class MegaRaid:
 
 
 def _active(contents: CardSnapshot) -> set[str]:
-    """Names of the options that are active."""
+    """Return the names of the active options."""
     return {option.name for option in contents.card.options if option.state.value == "active"}
 
 
 def _lock_of(unit: OpenCard, view: VolumeView, picture: Topology) -> str:
-    """The card's lock and that of the disk that the volume is."""
+    """Return the names of the controller's lock and of the lock of the kernel disk of the virtual drive."""
     return with_disk(unit.lock_name, of_volume(unit.prefix, view.card, view.volume, picture, anew=False))

@@ -1,4 +1,4 @@
-"""Free drives of a MegaRAID card, the commands that make an array of them, and the search for an array made here."""
+"""Free drives of a controller, commands that create an array on them, and the search for an array created here."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from backends.vendors.megaraid.plans import creation
 from backends.vendors.megaraid.presence import drive_node, volume_node
 
 _STRIP = 256 << 10
-"""Bytes, where nobody says: what today's cards take unless told."""
+"""Default strip size in bytes; also the firmware default of current controllers."""
 
 _MOST_ON_CARD, _MOST_IN_VOLUME, _MOST_SPANS = 64, 32, 8
-"""Virtual drives of a card, drives of one, and its spans (MegaRAID SAS Software User Guide)."""
+"""Most virtual drives of a controller, drives of a virtual drive, and spans (MegaRAID SAS Software User Guide)."""
 
 _BUSY = ("rebuild", "migration", "copyback")
-"""Work beside which nothing is made."""
+"""Background operations during which no array is created."""
 
 _CREATE_SECONDS = 0.4
-"""`add vd` on a 9361."""
+"""Seconds that `add vd` takes on a 9361."""
 
 
 def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[Candidate, ...]:
-    """Every drive of the card, the free ones first said to be so by the card alone."""
+    """Return every drive that only the controller sees, each with the reasons against using it."""
     nodes = tuple(picture.tree.nodes.values())
     card = card_exclusion_reasons(contents)
     return tuple(
@@ -68,7 +68,7 @@ def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[
 
 
 def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
-    """Every reason of the card's own against making an array of a drive."""
+    """Return every reason of the controller against creating an array on a drive."""
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives] or list(drive.volumes)
     reasons: list[str] = []
     if used:
@@ -90,7 +90,7 @@ def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tup
 
 
 def card_exclusion_reasons(contents: CardSnapshot) -> tuple[str, ...]:
-    """What stands against making anything on this card now."""
+    """Return the reasons against creating any array on this controller now."""
     reasons = [contents.cut.rstrip(".")] if contents.cut else []
     jobs = [job for volume in contents.volumes for job in volume.jobs]
     jobs += [job for drive in contents.drives for job in drive.jobs]
@@ -103,7 +103,11 @@ def card_exclusion_reasons(contents: CardSnapshot) -> tuple[str, ...]:
 
 
 def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> ArrayPlan:
-    """What makes the array, in the words of the card's own tool. Raises InvalidValueError, BlockedError."""
+    """Return the plan with the tool's commands that create the array.
+
+    Raises InvalidValueError for a layout or policy that the controller does not support, BlockedError while the
+    controller can create nothing.
+    """
     warnings = require_alike(request.drives)
     data = require_shape(request)
     spans = spans_of(request.level, len(request.drives), request.spans)
@@ -152,9 +156,9 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
 
 
 def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
-    """What can be said of a virtual drive when it is made: values by the keys of its settings.
+    """Return the policies that can be set at creation: legal values by setting key.
 
-    As far as the tool has a word for them, and the card that choice.
+    A value is legal if the tool has a word for it and the controller supports the policy.
     """
 
     def says(key: str, value: str) -> bool:
@@ -169,7 +173,7 @@ def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tupl
 
 
 def _begins(request: ArrayRequest) -> bool | None:
-    """Whether most cards begin a background initialisation by themselves; None where there is nothing to initialise."""
+    """Return whether most controllers start background initialisation automatically; None if there is none."""
     least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(request.level)
     return None if least is None else len(request.drives) // (request.spans or 1) >= least
 
@@ -186,16 +190,16 @@ def _initialising(request: ArrayRequest) -> str:
 
 
 def existing_volume_ids(contents: CardSnapshot) -> tuple[str, ...]:
-    """What lasts of each virtual drive of a card: its world wide name, else the serial numbers of its drives."""
+    """Return a lasting id of each virtual drive: its world wide name, else the serial numbers of its drives."""
     return tuple(sorted(_lasting(contents, volume) for volume in contents.volumes))
 
 
 def find_made(
     array: CreatedArray, contents: CardSnapshot, dialect: Dialect, picture: Topology, *, prefix: str, lock: str
 ) -> ArrayMatch:
-    """What is there now of an array; see `BuildsArrays.find_made`.
+    """Return what exists now of an array; see `BuildsArrays.find_made`.
 
-    `contents`: the card, asked anew; `prefix` and `lock`: its address, and its lock between programs.
+    `contents`: the controller, just read. `prefix` and `lock`: its address, and the name of its lock between processes.
     """
     card = CardArrays(
         drives=tuple(_drive(drive) for drive in contents.drives),

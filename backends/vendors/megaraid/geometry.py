@@ -1,4 +1,4 @@
-"""Data drives, and whether a virtual drive can be deleted and made again exactly. Pure."""
+"""Data drives, and whether a virtual drive can be deleted and re-created exactly. No I/O."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from backends.vendors.megaraid.dialect import CardSnapshot, NewVolume
 from backends.vendors.megaraid.facts import PRESERVED, VirtualDrive
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
-"""Levels made of spans."""
+"""Levels with spans."""
 
 
 def data_drives(volume: VirtualDrive) -> int | None:
-    """Drives that carry data in one stripe over all spans; None if the number of drives is not known.
+    """Return the drives that hold data in one full stripe over all spans, or None if the drives are not all known.
 
-    A RAID 1 of more than two drives holds half of them: it is striped over pairs (MegaRAID SAS Software User Guide,
-    RAID 1).
+    A RAID 1 of more than two drives is striped over pairs, so half of its drives hold data (MegaRAID SAS Software User
+    Guide, RAID 1).
     """
     return raid.data_drives(volume.level, _drives(volume), spans=volume.spans, copies=2)
 
 
 def _drives(volume: VirtualDrive) -> int | None:
-    """How many drives it is made for: the tool's count. The list leaves out those that are missing."""
+    """Return the number of drives that the tool counts. Its list of drives omits missing ones."""
     spans = volume.spans or (None if volume.level in SPANNED else 1)
     if spans and volume.drives_per_span:
         return spans * volume.drives_per_span
@@ -34,16 +34,16 @@ def _drives(volume: VirtualDrive) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class VolumeGeometry:
-    """What a virtual drive is made of, or why that cannot be told exactly."""
+    """Definition that re-creates a virtual drive, or the reason why there is no exact one."""
 
     new: NewVolume | None = None
-    """What would make it again."""
+    """The definition."""
     why_not: str | None = None
-    """The reason, in words."""
+    """The reason as a clause."""
 
 
 def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
-    """What would make this virtual drive again as it is, or why nothing can."""
+    """Return the definition that re-creates this virtual drive exactly, or the reason why that is impossible."""
     reason = (
         _card(contents)
         or _kind(volume)
@@ -73,7 +73,10 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
 
 
 def companions_of(new: NewVolume) -> dict[str, str]:
-    """What a virtual drive that is made again comes back with, by key; its drives are known by their serial numbers."""
+    """Return the values that are restored with a re-created virtual drive, by key.
+
+    Its drives are known by serial number.
+    """
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
     companions = {
         "level": new.level,
@@ -88,7 +91,7 @@ def companions_of(new: NewVolume) -> dict[str, str]:
 
 
 def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]:
-    """The serial numbers of the drives at these places; none where one has none, or has that of another drive."""
+    """Return the serial numbers of the drives at these places, or () if one is missing or not unique."""
     serials = {drive.place: drive.serial for drive in contents.drives}
     serial_numbers = [serial for slot in places if (serial := serials.get(slot))]
     everywhere = [serial for serial in serials.values() if serial]
@@ -97,7 +100,7 @@ def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]
 
 
 def _card(contents: CardSnapshot) -> str | None:
-    """Deleted, it could not be made again: the card refuses every new array then (code 84, 0x54)."""
+    """Return why it could not be re-created: with preserved cache every new array is refused (code 84, 0x54)."""
     has_preserved = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
     return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if has_preserved else None
 
@@ -142,7 +145,7 @@ def _spans(volume: VirtualDrive) -> str | None:
 
 
 def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
-    """Whether it takes all of its drives: a part of them cannot be given the very same place and size again."""
+    """Return why its size could not be restored: a part of the drives cannot be allocated exactly again."""
     beside = [
         drive.number for drive in contents.volumes if drive.group == volume.group and drive.number != volume.number
     ]

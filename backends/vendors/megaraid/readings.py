@@ -1,4 +1,4 @@
-"""From what was read of a card to the `Reading` of each setting. Pure."""
+"""Readings of all settings from the state of a controller. No I/O."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ NOT_SUPPORTED = "the card does not support changing it"
 NO_RAID = "the card is a host bus adapter, which makes no arrays"
 _RATES = ("rebuild_rate", "bgi_rate", "cc_rate", "migrate_rate", "patrol_read_rate")
 _SECONDS_MAX = 255
-"""Seconds offered at most for the flush interval: one byte in the firmware's properties."""
+"""Highest flush interval in seconds: one byte in the firmware's properties."""
 
 
 def volume_readings(view: VolumeView) -> dict[str, Reading]:
-    """Every setting of a virtual drive."""
+    """Return the readings of all settings of a virtual drive."""
     card, volume = view.card, view.volume
     policies = volume.configured
     reported: dict[str, tuple[ReportedValue | None, tuple[Choice, ...], EffectiveValue]] = {
@@ -70,7 +70,7 @@ def _policy(
 
 
 def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
-    """Those values that the tool has a word for."""
+    """Return the values that the tool has a command for."""
     offered = []
     for choice in legal:
         try:
@@ -82,14 +82,14 @@ def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]
 
 
 def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
-    """Return why the tool can set no value at all; None where it can."""
+    """Return why the tool can set no value at all, or None if it can."""
     if legal is None or legal:
         return None
     return f"no command of {program(view)} for it is known"
 
 
 def _unsettled(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
-    """Return what is not known of the present value, so that it could not be put back."""
+    """Return why the present value could not be restored, or None if it can."""
     if word is None:
         return "the tool does not report it, so it could not be put back"
     if word.value == UNKNOWN:
@@ -105,7 +105,7 @@ def program(view: CardView) -> str:
 
 
 def is_final(key: str, value: str) -> bool:
-    """Return whether a setting may leave a value that the tool has no word for, so that nothing puts it back.
+    """Return whether the tool has no word to restore this value, although the setting may be changed.
 
     MegaCli reports `Disk's Default` for nearly every virtual drive and can set `on` and `off` only.
     """
@@ -113,7 +113,7 @@ def is_final(key: str, value: str) -> bool:
 
 
 def _blocked_reason(view: VolumeView, key: str) -> str | None:
-    """What rules a change of this setting out, whatever its value."""
+    """Return why this setting cannot be changed to any value, or None."""
     volume = view.volume
     if volume.refused:
         return volume.refused
@@ -133,7 +133,7 @@ def _blocked_reason(view: VolumeView, key: str) -> str | None:
 
 
 def strip(view: VolumeView) -> Reading:
-    """The strip size, and whether the drive may be deleted and made again for another."""
+    """Return the strip size, and whether the virtual drive may be re-created with a different one."""
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)
     remade = shape(view.contents, view.volume)
@@ -163,7 +163,7 @@ def strip(view: VolumeView) -> Reading:
 
 
 def _recreation_refusal(view: VolumeView) -> str:
-    """Why the tool cannot be told to make this drive again."""
+    """Return why the tool cannot re-create this virtual drive."""
     definition = shape(view.contents, view.volume).new
     assert definition is not None
     try:
@@ -174,7 +174,7 @@ def _recreation_refusal(view: VolumeView) -> str:
 
 
 def in_use(view: VolumeView) -> str | None:
-    """Why deleting it would take something away from somebody."""
+    """Return why the virtual drive must not be deleted: it is, or may be, in use. None if it is free."""
     if view.uses:
         use = view.uses[0]
         return f"it is in use: {view.device} {use.part or ''} {use.detail}".replace("  ", " ")
@@ -186,11 +186,11 @@ def in_use(view: VolumeView) -> str | None:
 
 
 def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
-    """Whether FastPath is in force; its preset is three settings in one."""
+    """Return whether FastPath is in force; its preset sets three other settings."""
     parts = [read["write_cache"], read["read_ahead"], read["io_policy"]]
     values = [reading.now for reading in parts]
     if values[2] is None and not parts[2].availability.available:
-        values[2] = "direct"  # cards without the choice have direct only
+        values[2] = "direct"  # controllers without the choice have direct only
     now = _combined(values)
     against, certain = effective.fastpath_obstacles(view.card, view.volume)
     if against:
@@ -217,25 +217,25 @@ def _combined(values: list[str | None]) -> str:
 
 
 def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:
-    """Return whether all three policies may be changed; for a way back, whether all may be restored."""
+    """Return whether all three policies may be changed and, for an undo, whether all may be restored."""
     why_not = _no_preset(view, parts, [part.availability.why_not for part in parts])
     why_not_back = _no_preset(view, parts, [part.availability.why_not_back for part in parts])
     return Availability(why_not=why_not, only_back=why_not is not None and why_not_back is None)
 
 
 def _no_preset(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
-    """Return the first of the reasons against a change of a policy that the preset changes."""
+    """Return the first reason against changing a policy that the preset would change."""
     for name, wanted, part, why_not in zip(
         ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, reasons, strict=True
     ):
-        missing = part.now is None and wanted == "direct"  # there is nothing to choose
+        missing = part.now is None and wanted == "direct"  # controllers without the choice have direct only
         if why_not is not None and part.now != wanted and not missing:
             return f"the {name} cannot be changed: {why_not}"
     return view.why_not
 
 
 def card_readings(view: CardView) -> dict[str, Reading]:
-    """Every setting of a card. The activation key has no value that could be read."""
+    """Return the readings of all settings of a controller. The activation key has no value to read."""
     keys = (setting.key for setting in CARD_SETTINGS)
     return {key: _key(view) if key == "activation_key" else _card_value(view, key) for key in keys}
 
@@ -274,7 +274,7 @@ def _card_value(view: CardView, key: str) -> Reading:
 
 
 def _span(key: str, present: int | None) -> Span:
-    """Return the range of a numeric setting of a card, the present value included."""
+    """Return the range of a controller's numeric setting; it includes the present value."""
     if key in CARD_SPANS:
         span = CARD_SPANS[key]
     elif key in _RATES:

@@ -1,7 +1,7 @@
-"""The settings of a MegaRAID card and its virtual drives, each declared once.
+"""Settings of MegaRAID controllers and their virtual drives, each declared once.
 
-Each setting that concerns all arrays of a card is a word of the tools' own usage (storcli 7: `storcli help`; MegaCli:
-`MegaCli -h`). No usage of storcli2 and perccli2 that lists them is known, so with these tools they are shown at most.
+Settings of the whole controller use words from the tools' own usage (storcli 7: `storcli help`; MegaCli: `MegaCli -h`).
+No usage of storcli2 and perccli2 that lists them is known, so these tools at most show them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES
 
 _ALL = "It is set once for the controller and concerns all of its arrays."
 _YEAR = 8760
-"""Hours offered at most between two runs."""
+"""Most hours between two runs."""
 
 _performance = partial(unconfirmed, risk=Risk.PERFORMANCE)
 _switch_setting = partial(_performance, other_words=("on", "off"))
@@ -137,7 +137,7 @@ MORE_CARD_SETTINGS = (
     SMART_POLL_INTERVAL,
     LOAD_BALANCE,
 )
-"""Settings of a controller, in the order they are shown."""
+"""Settings of a controller that concern all of its arrays, in display order."""
 
 CARD_SPANS: Mapping[str, Span] = {
     "patrol_read_delay": Span(minimum=1, maximum=_YEAR, unit="h"),
@@ -180,11 +180,11 @@ CARD_CHOICES: Mapping[str, tuple[Choice, ...]] = {
     ),
     "load_balance": _switch("Balanced by the controller.", "Not balanced.", off_risk=Risk.PERFORMANCE),
 }
-"""Legal values of the others; those that a tool has no word for are not offered with it."""
+"""Legal values of the others. Values that a tool has no word for are not offered with that tool."""
 
 
 _stored = partial(Setting, persistence=Persistence.STORED)
-"""A setting that the card keeps."""
+"""Declare a setting that the controller stores."""
 
 _WITHOUT_POWER = (
     "Without a healthy battery or CacheVault a power cut loses data that was reported written, and with it perhaps "
@@ -283,7 +283,7 @@ VOLUME_SETTINGS = (
     STRIP_SIZE,
     FASTPATH,
 )
-"""Settings of a virtual drive, in the order they are shown."""
+"""Settings of a virtual drive, in display order."""
 
 
 def _rate(key: str, label: str, work: str) -> Setting:
@@ -341,4 +341,4 @@ CARD_SETTINGS = (
         effect=Effect.REBOOT,
     ),
 )
-"""Settings of a card, in the order they are shown."""
+"""Settings of a controller, in display order."""

@@ -1,4 +1,4 @@
-"""HPE Smart Array and Adaptec SmartRAID cards, through ssacli or arcconf."""
+"""HPE Smart Array and Adaptec SmartRAID controllers, through ssacli or arcconf."""
 
 from backends.protocol import Vendor, lazy_backend
 from backends.vendors.smartarray.presence import DRIVERS, anything
@@ -11,4 +11,4 @@ VENDOR = Vendor(
     declares=("backends.vendors.smartarray.settings:OF_DRIVES", "backends.vendors.smartarray.settings:OF_CARDS"),
     root_reads="backends.vendors.smartarray.presence:ROOT_READS",
 )
-"""Found by the registry."""
+"""Vendor entry that the registry finds."""

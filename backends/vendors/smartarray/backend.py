@@ -1,8 +1,8 @@
-"""The backend of HPE Smart Array, SmartRAID and Adaptec's older cards, through ssacli or arcconf.
+"""Backend for HPE Smart Array, SmartRAID and Adaptec's older controllers, through ssacli or arcconf.
 
-Nearly no recording shows what these tools answer to a change. So the verdict on one is what the card reads afterwards,
-a value that is set already is never sent (their firmware calls that an error), and what a tool says against a change is
-told in its own words.
+Almost no recording shows what these tools answer to a change. So the values read afterwards decide whether it worked. A
+value that is already set is never sent, because the firmware calls that an error. Refusals are quoted in the tool's own
+words.
 """
 
 from __future__ import annotations
@@ -55,14 +55,17 @@ from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, 
 from backends.vendors.smartarray.tools import tool_problems, unseen_card_problems
 
 READ_BACK = 3
-"""How often a card is read after a change: an old arcconf shows the old value once more."""
+"""Number of reads after a change: an old arcconf once more shows the old value."""
 
 MOVING = "pending migration"
-"""How a strip size reads while the card moves the data: neither the old nor the new one is that of all of them."""
+"""Value of a strip size while the controller moves data: part of the data has the old size, part the new."""
 
 
 class SmartArray:
-    """Cards behind ssacli and arcconf of one host. Nothing is read unless somebody asks."""
+    """Backend for the controllers of one host that ssacli and arcconf see.
+
+    Methods read on demand, nothing else does.
+    """
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -70,11 +73,11 @@ class SmartArray:
         self._moving: dict[str, str] = {}
 
     async def inventory(self) -> Inventory:
-        """All cards. One that cannot be read is a problem, the others stand."""
+        """Return all controllers. A controller that cannot be read becomes a problem."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
     async def inventory_in_parts(self, report: Told) -> Inventory:
-        """As `inventory`; every card is told at once, and again as it answers: a tool takes seconds for each."""
+        """Return the inventory, and report each controller at once as a placeholder and again when it has answered."""
         picture: Topology | None = None
         read: dict[str, Inventory] = {}
 
@@ -99,7 +102,7 @@ class SmartArray:
         return merged
 
     async def cached_inventory(self) -> Inventory:
-        """As `inventory`, of what was read last of each card, also by a change."""
+        """Return the inventory from what was last read of each controller, by a change too."""
         picture, merged = (
             await scan_topology(self._host),
             Inventory(problems=(*await self._tool_problems(), *self._units.problems)),
@@ -111,7 +114,7 @@ class SmartArray:
         return merged
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Every tool that gave no answer and, where the kernel has cards that none sees, what was tried."""
+        """Return a problem for each tool without a complete answer, and for controllers that no tool sees."""
         units = await self._units.search_cards()
         half = (cut_of(unit.prefix, unit.text) for unit in units)
         return (*await self._tool_problems(), *(problem for problem in half if problem is not None))
@@ -121,7 +124,7 @@ class SmartArray:
         return (*tool_problems(tried), *await unseen_card_problems(self._host, tried, self._units.card_count))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of a card, of a logical drive, of a drive."""
+        """Return the settings of a controller, a logical drive or a drive."""
         spot = parse(target)
         if spot is None:
             return ()
@@ -130,17 +133,21 @@ class SmartArray:
         return (CARD_SETTINGS if spot.volume is None else VOLUME_SETTINGS)[spot.family]
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now, asked of the card. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Read every setting from the controller.
+
+        Raises NotFoundError for an unknown address, DeviceGoneError if the target is gone, ToolFailedError if the tool
+        gives no usable answer.
+        """
         spot, unit = await self._unit(target)
         return self._readings(target, spot, await self._view(target, spot, unit, await unit.refresh()))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """As `read`, out of what was read last: the tools take seconds for anything."""
+        """Return the settings from what was last read: the tools take seconds for any command."""
         spot, unit = await self._unit(target)
         return self._readings(target, spot, await self._view(target, spot, unit, unit.text, ask=False))
 
     async def ask_legal_values(self, target: Target) -> int:
-        """Every question for legal values that the tool knows, so that a recording has the answers."""
+        """Query the legal values of all settings, so that a recording has the answers. Return the number of queries."""
         spot, unit = await self._unit(target)
         volume = unit.text.volume(spot.volume)
         if spot.drive is not None or (spot.volume is not None and volume is None):
@@ -148,13 +155,13 @@ class SmartArray:
         return await unit.tool.ask_all(unit.text, volume)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Work on a logical drive, as read last."""
+        """Return the background tasks of a logical drive, as last read."""
         spot, unit = await self._unit(target)
         volume = unit.text.volume(spot.volume)
         return () if volume is None else tasks(volume)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The commands that set `key` to `value`, and those that bring the present value back."""
+        """Return the change that sets `key` to `value`, with the commands to apply and to undo it."""
         spot, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, spot, unit, await unit.refresh())
@@ -166,7 +173,10 @@ class SmartArray:
         )
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """The commands that set `value` again: after Smart Path, the cache of the others of the array as well."""
+        """Return the change that sets `key` back to `value`.
+
+        After Smart Path it also restores the cache of the other logical drives of the array.
+        """
         spot, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, spot, unit, await unit.refresh(), ask=False)
@@ -175,9 +185,9 @@ class SmartArray:
         return planned(view, request, self._identity(spot, unit, await scan_topology(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands, unless the value is set already; what the card reads afterwards decides.
+        """Run the commands unless the value is already set; the value read afterwards decides.
 
-        Raises ToolFailedError in the tool's own words where the card still has the old value.
+        Raises ToolFailedError in the tool's own words if the controller still has the old value.
         """
         spot, unit = await self._unit(change.target)
         text = await unit.refresh()
@@ -217,7 +227,7 @@ class SmartArray:
             )
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Every drive that only a card has, with what the card says against it."""
+        """Return every drive that only a controller sees, with the reasons against using it."""
         picture = await scan_topology(self._host)
         units = await self._units.cards()
         return tuple(
@@ -225,7 +235,10 @@ class SmartArray:
         )
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
+        """Return the plan that creates the array with the controller's tool.
+
+        Reads the controller again, because a drive may have become a hot spare meanwhile.
+        """
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
@@ -235,9 +248,10 @@ class SmartArray:
         return replace(planned_array, before=existing_volume_ids(text), locks=(unit.tool.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """By the serial numbers of its drives behind its card; another array of its name is never taken for it.
+        """Find an array by its controller and the serial numbers of its drives.
 
-        One that seems not to be there is looked for twice: an old arcconf shows once more what was before a change.
+        A different array with the same name never matches. A missing array is searched twice, because an old arcconf
+        once more shows the state before a change.
         """
         unit = await self._making_unit(array.controller)
         match = await self._find(array, unit)
@@ -249,7 +263,10 @@ class SmartArray:
         return find_made(array, text, unit.tool, picture, prefix=unit.prefix, pci=unit.pci)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """The card's own tool, step by step, judged by its words; then what the card has now is waited for."""
+        """Run the steps with the controller's tool, which reports success or failure.
+
+        Then read the controller until the change shows.
+        """
         unit = await self._making_unit(controller)
         for step in steps:
             if not unit.tool.makes(unit.number, step.argv):
@@ -271,7 +288,7 @@ class SmartArray:
         return (await self._unit(controller))[1]
 
     async def _settled(self, change: Change, spot: SmartArrayAddress, unit: OpenController) -> str | None:
-        """What it reads after a change, asked again while it is the old value."""
+        """Return the value read after a change, reading again while it is the old one."""
         now = None
         for _ in range(READ_BACK):
             with uncached():

@@ -1,4 +1,4 @@
-"""The legal values of each setting, with a sentence and the risk of each on this card. Pure."""
+"""Legal values of each setting, each with a sentence and its risk on a given controller. No I/O."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SPANS = {
 
 
 def span(card: RaidCard, key: str) -> Span | None:
-    """The range of a numeric setting; None for the others."""
+    """Return the range of a numeric setting; None for others."""
     if key == "parallel_surface_scan":
         return Span(minimum=1, maximum=card.limits.get(key, 1))
     return _SPANS.get(key)
@@ -58,7 +58,7 @@ _OFF = offer("disable", "A write is done when it is safe without power.")
 
 
 def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
-    """The values of a card's setting."""
+    """Return the values of a controller's setting."""
     match key:
         case "cache_ratio":
             return _ratios(view)
@@ -75,7 +75,7 @@ def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
 
 
 def _offered(view: PartView, key: str, otherwise: tuple[str, ...], now: str | None) -> tuple[tuple[str, ...], str]:
-    """The values, and what is to be said of where they come from."""
+    """Return the values, and a sentence if the controller does not report which ones it supports."""
     lines = view.legal.get(key, ())
     values = lines or otherwise
     source = "" if lines else " The card does not say whether it can."
@@ -98,7 +98,7 @@ def _ratios(view: PartView) -> tuple[Choice, ...]:
 
 
 def acceleration(view: PartView) -> tuple[Choice, ...]:
-    """None, the cache, and Smart Path where the array is of flash and the tool can set it."""
+    """Return none, the cache, and Smart Path if the array is of flash and the tool can set it."""
     card, volume = view.card, view.volume
     assert volume is not None
     group = view.text.group(volume.array)
@@ -121,7 +121,7 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
 
 
 def strips(view: PartView) -> tuple[Choice, ...]:
-    """Strip sizes in bytes."""
+    """Return the strip sizes in bytes."""
     volume = view.volume
     assert volume is not None
     now = str(volume.strip_bytes) if volume.strip_bytes is not None else None
@@ -138,7 +138,7 @@ def strips(view: PartView) -> tuple[Choice, ...]:
 
 
 def write_cache(card: RaidCard) -> tuple[Choice, ...]:
-    """Of series 2 to 8."""
+    """Return the write policies of series 2 to 8."""
     safe = card.power is not None and card.power.healthy is True
     text = "" if safe else f" Now {power_text(card)}."
     return (

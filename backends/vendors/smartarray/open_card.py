@@ -1,4 +1,4 @@
-"""The cards of a host, each with the tool that sees it and what was read of it last."""
+"""Controllers of a host while a backend runs, each with its tool and its cached state."""
 
 from __future__ import annotations
 
@@ -27,27 +27,31 @@ from backends.vendors.smartarray.tools import (
 
 @dataclass(slots=True)
 class OpenController:
-    """One card. It is asked only when somebody asks."""
+    """One controller; it is read only on request."""
 
     prefix: str
-    """Its address."""
+    """Address of the controller."""
     number: str
-    """What its tool calls it."""
+    """Number of the controller in its tool."""
     tool: ArrayTool
-    """Its tool."""
+    """The tool that manages it."""
     pci: str | None
-    """Its PCI address."""
+    """PCI address; None if unknown."""
     text: CardText
-    """What was read last."""
+    """State as last read."""
 
     async def refresh(self) -> CardText:
-        """All of it, anew. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
+        """Read the whole controller again.
+
+        Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time, ToolMissingError if
+        the tool is gone.
+        """
         self.text = await self.tool.read(self.number)
         return self.text
 
 
 CardReport = Callable[[str, OpenController | Problem | None], Awaitable[None]]
-"""Hears of a card by its address: None when it is known to be there, then what was read of it, or why not."""
+"""Receives the address of a controller with None when it is found, then with its state or the problem."""
 
 
 async def _report_nothing(address: str, card: OpenController | Problem | None) -> None:
@@ -55,7 +59,7 @@ async def _report_nothing(address: str, card: OpenController | Problem | None) -
 
 
 class OpenControllers:
-    """All cards of a host; found at the first question and at every look round."""
+    """All controllers of a host, found at first use and by every scan."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -63,21 +67,21 @@ class OpenControllers:
         self._units: dict[str, OpenController] | None = None
         self._searching = asyncio.Lock()
         self.tried: tuple[SmartArrayToolProbe, ...] = ()
-        """The programs that were asked at the last look."""
+        """Programs that ran in the last scan."""
         self.problems: tuple[Problem, ...] = ()
-        """Cards that could not be read."""
+        """Controllers that could not be read."""
 
     @property
     def card_count(self) -> int:
-        """How many cards the tools told of at the last look."""
+        """Return the number of controllers that the tools reported in the last scan."""
         return len(self._units or {}) + len(self.problems)
 
     async def cards(self) -> tuple[OpenController, ...]:
-        """The cards of the last look."""
+        """Return the controllers of the last scan."""
         return tuple(self._units.values()) if self._units is not None else await self.search_cards()
 
     async def search_cards(self, report: CardReport = _report_nothing) -> tuple[OpenController, ...]:
-        """Search for tools and cards, and read each card anew; the tools are asked at the same time."""
+        """Scan for tools and controllers, and read each controller again. The tools run in parallel."""
         async with self._searching:
             pairs = await asyncio.gather(*(self._look(program, report) for program in PROGRAMS))
             self.tried = tuple(probe for tried, _ in pairs for probe in tried)
@@ -86,14 +90,14 @@ class OpenControllers:
             units: dict[str, OpenController] = {}
             for unit in (entry for entry in read if isinstance(entry, OpenController)):
                 if unit.pci is None or all(unit.pci != earlier.pci for earlier in units.values()):
-                    units.setdefault(unit.prefix, unit)  # two tools see one card: the first one keeps it
+                    units.setdefault(unit.prefix, unit)  # the first tool gets a controller that two tools see
             self._units = units
             return tuple(units.values())
 
     async def _look(
         self, program: Program, report: CardReport
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
-        """What one program sees, one card after the other."""
+        """Read the controllers of one program, one after the other."""
         tried = await probe_program(self._host, program, self._made)
         asked = [(probe.tool, number) for probe in tried for number in probe.numbers]
         for tool, number in asked:
@@ -114,7 +118,10 @@ class OpenControllers:
         return OpenController(tool.address(number, text.card.family), number, tool, at, text)
 
     async def card_at(self, prefix: str, target: Target) -> OpenController:
-        """The card of an address. Raises NotFoundError."""
+        """Return the controller at an address.
+
+        Raises NotFoundError if there is none, ToolFailedError if a tool failed and so it may exist.
+        """
         if self._units is None:
             await self.search_cards()
         unit = (self._units or {}).get(prefix)
@@ -123,7 +130,7 @@ class OpenControllers:
         return unit
 
     def _unknown(self, prefix: str) -> ToolFailedError | None:
-        """Why it is not known whether there is such a card; None where it is known."""
+        """Return the error if it is unknown whether the controller exists; None if it is known."""
         reason = next(
             (problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None
         ) or next(iter(tool_problems(self.tried)), None)

@@ -1,4 +1,4 @@
-"""From a reading and a wanted value to the change. Pure."""
+"""Changes from a reading and a wanted value: commands, undo commands and risk. No I/O."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backends.vendors.smartarray.effective import power_text
 from backends.vendors.smartarray.facts import CardText, LogicalDrive
 
 CACHED = "cached"
-"""By this key the numbers of the other logical drives of the array that had the cache, `2,3`."""
+"""Companion key for the numbers of the other logical drives of the array that had the cache: `2,3`."""
 
 _STEP = re.compile(
     rf"ctrl slot=(?P<card>{SLOT}) (?:ld (?P<volume>[0-9]{{1,5}})|array (?P<array>[A-Za-z]{{1,3}})) modify "
@@ -32,22 +32,22 @@ _BEFORE = {
     "cache_ratio": re.compile(r"[0-9]{1,3}/[0-9]{1,3}"),
     "strip_size": re.compile("|".join(str(1 << power) for power in range(13, 21))),
 }
-"""Values that may have been there, though they are not offered."""
+"""Former values that can be restored although they are not offered."""
 
 _MOVES = {
     "acceleration": ("write_cache",),
     "surface_scan_mode": ("surface_scan_delay",),
     "surface_scan_delay": ("surface_scan_mode",),
 }
-"""Settings of the same thing that move along: scan mode and delay are one number in the firmware."""
+"""Settings that change as a side effect: scan mode and delay, for example, are one number in the firmware."""
 
 
 def planned(
     view: PartView, request: RequestedValue, identity: Identity, companions: Mapping[str, str] | None = None
 ) -> Change:
-    """The change of any setting. `companions`: with which its value comes back, where it had it before.
+    """Return the change of any setting. `companions`: values that are restored with a former value.
 
-    Raises InvalidValueError where the tool has no word.
+    Raises InvalidValueError if the tool has no word for the value.
     """
     key = request.setting.key
     present = companions_now(view, key, request.value)
@@ -69,7 +69,7 @@ def planned(
 
 
 def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
-    """The other logical drives of the array that lose the cache to Smart Path, by their numbers."""
+    """Return the numbers of the other logical drives of the array that lose the cache to Smart Path."""
     if view.volume is None or (key, value) != ("acceleration", "smart-path"):
         return {}
     cached = [mate for mate in _mates(view.text, view.volume) if mate.number != view.volume.number]
@@ -78,7 +78,7 @@ def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
 
 
 def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
-    """What may come back with a setting: with the acceleration, others of the same array."""
+    """Return a pattern for values that may be restored with a setting: for the acceleration, others of the array."""
     if view.volume is None or key != "acceleration":
         return {}
     mates = "|".join(str(mate.number) for mate in _mates(view.text, view.volume) if mate.number != view.volume.number)
@@ -86,13 +86,13 @@ def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that it had before, whether the card offers it now or not. Raises InvalidValueError."""
+    """Return a former value if it can be restored, offered or not. Raises InvalidValueError if it cannot."""
     legal = _BEFORE.get(setting.key)
     return value if legal is not None and legal.fullmatch(value) else is_restorable_value(setting, now, value)
 
 
 def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) -> Lines:
-    """What brings a value, with what came along with it."""
+    """Return the command lines that set a value and restore its companions."""
     tool, text, volume = view.tool, view.text, view.volume
     if view.drive is not None:
         return tool.set_drive(text, view.drive.place, key, value)
@@ -106,7 +106,7 @@ def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) 
 
 
 def require_own_step(change: Change, view: PartView) -> None:
-    """Raises RefusedError for a step that does anything else to the card than this change of this very thing."""
+    """Raise RefusedError if a step does anything but this change of this target."""
     if change.key == "acceleration" and all(_is_own_acceleration(view, step) for step in change.writes):
         return
     try:
@@ -116,7 +116,7 @@ def require_own_step(change: Change, view: PartView) -> None:
 
 
 def _is_own_acceleration(view: PartView, step: ChangeStep) -> bool:
-    """Whether a step switches the cache of a logical drive of this very array, or its Smart Path."""
+    """Return whether a step switches the cache of a logical drive of this array, or the array's Smart Path."""
     match, volume = _STEP.fullmatch(" ".join(step.argv[1:])), view.volume
     if match is None or volume is None or (step.argv[0], match["card"]) != (view.tool.tool, view.card.number):
         return False
@@ -132,7 +132,7 @@ def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartV
 
 
 def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> CardText:
-    """The card as it will be: Smart Path is the whole array's, the cache each logical drive's own."""
+    """Return the controller after the change: Smart Path applies to the whole array, the cache to one logical drive."""
     whole = "smart-path" in (value, _served(volume))
     mates_value = "smart-path" if value == "smart-path" else "none"
 
@@ -157,7 +157,7 @@ def _mates(text: CardText, volume: LogicalDrive) -> list[LogicalDrive]:
 
 
 def _together(view: PartView, change: Change) -> str:
-    """The other logical drives that change with this one, in a sentence; "" where none do."""
+    """Return a sentence about other logical drives that change too, or ""."""
     mates = _mates(view.text, view.volume) if view.volume is not None else []
     if change.key != "acceleration" or "smart-path" not in (change.before, change.after) or len(mates) < 2:
         return ""

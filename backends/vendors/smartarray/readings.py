@@ -1,4 +1,4 @@
-"""From what was read of a card to the `Reading` of each setting. Pure."""
+"""Readings of all settings from the state of a controller. No I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HBA_MODE = "the card hands its drives to the system (HBA mode)"
 
 
 def readings(view: PartView, family: Family) -> dict[str, Reading]:
-    """Every setting of a card, of a logical drive or of a physical one."""
+    """Return the readings of all settings of a controller, a logical drive or a drive."""
     if view.drive is not None:
         return {setting.key: _drive_cache(view) for setting in DRIVE_SETTINGS[family]}
     if view.volume is None:
@@ -57,7 +57,7 @@ def _reading(
 
 
 def _unsettled(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
-    """Return what is not known of the present value, so that it could not be put back."""
+    """Return why the present value could not be restored, or None if it can."""
     if phrase is None:
         return "the card does not report it"
     if phrase.value == UNKNOWN:
@@ -71,7 +71,7 @@ def _unsettled(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Sp
 
 
 def _unsettable_reason(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | None:
-    """Why the tool cannot be told any of these; None where it can."""
+    """Return why the tool can set none of these values, or None if it can."""
     for choice in legal or (offer("1"),):
         try:
             say(choice.value)
@@ -81,7 +81,7 @@ def _unsettable_reason(legal: tuple[Choice, ...], say: Callable[[str], object]) 
 
 
 def _blocked_reason(view: PartView) -> str | None:
-    """What rules out every change of a card."""
+    """Return why nothing on the controller can be changed, or None."""
     card = view.card
     if card.locked is not None:
         return f"the card takes no changes: {card.locked.rstrip('.')}"
@@ -108,7 +108,7 @@ def _card_value(view: PartView, key: str) -> Reading:
 
 
 def _no_ratio(view: PartView) -> str | None:
-    """Why the firmware refuses another ratio (Microchip's storage library names its reasons)."""
+    """Return why the firmware refuses a different ratio (Microchip's storage library lists its reasons), or None."""
     card = view.card
     if card.power is not None and card.power.healthy is False and not without_battery(card):
         return f"the firmware refuses another ratio while nothing keeps the cache: {power_text(card)}"
@@ -116,7 +116,7 @@ def _no_ratio(view: PartView) -> str | None:
 
 
 def _all_bypass(view: PartView) -> str | None:
-    """Without a logical drive that may use the cache the firmware does not care for its battery (the same library)."""
+    """Return why the firmware refuses it while no logical drive may use the cache (the same library), or None."""
     accelerators = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
     return (
         "the firmware refuses it while every logical drive bypasses the cache"
@@ -126,7 +126,7 @@ def _all_bypass(view: PartView) -> str | None:
 
 
 def _busy(view: PartView) -> str | None:
-    """What is in the way of a change of a logical drive."""
+    """Return why a logical drive cannot be changed now, or None."""
     volume = view.volume
     assert volume is not None
     if volume.jobs:
@@ -137,7 +137,7 @@ def _busy(view: PartView) -> str | None:
 
 
 def acceleration(view: PartView) -> Reading:
-    """Which accelerator serves the logical drive."""
+    """Return the accelerator of the logical drive."""
     volume = view.volume
     assert volume is not None
     offered = choices.acceleration(view)
@@ -177,7 +177,7 @@ def _offline(view: PartView) -> str | None:
 
 
 def strip(view: PartView) -> Reading:
-    """The strip size, and whether the card may be told to move the data into another."""
+    """Return the strip size, and whether the controller can move the data to a different one."""
     volume = view.volume
     assert volume is not None
     size = volume.strip_bytes

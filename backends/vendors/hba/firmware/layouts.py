@@ -1,7 +1,8 @@
-"""From the bytes that a MegaRAID card answers to what it says. Pure; raises ValueError on an answer too short.
+"""Parsers for the binary answers of a MegaRAID controller. No I/O; an answer that is too short raises ValueError.
 
-Little-endian and packed. Offsets follow `mfi_ctrl_info`, `mfi_ld_info` and the rest of FreeBSD's sys/dev/mfi/mfireg.h;
-what lies behind byte 358 of a physical drive follows `MR_PD_INFO` of drivers/scsi/megaraid/megaraid_sas.h.
+The layouts are little-endian and packed. Offsets follow `mfi_ctrl_info`, `mfi_ld_info` and others of FreeBSD's
+sys/dev/mfi/mfireg.h. After byte 358 of a physical drive they follow `MR_PD_INFO` of
+drivers/scsi/megaraid/megaraid_sas.h.
 """
 
 from __future__ import annotations
@@ -17,55 +18,55 @@ from backends.vendors.hba.firmware import codes
 from backends.vendors.megaraid.facts import CacheProtection, Card, PhysicalDrive, VirtualDrive, ddf_level
 
 SECTOR = 512
-"""Bytes of a block where the firmware does not say otherwise."""
+"""Default block size in bytes."""
 
 NO_DRIVE = 0xFFFF
-"""Device id of a drive that is missing from its group, or of an enclosure that there is not."""
+"""Device id of a missing drive in a group, and of a missing enclosure."""
 
 _COMPONENTS, _COMPONENT, _COMPONENT_LIMIT = 184, 72, 8
 
 
 @dataclass(frozen=True, slots=True)
 class FirmwareDrive:
-    """A line of the list of physical drives."""
+    """An entry in the list of physical drives."""
 
     device_id: int
-    """How the firmware names it."""
+    """Device id."""
     enclosure: int | None
     """Device id of its enclosure; None if it is in none."""
     slot: int
-    """Slot."""
+    """Slot number."""
     kind: int
     """SCSI device type: 0 is a disk, 13 an enclosure."""
 
     @property
     def order(self) -> tuple[int, int]:
-        """By enclosure and slot; those in none first."""
+        """Return the sort key: enclosure and slot, those without an enclosure first."""
         return (-1 if self.enclosure is None else self.enclosure, self.slot)
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Which drives make which virtual drive."""
+    """Drive groups, and the virtual drives on them."""
 
     groups: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    """(device id, state) of each place of a drive group, by its reference; NO_DRIVE where the drive is missing."""
+    """Device id and state of each place of a drive group, by its reference; NO_DRIVE for a missing drive."""
     spans: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """References of the groups a virtual drive lies on in the order of its spans, by its target id."""
+    """References of the groups of a virtual drive in span order, by its target id."""
 
     def members(self, volume: int) -> tuple[int, ...]:
-        """Device ids of a virtual drive's members, those missing left out."""
+        """Return the device ids of a virtual drive's members, without missing ones."""
         members = (member for ref in self.spans.get(volume, ()) for member in self.groups.get(ref, ()))
         return tuple(device for device, _ in members if device != NO_DRIVE)
 
     def state(self, device_id: int) -> int | None:
-        """State of a drive in its group, None if it is in none."""
+        """Return the state of a drive in its group, or None if it is in none."""
         members = (member for group in self.groups.values() for member in group)
         return next((state for device, state in members if device == device_id), None)
 
 
 def card(data: bytes, host_number: int) -> Card:
-    """`mfi_ctrl_info`: the card, without its battery."""
+    """Return the controller from `mfi_ctrl_info`, without its battery."""
     _need(data, 1600, "controller")
     memory_mb = _u16(data, 1488)
     lowest, highest = data[1512], data[1513]
@@ -86,19 +87,19 @@ def card(data: bytes, host_number: int) -> Card:
 
 
 def has_battery(data: bytes) -> bool:
-    """Whether `mfi_ctrl_info` says that a battery or capacitor is fitted."""
+    """Return whether `mfi_ctrl_info` reports a battery or capacitor."""
     _need(data, 1460, "controller")
     return bool(_u32(data, 1456) & 1)
 
 
 def rates(data: bytes) -> dict[str, str]:
-    """`mfi_ctrl_props`: rates in percent and the flush interval in seconds, by the keys of megaraid's settings."""
+    """Return rates in percent and the flush interval in seconds from `mfi_ctrl_props`, by setting key."""
     _need(data, 14, "properties")
     return {key: str(data[at]) for key, at in codes.RATES.items()}
 
 
 def battery(data: bytes) -> CacheProtection | None:
-    """`mfi_bbu_status`; None if it says that there is none."""
+    """Return the battery from `mfi_bbu_status`, or None if there is none."""
     _need(data, 12, "battery")
     kind, status = data[0], _u32(data, 8)
     if kind == 0:
@@ -108,14 +109,14 @@ def battery(data: bytes) -> CacheProtection | None:
 
 
 def volume_numbers(data: bytes) -> tuple[int, ...]:
-    """`mfi_ld_list`: the target ids."""
+    """Return the target ids from `mfi_ld_list`."""
     _need(data, 8, "virtual drive list")
     count = min(_u32(data, 0), (len(data) - 8) // 16)
     return tuple(data[8 + 16 * at] for at in range(count))
 
 
 def volume(data: bytes) -> VirtualDrive:
-    """`mfi_ld_info`, without its members."""
+    """Return the virtual drive from `mfi_ld_info`, without its members."""
     _need(data, 264, "virtual drive")
     level, qualifier, secondary, strip, drives, spans, state = data[32:39]
     default, access, disk_cache, current = data[20:24]
@@ -141,7 +142,7 @@ def volume(data: bytes) -> VirtualDrive:
 
 
 def places(data: bytes) -> tuple[FirmwareDrive, ...]:
-    """`mfi_pd_list`."""
+    """Return the drives and enclosures from `mfi_pd_list`."""
     _need(data, 8, "drive list")
     count = min(_u32(data, 4), (len(data) - 8) // 24)
     lines = (struct.unpack_from("<HHBBB", data, 8 + 24 * at) for at in range(count))
@@ -152,11 +153,11 @@ def places(data: bytes) -> tuple[FirmwareDrive, ...]:
 
 
 def drive(data: bytes, address: FirmwareDrive) -> PhysicalDrive:
-    """`mfi_pd_info` of the drive at `address`; what it does not say of this very drive stays unknown."""
+    """Return the drive at `address` from `mfi_pd_info`; an answer about a different drive leaves it unknown."""
     _need(data, 406, "drive")
     unanswered = PhysicalDrive(card=0, enclosure=address.enclosure, slot=address.slot, device_id=address.device_id)
     inquiry = data[4:100]
-    silent = inquiry[0] == 0x7F  # no such device there, says SPC's peripheral qualifier
+    silent = inquiry[0] == 0x7F  # SPC's peripheral qualifier for a missing device
     if _u16(data, 0) != address.device_id or silent:
         return unanswered
     block = _u16(data, 404) or SECTOR
@@ -187,16 +188,16 @@ def drive(data: bytes, address: FirmwareDrive) -> PhysicalDrive:
 
 
 def configuration_size(data: bytes) -> int:
-    """Bytes of the whole `mfi_config_data`, as its head says."""
+    """Return the size of `mfi_config_data` in bytes, from its header."""
     _need(data, 32, "configuration")
     return _u32(data, 0)
 
 
 def configuration(data: bytes) -> Configuration:
-    """`mfi_config_data`.
+    """Return the configuration from `mfi_config_data`.
 
-    The size beside each count is that of one record; an emulator says that of all of them together, which the size of
-    the whole gives away.
+    The size next to each count is that of one record. An emulator writes the size of all records instead, which exceeds
+    the total size.
     """
     _need(data, 32, "configuration")
     whole, arrays, array_size, drives, drive_size, spares, spare_size = struct.unpack_from("<IHHHHHH", data)
@@ -223,7 +224,7 @@ def _spans(record: bytes) -> tuple[int, tuple[int, ...]]:
 
 
 def _component(data: bytes, wanted: str) -> str | None:
-    """Version of a part of the firmware."""
+    """Return the version of a part of the firmware, or None."""
     count = min(_u32(data, 180), _COMPONENT_LIMIT)
     for at in (_COMPONENTS + number * _COMPONENT for number in range(count)):
         if _text(data, at, 8) == wanted:
@@ -232,7 +233,7 @@ def _component(data: bytes, wanted: str) -> str | None:
 
 
 def _text(data: bytes, at: int, length: int) -> str | None:
-    """A padded field, cleaned; None if it is empty."""
+    """Return a padded field, cleaned, or None if it is empty."""
     return clean(data[at : at + length].partition(b"\0")[0].decode("ascii", "replace")) or None
 
 

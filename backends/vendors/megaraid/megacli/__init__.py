@@ -1,4 +1,4 @@
-"""The legacy MegaCli (MegaCli64, CmdTool2): text answers, for cards and machines that have nothing newer."""
+"""Dialect for the legacy MegaCli (MegaCli64, CmdTool2): text answers, for controllers that nothing newer manages."""
 
 from backends.vendors.megaraid.megacli.dialect import MegaCli
 

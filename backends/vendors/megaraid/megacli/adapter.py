@@ -1,4 +1,7 @@
-"""The card itself and its battery: -AdpAllInfo, -AdpGetPciInfo, -ELF, -AdpPR, -AdpCcSched, -AdpBbuCmd. No I/O."""
+"""Parsers for the controller and its battery. No I/O.
+
+Commands: -AdpAllInfo, -AdpGetPciInfo, -ELF, -AdpPR, -AdpCcSched, -AdpBbuCmd.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ _RATES = {
     "cc rate": "cc_rate",
     "reconstruction rate": "migrate_rate",
 }
-"""Labels of the section Settings; old firmware says Resynch Rate for that of background initialisation."""
+"""Labels of the section Settings; old firmware reports the rate of background initialisation as Resynch Rate."""
 
 _OPERATIONS = {
     "write policy": "write_cache",
@@ -48,36 +51,36 @@ _RUNNING = ("active", "running", "paused", "suspended", "in progress")
 
 @dataclass(slots=True)
 class _Sections:
-    """The pairs of one adapter by section: labels repeat (`Rebuild Rate: 30%`, later `Rebuild Rate: Yes`)."""
+    """Values of one controller by section, because labels repeat (`Rebuild Rate: 30%`, later `Rebuild Rate: Yes`)."""
 
     rows: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def value(self, section: str, *keys: str) -> str:
-        """The first of `keys` with a value in the sections whose name begins so; "" if none."""
+        """Return the first of `keys` with a value in the sections whose name starts with `section`, or ""."""
         rows = [row for name, row in self.rows.items() if name.startswith(section)]
         return next((row[key] for row in rows for key in keys if row.get(key)), "")
 
 
 def card_numbers(text: str) -> tuple[int, ...]:
-    """Numbers of the adapters in an answer that lists them, each once, in order."""
+    """Return the numbers of the controllers that an answer lists, each once, in order."""
     matches = (_ADAPTER.match(line.value) for line in lines(text) if not line.key)
     return tuple(dict.fromkeys(int(match[1]) for match in matches if match))
 
 
 def parse_count(text: str) -> int | None:
-    """The number in `Controller Count: 2.`; None for any other answer. The exit code, which is it too, is not used."""
+    """Return the number in `Controller Count: 2.`, or None. The exit status, which is the same number, is not used."""
     match = _COUNT.search(text.replace("\r", ""))
     return int(match[1]) if match else None
 
 
 def parse_version(text: str) -> str | None:
-    """`8.07.14` of `MegaCLI SAS RAID Management Tool  Ver 8.07.14 Dec 16, 2013`; None for anything else."""
+    """Return the version in `MegaCLI SAS RAID Management Tool  Ver 8.07.14 Dec 16, 2013`, or None."""
     match = _VERSION.search(text)
     return match[1] if match and "megacli" in text.lower() else None
 
 
 def parse_adapter(text: str, number: int) -> Card:
-    """The card with this number in -AdpAllInfo; the whole answer is taken for it where no adapter is named."""
+    """Return the controller with this number in -AdpAllInfo; an answer that names none counts as about this one."""
     sections = _sections(text, number)
     versions, hardware, limits = "version", "hw configuration", "limitations"
     return Card(
@@ -100,25 +103,25 @@ def parse_adapter(text: str, number: int) -> Card:
 
 
 def _notices(sections: _Sections) -> tuple[str, ...]:
-    """What the card says of itself that somebody should know, whatever section it stands in."""
+    """Return the warnings that the controller reports about itself, from any section."""
     preserved = (rows.get("any offline vd cache preserved", "") for rows in sections.rows.values())
     return (PRESERVED,) if any(yes(text) for text in preserved) else ()
 
 
 def _first_whole(sections: _Sections, label: str) -> int | None:
-    """Return a number whatever section it stands in; None if there is none."""
+    """Return the number of a label in any section, or None."""
     return next((whole(rows[label]) for rows in sections.rows.values() if label in rows), None)
 
 
 def parse_promise(text: str, number: int) -> tuple[int | None, int | None]:
-    """Return the numbers of virtual drives and of drives that -AdpAllInfo promises."""
+    """Return the numbers of virtual drives and of drives that -AdpAllInfo announces."""
     sections = _sections(text, number)
     volumes = whole(sections.value("device present", "virtual drives", "virtual disks"))
     return volumes, whole(sections.value("device present", "disks"))
 
 
 def _sections(text: str, number: int) -> _Sections:
-    """Titles are lines without a value above a row of `=`."""
+    """Return the values by section. Titles are lines without a value above a row of `=`."""
     sections, section, title = _Sections(), "", ""
     mine = not card_numbers(text)
     for line in lines(text):
@@ -161,7 +164,7 @@ def _reported(text: str, *units: str) -> ReportedValue | None:
 
 
 def _shown(sections: _Sections) -> Mapping[str, str]:
-    """What is never set."""
+    """Return the values that raidbench never sets."""
     fields = {
         IMPORT: sections.value("default settings", "auto enhanced import"),
         PRESERVED_BOOT: sections.value("", "allow boot with preserved cache"),
@@ -170,7 +173,10 @@ def _shown(sections: _Sections) -> Mapping[str, str]:
 
 
 def parse_pci(text: str, number: int) -> str | None:
-    """`03:00.0` of -AdpGetPciInfo, which prints bus, device and function in hex; None unless all three are there."""
+    """Return the address of -AdpGetPciInfo as `03:00.0`, or None unless bus, device and function are all there.
+
+    The tool prints them in hexadecimal.
+    """
     by_label: dict[str, str] = {}
     mine = True
     for line in lines(text):
@@ -186,11 +192,11 @@ def parse_pci(text: str, number: int) -> str | None:
 
 
 def parse_features(text: str) -> tuple[tuple[Option, ...], str | None]:
-    """Advanced software options and safe id of -ELF -ControllerFeatures.
+    """Return advanced software options and safe id from -ELF -ControllerFeatures.
 
-    No recording of it is known. Understood are a label `Advanced Software Option : MegaRAID FastPath` with
-    `Time Remaining : Unlimited` and `Mode : ...` after it, a pair `MegaRAID FastPath : Unlimited`, and a row
-    `MegaRAID FastPath    Unlimited`.
+    No recording of it is known. The parser understands a label `Advanced Software Option : MegaRAID FastPath` followed
+    by `Time Remaining : Unlimited` and `Mode : ...`, a pair `MegaRAID FastPath : Unlimited`, and a row `MegaRAID
+    FastPath    Unlimited`.
     """
     options: list[Option] = []
     waiting: str | None = None
@@ -223,12 +229,12 @@ def _option(name: str, left: str) -> Option:
 
 
 def parse_patrol_read(text: str) -> tuple[ReportedValue | None, BackgroundOperation | None]:
-    """Mode and running job of -AdpPR -Info."""
+    """Return mode and running operation from -AdpPR -Info."""
     return _schedule(text, "patrol read mode", _PATROL, "patrol-read")
 
 
 def parse_consistency_check(text: str) -> tuple[ReportedValue | None, BackgroundOperation | None]:
-    """Mode and running job of -AdpCcSched -Info."""
+    """Return mode and running operation from -AdpCcSched -Info."""
     return _schedule(text, "operation mode", _CHECK, "consistency-check")
 
 
@@ -252,7 +258,7 @@ _STATES = {
     "failed": "failed",
     "missing": "missing",
 }
-"""`Battery State`. Firmware of 2011 said Operational and Non Operational."""
+"""Values of `Battery State`. Firmware of 2011 wrote Operational and Non Operational."""
 
 _WORST_FIRST = (
     ("Battery Pack Missing", "missing"),
@@ -262,7 +268,7 @@ _WORST_FIRST = (
     ("Remaining Capacity Low", "degraded"),
     ("No space to cache offload", "degraded"),
 )
-"""Flags that, when Yes, say more than the state, which stays Operational with a pack to be replaced. The first wins."""
+"""Flags that, if Yes, override the state, which stays Operational with a pack to be replaced. The first one wins."""
 
 _BAD = frozenset({"learning", "degraded", "failed", "missing"})
 """States in which write-back falls back to write-through."""
@@ -285,11 +291,11 @@ _DETAILS = {
     "manufacture name": "Maker",
     "serial number": "Serial number",
 }
-"""Keys worth a line, and what they are called here."""
+"""Labels of facts, by key of the tool."""
 
 
 def parse_battery(text: str) -> CacheProtection | None:
-    """What protects the cache; None if nothing is fitted or the answer says nothing: see `reports_battery`."""
+    """Return the cache protection; None if none is fitted or reported (see `reports_battery`)."""
     fields: dict[str, list[str]] = {}
     for line in lines(text):
         if line.key:
@@ -313,7 +319,10 @@ def parse_battery(text: str) -> CacheProtection | None:
 
 
 def reports_battery(text: str) -> bool:
-    """Whether the answer says if there is one: by its state, or by `required hardware component is not present`."""
+    """Return whether the answer says if there is a battery.
+
+    It says so by its state or by `required hardware component is not present`.
+    """
     return parse_battery(text) is not None or "required hardware component is not present" in text
 
 
@@ -326,7 +335,7 @@ def _state(fields: Mapping[str, list[str]]) -> ReportedValue:
         return ReportedValue(value="failed", raw="isSOHGood")
     if state_text:
         return ReportedValue(value=_STATES.get(state_text.lower(), UNKNOWN), raw=state_text)
-    charging = value_or_none(_first(fields, "charging status"))  # `None` while it is not charged
+    charging = value_or_none(_first(fields, "charging status"))  # `None` unless it is charging
     if charging is None:
         return ReportedValue(value=UNKNOWN, raw="")
     return ReportedValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)

@@ -66,38 +66,44 @@ def on_volume(card: int, volume: int, words: Sequence[str]) -> tuple[str, ...]:
 
 
 def progress(card: int, job: str) -> tuple[str, ...]:
-    """Progress on every virtual drive; `job` is `-LDInit`, `-LDBI` or `-LDCC`: `-LDCC -ShowProg -LALL -aN`."""
+    """Return the command for the progress on every virtual drive: `-LDCC -ShowProg -LALL -aN`.
+
+    `job`: `-LDInit`, `-LDBI` or `-LDCC`.
+    """
     return on_card(card, (job, "-ShowProg", "-LALL"))
 
 
 def rebuild_progress(card: int, places: Sequence[str]) -> tuple[str, ...]:
-    """Progress of rebuilding drives: `-PDRbld -ShowProg -PhysDrv[e:s,e:s] -aN`; `[:s]` without an enclosure."""
+    """Return the command for the progress of rebuilds: `-PDRbld -ShowProg -PhysDrv[e:s,e:s] -aN`.
+
+    A drive without an enclosure is `[:s]`.
+    """
     return on_card(card, ("-PDRbld", "-ShowProg", f"-PhysDrv[{','.join(places)}]"))
 
 
 def delete(card: int, volume: int) -> tuple[str, ...]:
-    """Delete a virtual drive and all that is on it: `-CfgLdDel -Ln -aN`. Never with `-Force`."""
+    """Return the command that deletes a virtual drive and its data: `-CfgLdDel -Ln -aN`. It never has `-Force`."""
     return on_volume(card, volume, ("-CfgLdDel",))
 
 
 def add(card: int, level: int, places: Sequence[str], args: Sequence[str]) -> tuple[str, ...]:
-    """A virtual drive of one span: `-CfgLDAdd -R5[245:1,245:2,245:3] WT NORA Direct -strpsz64 -aN`.
+    """Return the command for a virtual drive of one span.
 
-    `args` in the order of the help: write, read, I/O policy, `CachedBadBBU` or `NoCachedBadBBU` (with `WB` only),
-    `-strpszKIB`.
+    `-CfgLDAdd -R5[245:1,245:2,245:3] WT NORA Direct -strpsz64 -aN`. `args` in the order of the help: write, read, I/O
+    policy, `CachedBadBBU` or `NoCachedBadBBU` (with `WB` only), `-strpszKIB`.
     """
     return on_card(card, ("-CfgLDAdd", f"-R{level}[{','.join(places)}]", *args))
 
 
 def add_spanned(card: int, level: int, spans: Sequence[Sequence[str]], args: Sequence[str]) -> tuple[str, ...]:
-    """One of several spans: `-CfgSpanAdd -R10 -Array0[252:0,252:1] -Array1[252:2,252:3] WT NORA Direct -strpsz64 -aN`.
+    """Return the command for a virtual drive of several spans; `args` as in `add`.
 
-    `args` as in `add`.
+    `-CfgSpanAdd -R10 -Array0[252:0,252:1] -Array1[252:2,252:3] WT NORA Direct -strpsz64 -aN`.
     """
     arrays = (f"-Array{number}[{','.join(places)}]" for number, places in enumerate(spans))
     return on_card(card, ("-CfgSpanAdd", f"-R{level}", *arrays, *args))
 
 
 def apply_key(card: int, key: str, *, preview: bool) -> tuple[str, ...]:
-    """An activation key: `-ELF -Applykey key KEY -aN`, with `-preview` before `-aN` to see what it would do."""
+    """Return the command for an activation key: `-ELF -Applykey key KEY -aN`, with `-preview` to test it."""
     return on_card(card, ("-ELF", "-Applykey", "key", key, *(("-preview",) if preview else ())))

@@ -1,4 +1,4 @@
-"""MegaCli as a dialect: what it is asked, in which order, and how its answers become a card's contents."""
+"""Dialect for MegaCli: the commands it runs, their order, and how the answers become the state of a controller."""
 
 from __future__ import annotations
 
@@ -42,36 +42,36 @@ from backends.vendors.megaraid.megacli.volumes import parse_background, parse_vo
 _JOBS = ("-LDInit", "-LDBI", "-LDCC")
 _SETS = ("-LDSetProp",)
 _MAKING = (("-CfgLDAdd",), ("-CfgSpanAdd",), _SETS, ("-CfgLdDel",))
-"""What makes a virtual drive, or deletes one."""
+"""Commands that create or delete a virtual drive."""
 
 _TELLS_PROGRESS = 8
-"""From this major version on the lists themselves hold `Ongoing Progresses`, so nobody has to ask for each job."""
+"""First major version whose lists contain `Ongoing Progresses`, so no separate commands are needed."""
 
 
 class MegaCli:
-    """One MegaCli program on one host. It is asked one thing at a time, and only in `cards`, `read`, `reread`."""
+    """One MegaCli program on one host. Only `cards`, `read`, `reread` and `locate` run it, one command at a time."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self._host = host
         self._ask = MegaCliReader(host, tool)
         self._pci: dict[int, str | None] = {}
-        self._awaited: dict[int, int] = {}  # by card, the number that what is created next has to get
+        self._awaited: dict[int, int] = {}  # expected number of the next virtual drive, by controller
 
     @property
     def tool(self) -> str:
-        """Path of the program."""
+        """Return the path of the program."""
         return self._ask.tool
 
     @property
     def version(self) -> str | None:
-        """`8.07.14`; None until `cards` or `read` asked for it, or if it does not say."""
+        """Return the version (`8.07.14`); None before the first read, or if it is not reported."""
         return self._ask.version
 
     async def cards(self) -> tuple[int, ...]:
-        """Numbers of the cards it sees: MegaCli counts them from 0 without gaps.
+        """Return the numbers of the controllers; MegaCli counts them from 0 without gaps.
 
-        Raises ToolMissingError, ToolTimeoutError, and ToolFailedError when the answer is none of MegaCli's (the
-        program is storcli under MegaCli's name, or a library is missing).
+        Raises ToolMissingError if the tool is gone, ToolTimeoutError if there is no answer in time, ToolFailedError if
+        the answer is not MegaCli's: the program is storcli under MegaCli's name, or a library is missing.
         """
         self._ask.begin()
         await self._ask.for_version()
@@ -89,10 +89,10 @@ class MegaCli:
         return numbers
 
     async def read(self, card: int) -> CardSnapshot:
-        """Everything about a card.
+        """Read everything about a controller; other parts that cannot be read become problems.
 
-        Raises ToolMissingError, and ToolFailedError or ToolTimeoutError when not even the card's own data can be
-        had; what else cannot be read becomes a problem.
+        Raises ToolMissingError if the tool is gone. Raises ToolFailedError or ToolTimeoutError if not even the
+        controller itself can be read.
         """
         self._ask.begin()
         await self._ask.for_version()
@@ -114,7 +114,7 @@ class MegaCli:
         )
 
     async def locate(self, card: int) -> str | None:
-        """PCI address of a card. Raises as `cards`."""
+        """Return the PCI address of a controller. Raises as `cards` does."""
         problems: list[str] = []
         value = parse_pci(await self._ask.text(commands.on_card(card, commands.PCI), "PCI address", problems), card)
         if problems:
@@ -122,9 +122,9 @@ class MegaCli:
         return value
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """The settings of one virtual drive, or of the card itself when None, read again; the rest as it was before.
+        """Read the settings of a virtual drive (None: of the controller) again; keep the rest.
 
-        A virtual drive that is gone is left out. Raises as `read`.
+        A virtual drive that no longer exists is left out. Raises as `read` does.
         """
         number = before.card.number
         problems: list[str] = []
@@ -158,32 +158,42 @@ class MegaCli:
         return replace(before, volumes=together, drives=drives, problems=_once(before.problems, problems))
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
-        """Commands that set a virtual drive's setting, to be run in order until one fails. Raises InvalidValueError."""
+        """Return the commands that set a virtual drive's setting; run them in order until one fails.
+
+        Raises InvalidValueError if the tool has no word for the value.
+        """
         return self._changes(volume_commands(card, volume, key, value))
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
-        """Commands that set a card's setting. Raises InvalidValueError."""
+        """Return the commands that set a controller's setting.
+
+        Raises InvalidValueError if the tool has no word for the value.
+        """
         return self._changes(card_commands(card, key, value))
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
-        """Commands that delete a virtual drive and make it anew, DESTROYING its data; run in order until one fails.
+        """Return the commands that DESTROY a virtual drive and re-create it; run them in order until one fails.
 
-        Drive cache and name are set afterwards, by number: `judge` fails the making when the new virtual drive
-        got another number than the one deleted before. Raises InvalidValueError for what cannot be told exactly.
+        Drive cache and name are set afterwards, by number. `judge` therefore reports a failure if the new virtual drive
+        got a different number than the deleted one. Raises InvalidValueError for a layout that the tool cannot express.
         """
         return self._changes(recreate_commands(card, volume, new))
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
-        """The command that deletes a virtual drive, DESTROYING its data."""
+        """Return the command that deletes a virtual drive, DESTROYING its data."""
         return self._changes((commands.delete(card, volume),))
 
     @property
     def names_on_create(self) -> bool:
-        """A name is set afterwards, by number."""
+        """Return False: the name is set afterwards, by number."""
         return False
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """See `Dialect`: what is made is given its name by number, and another one must not get it."""
+        """Announce commands that create or delete a virtual drive; () when they are done.
+
+        The name is set by number, so `judge` checks the number of the new virtual drive. Raises RefusedError for a
+        command that does anything else.
+        """
         for line in lines:
             if line[1:2] not in _MAKING or verdict.number(line, "-a") != card:
                 raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
@@ -193,9 +203,10 @@ class MegaCli:
             self._awaited[card] = named[0]
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
-        """Commands that apply an activation key, which is in `Command.secret`. Raises InvalidValueError.
+        """Return the commands that apply an activation key; the key is in `Command.secret`.
 
-        A preview counts as a change too: that every version knows the word is not proven.
+        A preview counts as a change too, because not every version is known to understand the word. Raises
+        InvalidValueError for text that cannot be a key.
         """
         if not key.isascii() or not key.isprintable() or not key.strip() or key.startswith("-") or " " in key:
             raise InvalidValueError("An activation key is one word of printable ASCII characters.")
@@ -203,9 +214,9 @@ class MegaCli:
         return (Command(argv=(self._ask.tool, *argument_lists), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
-        """The tool's verdict on a command that changes something: see `verdict.judge`.
+        """Return the tool's verdict on a command that changes something (see `verdict.judge`).
 
-        Remembers what was deleted: what is created next on that card must get the same number.
+        Remembers the number of a deleted virtual drive: the next one created on that controller must get it.
         """
         answer = verdict.judge(command, done)
         card = verdict.number(command.argv, "-a")
@@ -221,17 +232,17 @@ class MegaCli:
         return answer
 
     def again(self, command: Command, done: Completed) -> None:
-        """None: all versions understand all words."""
+        """Return None: all versions understand all words."""
 
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
-        """The argument lists, secrets masked."""
+        """Return the argument lists with masked secrets."""
         return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
 
     def _line(self, card: int, words: tuple[str, ...]) -> str:
         return Command(argv=(self._ask.tool, *commands.on_card(card, words))).shown()
 
     def _require_whole(self) -> None:
-        """Raises ToolFailedError where an answer of this look was cut: what was known before stays then."""
+        """Raise ToolFailedError if an answer of this scan was truncated; the caller keeps its earlier state."""
         if self._ask.cut:
             raise ToolFailedError(self._ask.cut)
 
@@ -277,7 +288,7 @@ class MegaCli:
         )
 
     async def _about(self, card: Card, problems: list[str]) -> Card:
-        """The card with what other commands say of it."""
+        """Return the controller with the values that other commands report."""
         number = card.number
         address = self._pci.get(number)
         if address is None:
@@ -299,7 +310,7 @@ class MegaCli:
         return replace(card, host_number=host_number, jobs=(*card.jobs, *_learning(card)))
 
     async def _schedules(self, card: Card, problems: list[str]) -> Card:
-        """The card with patrol read, consistency check and command queueing, and whether the former run."""
+        """Return the controller with patrol read, consistency check and command queueing, and running operations."""
         number = card.number
         read = await self._ask.text(commands.on_card(number, commands.PATROL_READ), "patrol read", problems)
         checked = await self._ask.text(
@@ -314,7 +325,7 @@ class MegaCli:
         return replace(card, values=values, jobs=tuple(job for job in (patrolling, checking) if job is not None))
 
     async def _host_number(self, address: str) -> int | None:
-        """The SCSI host that the kernel made for the card; its virtual drives are targets of channel 2 there."""
+        """Return the number of the controller's SCSI host; its virtual drives are targets of channel 2 there."""
         paths = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
         numbers = [path.rpartition("/host")[2] for path in paths]
         return int(numbers[0]) if len(numbers) == 1 and numbers[0].isdecimal() else None
@@ -344,7 +355,7 @@ def _joined(
 
 
 def _with_volumes(drives: tuple[PhysicalDrive, ...], volumes: tuple[VirtualDrive, ...]) -> tuple[PhysicalDrive, ...]:
-    """Drives with the numbers of the virtual drives that list them as members."""
+    """Return the drives with the numbers of the virtual drives that list them as members."""
     members: dict[str, list[int]] = {}
     for volume in volumes:
         for slot in volume.drives:

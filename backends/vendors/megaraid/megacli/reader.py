@@ -1,4 +1,4 @@
-"""Running MegaCli to read: one command at a time, and what to say when an answer is half of one or none of its own."""
+"""Running MegaCli to read, one command at a time, and errors for truncated and foreign answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backends.vendors.megaraid.megacli.adapter import card_numbers, parse_adapte
 T = TypeVar("T")
 
 READ_SECONDS = 120.0
-"""After this a read is given up: slow cards take 8 s and large chassis tens of seconds for one list."""
+"""Timeout for reads: slow controllers take 8 s, and large chassis tens of seconds for one list."""
 
 
 _END = re.compile(r"Exit Code: ?0x[0-9a-f]{1,8}\s*\Z", re.IGNORECASE)
@@ -29,7 +29,8 @@ WHOLE = CompletenessCheck(
     hides="builds that never print an exit code: drives and volumes beyond those that the card counts",
     statuses=frozenset(),
 )
-"""The exit status is the low byte of that code, or the number of cards. Some recordings of old builds have no code."""
+"""The exit status is the low byte of that code, or the number of controllers. Some recordings of old builds have no
+code."""
 
 
 _HEADING = re.compile(
@@ -38,16 +39,16 @@ _HEADING = re.compile(
     r"|Activated Advanced Software Options of Adapter )(?P<other>[0-9]{1,6})(?![0-9]).*)\r?",
     re.ASCII | re.IGNORECASE,
 )
-"""Lines that begin with the number of an adapter. The first two stand above all that is said of it, once."""
+"""Lines that start with the number of a controller. The first two precede everything about it, once."""
 
 _LISTS = frozenset({"-AdpAllInfo", "-LdPdInfo", "-LDInfo", "-PDList"})
-"""Questions whose answers begin with the number of the adapter in every recording."""
+"""Commands whose answers start with the number of the controller in every recording."""
 
 _NONE_THERE = re.compile(r"no (?:virtual drive|physical drive|physical device)", re.ASCII | re.IGNORECASE)
 
 
 def misnamed(args: tuple[str, ...], text: str) -> str:
-    """Return why an answer is not about the adapter of its question, as a clause; "" where it is."""
+    """Return why an answer is not about the controller of its command, as a clause; "" if it is."""
     card = verdict.number(args, "-a")
     if card is None or not text.strip():
         return ""
@@ -64,7 +65,7 @@ def misnamed(args: tuple[str, ...], text: str) -> str:
 _SAYS_MUCH = re.compile(
     r"^(?:Virtual D|CacheCade V|Enclosure Device|Slot Number|Product Name)", re.ASCII | re.MULTILINE
 )
-"""What an answer has that lists something: an error names no adapter."""
+"""Start of a line in an answer that lists something; an error message names no controller."""
 
 
 class MegaCliReader:
@@ -75,24 +76,27 @@ class MegaCliReader:
         self.tool = tool
         self.version: str | None = None
         self.cut = ""
-        """Which of the answers since `begin` is not whole or refused, as a sentence; "" if none is."""
+        """Sentence about the first truncated or refused answer since `begin`; "" if there is none."""
         self.refused = ""
-        """Why the last answer is refused, as sentences; "" where it names the card that was asked for."""
+        """Sentences that say why the last answer is refused; "" if it names the right controller."""
         self._ends = False
         self._version_asked = False
 
     def begin(self) -> None:
-        """What comes now is one look."""
+        """Start a scan: forget truncated answers."""
         self.cut = ""
 
     async def run(self, args: tuple[str, ...]) -> Completed:
-        """The answer to a command that reads. Raises ToolMissingError, ToolTimeoutError."""
+        """Return the answer to a command that reads.
+
+        Raises ToolMissingError if the tool is gone, ToolTimeoutError if there is no answer in time.
+        """
         return await self._host.run(Command(argv=(self.tool, *args), timeout=READ_SECONDS))
 
     def lost(self, args: tuple[str, ...], done: Completed) -> str:
-        """Why an answer is not whole or about another card, as sentences; "" where it is believed.
+        """Return why an answer is truncated or about a different controller, as sentences; "" if it is accepted.
 
-        Where this build never prints an exit code, the lack of one says nothing.
+        A missing exit code means nothing if this build never prints one.
         """
         self.refused = ""
         if why := misnamed(args, done.stdout):
@@ -108,7 +112,7 @@ class MegaCliReader:
         return sentence
 
     async def for_version(self) -> None:
-        """Ask for the version, until there is a whole answer. Raises as `run`."""
+        """Read the version, until there is a complete answer. Raises as `run` does."""
         if self._version_asked:
             return
         done = await self.run(commands.VERSION)
@@ -117,7 +121,10 @@ class MegaCliReader:
         self._version_asked = not cut and (self._ends or self.version is not None)
 
     async def read_adapter(self, card: int, problems: list[str]) -> str:
-        """The card's own answer. Raises as `run`, and ToolFailedError when it is not about this card."""
+        """Return the controller's own answer.
+
+        Raises as `run` does, and ToolFailedError if it is not about this controller.
+        """
         line = commands.on_card(card, commands.ADAPTER)
         about = await self.run(line)
         cut = self.lost(line, about)
@@ -131,20 +138,23 @@ class MegaCliReader:
         return text
 
     async def text(self, args: tuple[str, ...], subject: str, problems: list[str]) -> str:
-        """A whole answer; "" and a problem if there is none in time. Raises ToolMissingError."""
+        """Return a complete answer, or "" and a problem if there is none in time.
+
+        Raises ToolMissingError if the tool is gone.
+        """
         text, whole = await self._read_lines(args, subject, problems)
         return text if whole else ""
 
     async def listed(
         self, args: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
     ) -> tuple[T, ...]:
-        """An answer, taken apart, without the last of half a list; nothing and a problem if there is none in time."""
+        """Return a parsed answer without the last entry of a truncated list; () and a problem if there is none."""
         text, whole = await self._read_lines(args, f"answer to {args[0]}", problems)
         ts = parse(text, card)
         return ts if whole else ts[:-1]
 
     async def _read_lines(self, args: tuple[str, ...], subject: str, problems: list[str]) -> tuple[str, bool]:
-        """An answer and whether it is whole; of half of one the lines that are."""
+        """Return an answer and whether it is complete; of a truncated one the complete lines."""
         try:
             done = await self.run(args)
         except ToolFailedError as error:
@@ -166,7 +176,7 @@ class MegaCliReader:
         return unusable_output_error(Command(argv=(self.tool, *args)), done)
 
     def not_understood(self, done: Completed) -> ToolFailedError:
-        """The error for an answer that is none of MegaCli's, with the tool's own words as evidence."""
+        """Return the error for an answer that is not MegaCli's, with the tool's own words as evidence."""
         if not done.stdout.strip():
             return self._no_answer_error((), done)
         text = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)

@@ -1,7 +1,7 @@
-"""Settings in MegaCli's words: those that it reports one by one, and the words that set each. No I/O.
+"""Settings in MegaCli's words: parsers for those it reports, and the words that set each. No I/O.
 
-The words are those of `MegaCli -h` (8.07.14): -AdpSetProp, -AdpAutoRbld, -AdpPR, -AdpCcSched. What is not reported in
-the form that is read here stays locked.
+The words are those of `MegaCli -h` (8.07.14): -AdpSetProp, -AdpAutoRbld, -AdpPR, -AdpCcSched. A setting that is not
+reported in the expected form stays locked.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "concurrent": ("-AdpCcSched", "-ModeConc"),
     },
 }
-"""Settings that are words, by value, as the words before `-aN`."""
+"""Settings with words as values: the words before `-aN`, by value."""
 
 LARGEST = 65535
-"""The largest number that is ever sent."""
+"""The largest number that is sent."""
 
 NUMBERS: Mapping[str, tuple[str, int, int]] = {
     "rebuild_rate": ("-AdpSetProp RebuildRate -{}", 0, 100),
@@ -66,20 +66,20 @@ _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "enable copyback on smart": ("copyback_smart_hdd", _ON_OFF),
     "enable copyback to ssd on smart error": ("copyback_smart_ssd", _ON_OFF),
 }
-"""Labels of the section Settings of -AdpAllInfo: our key, meanings."""
+"""Setting key and values by label of the section Settings in -AdpAllInfo."""
 
 _NCQ = re.compile(r"NCQ Status is ?:? ?(?:NCQ )?(Enabled|Disabled)\.?$", re.ASCII | re.IGNORECASE)
 
 
 def of_settings(section: Mapping[str, str]) -> dict[str, ReportedValue]:
-    """Return the properties of the section Settings of -AdpAllInfo, by our keys."""
+    """Return the settings in the section Settings of -AdpAllInfo, by key."""
     by_key = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
     by_key["smart_poll_interval"] = amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
     return reported_only(by_key)
 
 
 def of_patrol_read(text: str) -> dict[str, ReportedValue]:
-    """Return the properties of -AdpPR -Info besides the mode, by our keys."""
+    """Return the settings of -AdpPR -Info in addition to the mode, by key."""
     fields = pairs(text)
     by_key = {
         "patrol_read_delay": amount(fields.get("patrol read execution delay", ""), "hours", "hour"),
@@ -89,13 +89,13 @@ def of_patrol_read(text: str) -> dict[str, ReportedValue]:
 
 
 def of_check(text: str) -> dict[str, ReportedValue]:
-    """Return the properties of -AdpCcSched -Info besides the mode, by our keys."""
+    """Return the settings of -AdpCcSched -Info in addition to the mode, by key."""
     delay = amount(pairs(text).get("execution delay", ""), "hours", "hour")
     return {} if delay is None else {"consistency_check_delay": delay}
 
 
 def of_ncq(text: str) -> dict[str, ReportedValue]:
-    """Return what -AdpGetProp NCQDsply says: `Adapter 0: NCQ Status is Enabled`."""
+    """Return the setting of -AdpGetProp NCQDsply: `Adapter 0: NCQ Status is Enabled`."""
     for line in lines(text):
         status = _NCQ.search(line.value)
         if status is not None:
@@ -114,22 +114,22 @@ VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "drive_cache": {"on": ("-EnDskCache",), "off": ("-DisDskCache",)},
     "access_policy": {"read-write": ("-RW",), "read-only": ("-RO",)},
 }
-"""Words for -LDSetProp, one command each, in this order: whichever fails, write-back never stays in force without a
-battery unless that was wanted and told in full. Write-through leaves the battery policy as it is. `ForcedWB` is not
-used, since the lists show CachedBadBBU and not it. There is no word for `drive_cache` `default`; `blocked` is left out
-because it is undone by another command, which not every version has."""
+"""Words for -LDSetProp, one command each, in this order. Whichever command fails, write-back without a battery never
+stays in force unless it was requested and set completely. Write-through keeps the battery policy. `ForcedWB` is not
+used, because the lists show only CachedBadBBU. There is no word for `drive_cache` `default`. `blocked` is left out,
+because its undo needs a command that not every version has."""
 
 _BACKGROUND = {"on": "-Enbl", "off": "-Dsbl"}
 _PLAIN = {"raid0": 0, "raid1": 1, "raid5": 5, "raid6": 6}
 _SPANNED = {"raid10": 10, "raid50": 50, "raid60": 60}
 LEVELS = {**_PLAIN, **_SPANNED}
-"""Levels by their numbers in a command."""
+"""Numbers of the levels in a command."""
 
 _FEWEST = {0: 1, 1: 2, 5: 3, 6: 3, 10: 2, 50: 3, 60: 3}
-"""Drives that a span needs at least."""
+"""Fewest drives of a span, by level."""
 
 _STRIPS = (8, 16, 32, 64, 128, 256, 512, 1024)
-"""Legal -strpsz in KiB."""
+"""Legal values of -strpsz in KiB."""
 
 _MOST_SPANS = 8
 _LONGEST_NAME = 15
@@ -137,7 +137,10 @@ T = TypeVar("T")
 
 
 def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
-    """Command lines (without the program) that set a virtual drive's `key`. Raises InvalidValueError."""
+    """Return the command lines (without the program) that set a virtual drive's `key`.
+
+    Raises InvalidValueError if the tool has no word for the value.
+    """
     if key == "auto_bgi":
         return (commands.on_volume(card, volume, ("-LDBI", _meaning(_BACKGROUND, key, value))),)
     if key not in VOLUME_WORDS:
@@ -147,7 +150,10 @@ def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple
 
 
 def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
-    """Command lines (without the program) that set a card's `key`. Raises InvalidValueError."""
+    """Return the command lines (without the program) that set a controller's `key`.
+
+    Raises InvalidValueError if the tool has no word for the value.
+    """
     if key in WORDS:
         return (commands.on_card(card, _meaning(WORDS[key], key, value)),)
     if key not in NUMBERS:
@@ -157,9 +163,9 @@ def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...
 
 
 def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
-    """Command lines (without the program): delete, add, then what can only be set on what is there.
+    """Return the command lines (without the program): delete, add, then what can only be set afterwards.
 
-    Raises InvalidValueError for a shape that cannot be told exactly, before anything is deleted.
+    Raises InvalidValueError for a layout that the tool cannot express, before anything is deleted.
     """
     add = _add(card, new)
     after: list[tuple[str, ...]] = []

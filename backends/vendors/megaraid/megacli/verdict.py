@@ -1,4 +1,4 @@
-"""Did a setting take? Judged by MegaCli's words and codes, never by its exit status. Pure."""
+"""Verdict on a change from MegaCli's words and codes, never from its exit status. No I/O."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from backends.host import Command, Completed
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer
 
-# -- what MegaCli's `Exit Code: 0xNN` means ---------------------------------------------------------------------------
-
-# The numbers are the firmware's own command status, so storcli's ErrCd uses the same ones. Meanings after the MegaRAID
-# firmware interface (Linux, drivers/scsi/megaraid/megaraid_sas.h, enum MFI_STAT) up to 0x39; above, after Broadcom's
-# table of storcli error codes. The process exit status is often the low byte of it, and the number of cards after
-# -adpCount: it decides nothing.
+# The numbers of `Exit Code: 0xNN` are the firmware's command status, so storcli's ErrCd uses the same ones. Up to 0x39
+# the meanings follow the MegaRAID firmware interface (Linux, drivers/scsi/megaraid/megaraid_sas.h, enum MFI_STAT). Above
+# that they follow Broadcom's table of storcli error codes. The exit status of the process decides nothing: it is often
+# the low byte of the number, and after -adpCount the number of controllers.
 
 DONE = 0x00
-"""The one code of success."""
+"""The code of success."""
 
 PENDING = {0x59: "controller reset", 0x74: "reboot", 0x84: "reboot"}
-"""Codes that say: done, but it takes effect later."""
+"""Codes of success that takes effect only after this step."""
 
 MEANINGS = {
     0x01: "the firmware does not know the command",
@@ -58,7 +56,7 @@ MEANINGS = {
     0x97: "the card does not support the policy",
     0x99: "the card has to be shut down for it",
 }
-"""What other codes mean, as the second half of a sentence."""
+"""Clauses for the other codes."""
 
 
 _CODE = re.compile(r"^[ \t]*Exit Code: ?0x([0-9a-f]{1,8})[ \t]*$", re.ASCII | re.IGNORECASE | re.MULTILINE)
@@ -68,19 +66,20 @@ _BAD = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _NAMES = re.compile(r"\bpredictive fail(?:ure)? poll|\bon smart errors?\b", re.ASCII | re.IGNORECASE)
-"""Names of properties that hold a bad word and say nothing about the outcome."""
+"""Names of properties that contain a bad word but do not report a failure."""
 
 _CRASHED = re.compile(r"\bsegmentation fault\b|\bcore dumped\b|^(?:Aborted|Bus error)\b", re.IGNORECASE | re.MULTILINE)
 _LONGEST = 200_000
-"""Characters of an answer that are looked at: half from the beginning, half from the end."""
+"""Most characters of an answer that are parsed: half from the start, half from the end."""
 
 _NOTICES = (
     "get bbu status failed",
     "will not come into effect immediately",
     "failed while adding the configuration to os",
 )
-"""Lines that say nothing about the object, whatever they say failed. Write-back without a battery is set and waits
-for one, in two lines before the object's own; the operating system was not told of a configuration that was changed."""
+"""Lines that do not report a failure of the object, whatever they say. Write-back without a battery is set and waits
+for one, in two lines before the object's own. The third means that the operating system was not informed of the
+change."""
 
 _RESTART = re.compile(r"\b(?:restart|reboot|power cycle)\b", re.ASCII | re.IGNORECASE)
 _RESET = re.compile(r"\bcontroller reset\b", re.ASCII | re.IGNORECASE)
@@ -89,11 +88,11 @@ _CREATED = re.compile(r"\bAdapter ([0-9]{1,6}): Created VD ([0-9]{1,6})\b", re.A
 
 
 def judge(command: Command, done: Completed) -> Answer:
-    """The verdict on a command that changes something.
+    """Return the verdict on a command that changes something.
 
-    `ok` when a line of the answer says success for this very card and virtual drive, none says failure, and the
-    `Exit Code`, if there is one, is 0x00 or one that asks for a reboot or a reset. The program's exit status is
-    looked at only when it was killed.
+    It succeeded if a line reports success for this controller and virtual drive, no line reports failure, and the `Exit
+    Code`, if there is one, is 0x00 or asks for a reboot or a reset. The exit status of the program counts only if it
+    was killed.
     """
     text = _masked(_shortened(f"{done.stdout}\n{done.stderr}").replace("\r", ""), command.secret)
     code = exit_code(text)
@@ -109,7 +108,7 @@ def judge(command: Command, done: Completed) -> Answer:
 
 
 def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answer | None:
-    """What its exit code or a bad word says; None if neither says anything."""
+    """Return the failure that the exit code or a bad word reports, or None."""
     if code not in (None, DONE):
         why = MEANINGS.get(code, "a code without a known meaning")
         return Answer(ok=False, message=_sentence(f"MegaCli refused it with code 0x{code:02x}, {why}", bad or rows))
@@ -117,7 +116,7 @@ def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answe
 
 
 def _of_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], text: str) -> Answer:
-    """The object's own line has to say that it was done."""
+    """Return the verdict by the line about the object itself, which has to report success."""
     pattern, certain = _expected(argv)
     own_rows = [row for row in rows if re.search(pattern, row, re.ASCII | re.IGNORECASE)]
     if not own_rows and (certain or code is None):
@@ -127,25 +126,25 @@ def _of_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], tex
 
 
 def exit_code(text: str) -> int | None:
-    """The last `Exit Code: 0xNN`; None if it is missing, as it sometimes is."""
+    """Return the last `Exit Code: 0xNN`, or None if there is none, which happens."""
     codes = _CODE.findall(text)
     return int(codes[-1], 16) if codes else None
 
 
 def deleted(text: str) -> int | None:
-    """Target id of the virtual drive that is said to be deleted."""
+    """Return the target id of the virtual drive that was deleted, or None."""
     match = _DELETED.search(text)
     return int(match[2]) if match else None
 
 
 def created(text: str) -> int | None:
-    """Number of the virtual drive that is said to be created."""
+    """Return the number of the virtual drive that was created, or None."""
     match = _CREATED.search(text)
     return int(match[2]) if match else None
 
 
 def number(argv: Sequence[str], option: str) -> int | None:
-    """The number in `-L1` or `-a0`; None without it."""
+    """Return the number in `-L1` or `-a0`, or None without that option."""
     for word in argv:
         if word.startswith(option) and word[len(option) :].isascii() and word[len(option) :].isdigit():
             return int(word[len(option) :])
@@ -153,10 +152,9 @@ def number(argv: Sequence[str], option: str) -> int | None:
 
 
 def _expected(argv: Sequence[str]) -> tuple[str, bool]:
-    """Return the line that a command answers with for its controller and virtual drive, as a pattern.
+    """Return the pattern of the line that confirms a command, and whether its wording is known from recordings.
 
-    The second value says whether its words are known from recordings. If not, exit code 0x00 without a bad word counts
-    as well.
+    If it is not known, exit code 0x00 without a bad word also counts as success.
     """
     card, volume = number(argv, "-a"), number(argv, "-L")
     on_card = rf"\bAdapter:? ?#?{card}\b" if card is not None else r"\bAdapter\b"
@@ -188,7 +186,7 @@ def _pending(text: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Answers to settings are a few lines; what floods is cut in the middle."""
+    """Return the text without its middle if it is too long; answers to changes have a few lines."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
 
 

@@ -1,4 +1,4 @@
-"""Virtual drives: -LDInfo and -LdPdInfo, old and new words. Pure; never raises on any text."""
+"""Parsers for virtual drives: -LDInfo and -LdPdInfo, in old and new wording. No I/O; they never raise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STATES = {
 }
 _CACHECADE = "cachecade virtual drive"
 _CACHED = {"read only": "reads", "read and write": "reads and writes"}
-"""`Cache Cade Type`."""
+"""Meanings of `Cache Cade Type`."""
 
 _ACCESS = {
     "read/write": "read-write",
@@ -55,35 +55,36 @@ _LEVEL = re.compile(r"Primary-([0-9]{1,4})(?:, ?Secondary-([0-9]{1,4}))?(?![0-9]
 _SPAN = re.compile(r"[0-9]{1,6} - Number of PDs: ?([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
 _BEGINNINGS = ("virtual drive", "virtual disk", _CACHECADE)
 _REPEATED = frozenset({"span", "number of pds", *KINDS})
-"""Labels that one virtual drive has several times, each with a value of its own."""
+"""Labels that one virtual drive has several times with different values."""
 
 _MEMBERS = ("pd", "physical disk", "enclosure device id")
 
 
 @dataclass(slots=True)
 class _Record:
-    """The lines of one virtual drive."""
+    """Lines about one virtual drive."""
 
     card: int
     number: int
     ssd_cache: bool
     fields: dict[str, str] = field(default_factory=dict)
     differing: list[str] = field(default_factory=list)
-    """Labels that it has twice, with different values."""
+    """Labels that occur twice with different values."""
     spans: list[int] = field(default_factory=list)
     jobs: list[BackgroundOperation] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
-    """The lines of its members, for the drives' own parser."""
+    """Lines about its members, for the parser of drives."""
 
     def value(self, *keys: str) -> str:
-        """The first of `keys` that has a value, "" if none has."""
+        """Return the first of `keys` that has a value, or ""."""
         return next((self.fields[key] for key in keys if self.fields.get(key)), "")
 
 
 def parse_volumes(text: str, card: int = 0) -> tuple[VirtualDrive, ...]:
-    """The virtual drives of -LDInfo or -LdPdInfo, in its order; `card` is the number until the text names another.
+    """Return the virtual drives of -LDInfo or -LdPdInfo, in order.
 
-    Of one that is there more than once nothing is believed: it is listed once, as refused.
+    `card` is the number until the text names another controller. A virtual drive that is listed more than once is
+    refused and listed once.
     """
     parsed = list(_records(text, card))
     twice = repeated((record.card, record.number) for record in parsed)
@@ -168,7 +169,7 @@ def _volume(record: _Record) -> VirtualDrive:
 
 
 def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
-    """Return why one record cannot be about one virtual drive, as a clause; "" where it can."""
+    """Return why a record cannot be about one virtual drive, as a clause; "" if it can."""
     if record.differing:
         return f"it says {record.differing[0]} of virtual drive {record.number} twice, differently"
     twice = sorted(repeated(member.place for member in members))
@@ -176,7 +177,7 @@ def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
 
 
 def _cached(output: str, kind: str) -> ReportedValue | None:
-    """A CacheCade cache in front of it: `Is VD Cached` and, below it, `Cache Cade Type`."""
+    """Return whether a CacheCade cache serves it, from `Is VD Cached` and `Cache Cade Type` below it."""
     match yes(output):
         case None:
             return ReportedValue(value=UNKNOWN, raw=output) if output else None
@@ -187,7 +188,7 @@ def _cached(output: str, kind: str) -> ReportedValue | None:
 
 
 def _per_span(record: _Record) -> int | None:
-    """`Number Of Drives` counts one span, also where the label does not say so: 2 of a RAID 10 with 3 spans."""
+    """Return the drives in each span; `Number Of Drives` counts one span too: 2 for a RAID 10 with 3 spans."""
     number = whole(record.value("number of drives per span", "number of drives"))
     counted = set(record.spans)
     if len(counted) == 1:
@@ -196,7 +197,7 @@ def _per_span(record: _Record) -> int | None:
 
 
 def level(raw: str, spans: int | None) -> Level:
-    """The level of `Primary-1, Secondary-3, RAID Level Qualifier-0` (SNIA DDF's numbers) with so many spans."""
+    """Return the level of `Primary-1, Secondary-3, RAID Level Qualifier-0` (SNIA DDF) with this number of spans."""
     match = _LEVEL.match(raw)
     if match is None:
         return Level.UNKNOWN
@@ -204,10 +205,10 @@ def level(raw: str, spans: int | None) -> Level:
 
 
 def policies(line: str) -> Policies:
-    """The policies in `WriteBack, ReadAdaptive, Direct, No Write Cache if Bad BBU`.
+    """Return the policies in `WriteBack, ReadAdaptive, Direct, No Write Cache if Bad BBU`.
 
-    Each by its word wherever it stands; by its place, as unknown, where no word is known. Write-back that stays
-    with a bad battery is always-write-back.
+    Each is recognised by its word at any position, or as unknown by its position if no word is known. Write-back that
+    stays with a bad battery is always-write-back.
     """
     policy_words = [part.strip() for part in line.split(",") if part.strip()] if line else []
     write, read, io = (_policy(policy_words, position, table) for position, table in enumerate((_WRITE, _READ, _IO)))
@@ -233,10 +234,10 @@ def _bad_bbu(line: str) -> bool | None:
 
 
 def parse_background(text: str) -> Mapping[int, bool]:
-    """Whether background initialisation starts by itself, by virtual drive, in `-LDBI -GetSetting -LALL`.
+    """Return by virtual drive whether background initialisation starts automatically.
 
-    No recording of it is known: any line with a virtual drive's number and Enabled or Disabled (or On, Off).
-    Of a drive with both of them nothing is believed.
+    From `-LDBI -GetSetting -LALL`, of which no recording is known: any line with the number of a virtual drive and
+    Enabled or Disabled (or On, Off). A virtual drive with both is left out.
     """
     by_volume: dict[int, set[bool]] = {}
     for row in text.split("\n"):

@@ -1,4 +1,4 @@
-"""storcli and perccli on one host: asks, and puts the answers together."""
+"""Dialects for storcli and perccli: they run the commands and combine the answers."""
 
 from __future__ import annotations
 
@@ -19,36 +19,40 @@ from backends.vendors.megaraid.storcli.reader import StorCliReader, UnreadableEr
 from backends.vendors.megaraid.storcli.topology import parse_place
 
 _ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy", "cache_bypass_mode"})
-"""Settings of a volume that are told with it, and in which no battery has a say."""
+"""Settings that are reported with the virtual drive itself and do not depend on a battery."""
 
 
 class StorCli7:
-    """storcli64, storcli, perccli64, perccli: command line version 7."""
+    """storcli64, storcli, perccli64 and perccli of command line version 7."""
 
     LACKS: frozenset[tuple[str, str]] = frozenset()
     """(key, value) pairs, or (key, "") for all values, that this version has no word for."""
 
     DELETE = "del"
-    """The verb that deletes a virtual drive."""
+    """Verb that deletes a virtual drive."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self._tool = tool
         self._asker = StorCliReader(host, tool)
         self.short = ""
-        """What the last list of cards lacks of those that the tool counts; "" where it is whole."""
+        """Clause that says how many counted controllers the last list lacks; "" if it is complete."""
 
     @property
     def tool(self) -> str:
-        """Path of the program."""
+        """Return the path of the program."""
         return self._tool
 
     @property
     def version(self) -> str | None:
-        """Version as it says, None before it was asked."""
+        """Return the version that the tool reports; None before the first read."""
         return self._asker.version
 
     async def cards(self) -> tuple[int, ...]:
-        """Numbers of the cards it sees. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
+        """Return the numbers of the controllers that the tool sees.
+
+        Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time, ToolMissingError if
+        the tool is gone.
+        """
         command = commands.read(self._tool, "show", seconds=commands.LIST_SECONDS)
         done, replies = await self._asker.replies(command)
         numbers = {number for reply in replies for number in cards.overview(reply.data)}
@@ -70,7 +74,10 @@ class StorCli7:
         raise self._asker.failure(command, done, replies[0] if replies else None)
 
     async def read(self, card: int) -> CardSnapshot:
-        """Everything about a card. Raises as `cards`; what else cannot be read becomes problems."""
+        """Read everything about a controller.
+
+        Raises as `cards` does; other parts that cannot be read become problems.
+        """
         path = f"/c{card}"
         problems: list[str] = []
         self._asker.begin()
@@ -98,7 +105,7 @@ class StorCli7:
         problems += _cut_short(answers, physical, listed)
         physical = with_refusals(f"{self._tool} {path}/eall/sall show all", physical, problems)
         listed = with_refusals(f"{self._tool} {path}/vall show all", listed, problems)
-        if self._asker.cut:  # the lists round what the details tell exactly
+        if self._asker.cut:  # the lists have rounded sizes, only the details are exact
             physical = tuple(
                 drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in physical
             )
@@ -111,7 +118,10 @@ class StorCli7:
         )
 
     async def _whole(self, problems: list[str], card: int) -> Data:
-        """`show all` of a card; `show` where the tool dies of that. Raises as `cards` where neither says anything."""
+        """Return `show all` of a controller, or `show` if the tool crashes on it.
+
+        Raises as `cards` does if both fail.
+        """
         try:
             whole = await self._asker.read_required(card, f"/c{card}", "show", "all")
         except UnreadableError as error:
@@ -124,9 +134,9 @@ class StorCli7:
         return whole
 
     async def _listed(self, problems: list[str], card: int, where: str, *, certain: bool) -> Data:
-        """`show all` of volumes or drives, `show` where the tool dies of that.
+        """Return `show all` of virtual drives or drives, or `show` if the tool crashes on it.
 
-        Where it is not `certain` that there are any, the tool's word that there are none is no problem.
+        `certain`: whether there are any; otherwise the tool's report that there are none is no problem.
         """
         refusals: list[str] = []
         data = await self._asker.read_optional(refusals, card, where, "show", "all", or_else=("show",))
@@ -134,13 +144,14 @@ class StorCli7:
         return data
 
     async def locate(self, card: int) -> str | None:
-        """PCI address of a card. Raises as `cards`."""
+        """Return the PCI address of a controller. Raises as `cards` does."""
         return cards.card(card, await self._whole([], card)).pci
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """What the settings of one volume, or of the card, depend on, read again; the rest as before.
+        """Read again what the settings of a virtual drive, or of the controller, depend on; keep the rest.
 
-        `key`: what this setting of a volume depends on. A volume that is gone is left out. Raises as `cards`.
+        `key`: read what this setting depends on. A virtual drive that no longer exists is left out. Raises as `cards`
+        does.
         """
         card = before.card.number
         problems: list[str] = []
@@ -168,7 +179,7 @@ class StorCli7:
             now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
         elif now.auto_bgi is None:
             now = replace(now, auto_bgi=old.auto_bgi)
-        if old is not None:  # the topology, which tells the order of the drives, is in `show all` of the card only
+        if old is not None:  # the topology has the order of the drives, and only `show all` of the controller prints it
             now = replace(now, alone=old.alone, drives=old.drives or now.drives)
         backed = before.card if key in _ALONE else await self._backup(problems, before.card, {})
         self._require_whole()
@@ -179,39 +190,42 @@ class StorCli7:
         )
 
     def _require_whole(self) -> None:
-        """Raises ToolFailedError where an answer of this look was cut: what was known before stays then."""
+        """Raise ToolFailedError if an answer of this scan was truncated; the caller keeps its earlier state."""
         if self._asker.cut:
             raise ToolFailedError(self._asker.cut)
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
-        """See `Dialect`."""
+        """Return the command that sets a setting of a virtual drive."""
         arguments = commands.volume_arguments(key, value, self.LACKS)
         return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *arguments),)
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
-        """See `Dialect`."""
+        """Return the command that sets a setting of a controller."""
         if (key, "") in self.LACKS:
             value = ""
         return (commands.change(self._tool, f"/c{card}", "set", *commands.card_arguments(key, value)),)
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
-        """See `Dialect`."""
+        """Return the commands that delete a virtual drive and re-create it."""
         if ("io_policy", "") in self.LACKS:
             new = replace(new, io_policy="")
         add = commands.change(self._tool, f"/c{card}", *commands.add_arguments(new))
         return (*self.delete(card, volume), add)
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
-        """See `Dialect`. `force`: else it refuses what something may lie on; never `discardcache`."""
+        """Return the command that deletes a virtual drive, with `force` because of its data, without `discardcache`."""
         return (commands.change(self._tool, f"/c{card}/v{volume}", self.DELETE, "force"),)
 
     @property
     def names_on_create(self) -> bool:
-        """`name=` is among the words of `add vd`."""
+        """Return True: `add vd` takes the name."""
         return True
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """See `Dialect`. One line makes it, so no number is waited for."""
+        """Check that the commands only create or delete a virtual drive.
+
+        One command creates it, so no number is expected.
+        """
         for line in lines:
             where, *arguments = line[1:]
             adds = where == f"/c{card}" and arguments[:2] == ["add", "vd"]
@@ -220,32 +234,32 @@ class StorCli7:
                 raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
-        """See `Dialect`. A preview changes nothing."""
+        """Return the command that applies an activation key, or with `preview` the one that changes nothing."""
         arguments = (f"/c{card}", "set", "aso", f"key={key}", *(("preview",) if preview else ()))
         command = commands.change(self._tool, *arguments, secret=(f"key={key}", key))
         return (replace(command, mutates=not preview),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
-        """See `Dialect`."""
+        """Return the tool's verdict on a command that changes something."""
         return verdict.judge(done.stdout or done.stderr, done.truncated, where=command.argv[1])
 
     def again(self, command: Command, done: Completed) -> Command | None:
-        """The line to give instead where this build did not understand `nolog`; see `asking.again`."""
+        """Return the command without `nolog` if this build did not understand it; see `reader.again`."""
         return again(command, done)
 
     def flatten(self, lines: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
-        """See `Dialect`."""
+        """Return the argument lists with masked secrets."""
         return tuple(tuple(_masked(word) if word in line.secret else word for word in line.argv) for line in lines)
 
     async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
         return await self._asker.read_refusable(problems, card, where, "show", "autobgi")
 
     async def _card(self, problems: list[str], number: int, whole: Mapping[str, object]) -> Card:
-        """The card with what has to be asked for apart."""
+        """Return the controller with the values that need commands of their own."""
         card = cards.card(number, whole)
         values, jobs = {**card.values, **properties.of_policies(Fields(whole))}, list(card.jobs)
         if card.supports.get("write_cache") is None and not any(True for _ in tables(whole, "dg/vd")):
-            return card  # a host bus adapter: nothing of what follows
+            return card  # a host bus adapter has none of the following
         for key, verb, understand, more in (
             ("patrol_read", "patrolread", cards.patrol, properties.of_patrol_read),
             ("consistency_check", "cc", cards.check, properties.of_check),
@@ -260,7 +274,7 @@ class StorCli7:
         return await self._more(problems, await self._backup(problems, card, whole))
 
     async def _more(self, problems: list[str], card: Card) -> Card:
-        """What this version has beside."""
+        """Add the values that only this version reports."""
         values = dict(card.values)
         if card.supports.get("perf_tuning"):
             data = await self._asker.read_refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
@@ -274,7 +288,7 @@ class StorCli7:
         return replace(card, values=values)
 
     async def _backup(self, problems: list[str], card: Card, whole: Mapping[str, object]) -> Card:
-        """Battery or CacheVault, asked for as the kind that the card has; both where that is not known."""
+        """Add battery or CacheVault, read as the kind that the controller has; as both if that is unknown."""
         if card.backup is None and card.backup_known:
             return card
         kinds = {"cachevault": ("cv",), "bbu": ("bbu",)}.get(card.backup.kind if card.backup else "", ("cv", "bbu"))
@@ -290,12 +304,12 @@ class StorCli7:
         if whole or card.backup is None:
             has_answer = card.backup_known or (says_absent and card.backup is None)
             return replace(card, backup_known=has_answer)
-        return replace(card, backup=None, backup_known=False)  # it answered before and does not now
+        return replace(card, backup=None, backup_known=False)  # it answered earlier, but not now
 
     async def _rebuilding(
         self, problems: list[str], card: int, matches: tuple[PhysicalDrive, ...]
     ) -> tuple[PhysicalDrive, ...]:
-        """Progress, if there is a drive that rebuilds."""
+        """Add the progress of drives that rebuild."""
         places = [drive.place for drive in matches if drive.state.value == "rebuilding"]
         if not places:
             return matches
@@ -308,7 +322,7 @@ class StorCli7:
 
 
 class StorCli8(StorCli7):
-    """storcli2, perccli2: command line version 8, for 96xx cards and PERC 12."""
+    """storcli2 and perccli2 of command line version 8, for 96xx controllers and PERC 12."""
 
     LACKS = frozenset(
         {
@@ -321,16 +335,16 @@ class StorCli8(StorCli7):
             *((key, "") for key in (*properties.WORDS, *properties.NUMBERS)),
         }
     )
-    """The I/O policy is gone; the others are not in its listing, or no usage of it is known."""
+    """The I/O policy no longer exists; the others are not in its listing, or no usage of them is known."""
 
     DELETE = "delete"
-    """The verb that deletes a virtual drive."""
+    """Verb that deletes a virtual drive."""
 
     async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
-        return {}  # among the properties of the volume
+        return {}  # version 8 has it in the properties of the virtual drive
 
     async def _more(self, problems: list[str], card: Card) -> Card:
-        """Advanced software options are not in `show all`."""
+        """Add the advanced software options, which are not in `show all`."""
         supports = {"io_policy": False, **card.supports}
         data = await self._asker.read_optional(problems, card.number, f"/c{card.number}", "show", "aso")
         return replace(
@@ -338,12 +352,12 @@ class StorCli8(StorCli7):
         )
 
     async def _backup(self, problems: list[str], card: Card, whole: Mapping[str, object]) -> Card:
-        """In `show all`; there is no object for it."""
+        """Add the cache protection from `show all`; there is no separate object for it."""
         if whole:
             return card
         try:
             data = await self._asker.read_required(card.number, f"/c{card.number}", "show", "all")
-        except UnreadableError as error:  # a virtual drive can be set all the same
+        except UnreadableError as error:  # settings of a virtual drive do not need it
             problems.append(error.message)
             return replace(card, backup=None, backup_known=False)
         protection, has_answer = battery.parse_listed(data)
@@ -355,20 +369,20 @@ def _masked(word: str) -> str:
 
 
 def _absent(reply: Reply) -> bool:
-    """Whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
+    """Return whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
     text = _reply_text(reply)
     coded = any(row.whole("errcd") == 34 for row in reply.status.rows("detailed status"))
     return coded or "absent" in text or "not present" in text
 
 
 def _none(text: str) -> bool:
-    """Whether the tool says that there is nothing of the kind, or that it is not for such a card."""
+    """Return whether the tool says that there are no such objects, or that the command is not for this controller."""
     plain = text.lower()
     return any(phrase in plain for phrase in ("no vd", "no drive", "not exist", "supported command", "not found"))
 
 
 def _no_such_volume(reply: Reply) -> bool:
-    """Whether the answer says that there is no such virtual drive; any other refusal says nothing of it."""
+    """Return whether the answer says that there is no such virtual drive; other refusals say nothing about it."""
     return any(phrase in _reply_text(reply) for phrase in ("invalid vd", "not exist", "no vd"))
 
 
@@ -380,7 +394,10 @@ def _reply_text(reply: Reply) -> str:
 def _cut_short(
     answers: Sequence[Data], physical: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
 ) -> list[str]:
-    """Promised numbers against rows, and rows against details: the tool may stop half-way and say Success."""
+    """Return a problem for each count that exceeds the listed rows and for rows without details.
+
+    The tool may stop half-way and still report Success.
+    """
     fields = Fields(answers[0])
     said_so = []
     for kind, promised, count in (

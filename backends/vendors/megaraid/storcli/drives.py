@@ -1,4 +1,4 @@
-"""Physical drives out of the tool's answers. Pure, never raises."""
+"""Parsers for physical drives. No I/O; they never raise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ERRORS = {"media": "media error count", "other": "other error count", "predicti
 
 @dataclass(slots=True)
 class _DrivesSeen:
-    """What the answers say of all drives, by place."""
+    """Data about all drives in the answers, by place."""
 
     rows: dict[Place, Fields] = field(default_factory=dict)
     details: dict[Place, dict[str, object]] = field(default_factory=dict)
@@ -33,9 +33,9 @@ class _DrivesSeen:
 
 
 def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ...]:
-    """Every drive in these answers of one card, sorted by enclosure and slot.
+    """Return every drive in these answers about one controller, sorted by enclosure and slot.
 
-    `show all` has the list, `eall/sall show all` the details; what one does not say the other may.
+    `show all` has the list, `eall/sall show all` the details. Each may report what the other lacks.
     """
     facts = _DrivesSeen()
     for data in answers:
@@ -106,19 +106,19 @@ def _size(row: Fields, details: Fields, sector: int | None) -> int | None:
 
 
 def _link(details: Fields) -> str | None:
-    """Negotiated speed; version 8 has it per path."""
+    """Return the negotiated speed, which version 8 reports for each path."""
     paths = [row.text("negotiated speed") for row in details.rows("path information")]
     speeds = (details.text("link speed", "negotiated physical link rate"), *paths)
     return next(filter(None, map(_speed, speeds)), None)
 
 
 def _speed(text: str | None) -> str | None:
-    """Return a link speed; None for `Unknown` and for anything else that is none."""
+    """Return a link speed, or None for `Unknown` and other text."""
     return text if text is not None and _SPEED.fullmatch(text) else None
 
 
 def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, object]]]:
-    """Everything under headings that name a drive, nested (JSON) or one after another (text), as one dict."""
+    """Yield the details of each drive as one dict, whether nested (JSON) or in consecutive sections (text)."""
     for heading, value in inside(data):
         if "Drive Information" in value and "Drive Detailed Information" in value:
             at = parse_place(Fields(value["Drive Information"]).raw("eid:slt"))
@@ -131,7 +131,7 @@ def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, obje
 
 
 def _flat(data: object) -> dict[str, object]:
-    """Values of all levels; of a key that is there twice the upper one."""
+    """Return the values of all levels; for a repeated key the upper value."""
     values: dict[str, object] = {}
     if isinstance(data, Mapping):
         for key, value in data.items():
@@ -144,7 +144,7 @@ def _flat(data: object) -> dict[str, object]:
 
 
 def rebuilds(data: Mapping[str, object]) -> dict[Place, BackgroundOperation]:
-    """Answer to `show rebuild`: progress by place, of those drives that are rebuilding."""
+    """Return the progress of rebuilding drives from `show rebuild`, by place."""
     by_place: dict[Place, BackgroundOperation] = {}
     for _, row in tables(data, "drive-id"):
         at = drive_path(row.text("drive-id") or "")

@@ -1,7 +1,7 @@
-"""Which objects an answer of storcli names, and why one about other objects is refused. No I/O.
+"""Check which objects an answer of storcli names; answers about other objects are refused. No I/O.
 
-Every answer to `/cN ...` names its controller once in `Command Status`. Within it paths (`/c0/v5`, `Drive
-/c0/e252/s1`), headings (`VD5 Properties`, `PDs for VD 5`) and columns (`DG/VD`, `EID:Slt`) name the rest.
+Every answer to `/cN ...` names its controller once in `Command Status`. The rest is named by paths (`/c0/v5`, `Drive
+/c0/e252/s1`), headings (`VD5 Properties`, `PDs for VD 5`) and columns (`DG/VD`, `EID:Slt`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OF_VOLUME = re.compile(r"(?:vd ?|pds for vd ?)([0-9]{1,6})(?: properties)?", re
 
 
 def misnamed(replies: Sequence[Reply], where: str) -> str:
-    """Return why answers are not about the object of a path (`/c0`, `/c0/v5`, `/c0/vall`) alone, as a clause."""
+    """Return why replies are not only about the object of a path (`/c0`, `/c0/v5`, `/c0/vall`), as a clause, or ""."""
     asked = _ASKED.match(where)
     if asked is None:
         return ""
@@ -65,13 +65,13 @@ def _volumes_named(data: Mapping[str, object]) -> Iterator[int]:
 
 @lru_cache(maxsize=4096)
 def _volume_of(heading: str) -> int | None:
-    """The virtual drive that a heading is about: `/c0/v5`, `VD5 Properties`, `PDs for VD 5`."""
+    """Return the virtual drive of a heading: `/c0/v5`, `VD5 Properties`, `PDs for VD 5`."""
     match = _OF_VOLUME.fullmatch(heading.strip())
     return int(match[1]) if match is not None else volume_path(heading)
 
 
 def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[int, str]:
-    """Return the virtual drives of one answer of which nothing is believed, each with the reason as a clause.
+    """Return the virtual drives of one answer whose data is refused, with the reason as a clause.
 
     `differing`: keys that the answer has twice, with different values.
     """
@@ -80,7 +80,7 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
     for number in repeated(numbers):
         why[number] = twice_reason(f"virtual drive {number}")
     for heading, entry in inside(data):
-        # Below the path of one virtual drive stands its row (version 7), or all of it (version 8).
+        # The path of a virtual drive is the heading of its row (version 7), or of all its data (version 8).
         heading_number = volume_path(heading) if "DG/VD" in entry or "VD Info" in entry else None
         row = volume(Fields(entry.get("VD Info", entry))) if heading_number is not None else None
         if heading_number is not None and row is not None and row[1] != heading_number:
@@ -94,7 +94,7 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
 
 
 def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[Place, str]:
-    """Return the drives of one answer of which nothing is believed, each with the reason as a clause."""
+    """Return the drives of one answer whose data is refused, with the reason as a clause."""
     why: dict[Place, str] = {}
     listed: list[tuple[str, Place]] = []
     for heading, row in tables(data, "eid:slt"):
@@ -117,4 +117,4 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
 
 
 _BENEATH = ("PDs", "Drive Information", "")
-"""Headings that stand below every virtual drive or drive of version 8."""
+"""Headings below every virtual drive or drive of version 8."""

@@ -1,7 +1,6 @@
-"""What the tool said to a command that changes something: by the rows of the objects, never by the exit status. Pure.
+"""Verdict on a command that changes something, from the rows of the objects, never from the exit status. No I/O.
 
-Version 7 exits 0 with a failed row, version 8 for things that do not exist; some codes that are
-called failures mean done.
+Version 7 exits 0 with a failed row, version 8 for missing objects. Some codes that are called failures mean success.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from backends.vendors.megaraid.storcli.named import misnamed
 from backends.vendors.megaraid.storcli.topology import volume_path
 
 PENDING = {89: "controller reset", 116: "reboot", 132: "reboot"}
-"""Codes that mean: done, in force after this (Broadcom's table as kept by pystorcli2; 89 is 0x59)."""
+"""Codes that mean success after this step (Broadcom's table as kept by pystorcli2; 89 is 0x59)."""
 
 SENTENCES = {
     13: "there is not enough room",
@@ -33,13 +32,13 @@ SENTENCES = {
     151: "the card does not support this policy",
     153: "the card has to be shut down first",
 }
-"""Other codes in words, for rows that come without."""
+"""Texts for other codes, for rows without one."""
 
 _GOOD = {"success", "succeeded", "ok"}
 
 
 def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
-    """The verdict on what was printed. `where`: the path that the command was about, `/c0/v1`; "" for any."""
+    """Return the verdict on the output. `where`: the path that the command was about (`/c0/v1`); "" for any."""
     all_replies = replies(text)
     if truncated:
         return Answer(ok=False, message="The answer was endless and was cut.")
@@ -65,7 +64,7 @@ def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
 
 
 def _other_volume(all_replies: Sequence[Reply], where: str) -> str:
-    """Return why rows of the verdict are not about the virtual drive of a path, as a clause; "" where they are."""
+    """Return why rows of the verdict are not about the virtual drive of a path, as a clause; "" if they are."""
     asked = volume_path(where)
     if asked is None:
         return ""
@@ -75,7 +74,7 @@ def _other_volume(all_replies: Sequence[Reply], where: str) -> str:
 
 
 def _rows(reply: Reply) -> Iterator[Fields]:
-    """Rows of `Detailed Status`, and those of version 8 that stand among the data (`VD Information`)."""
+    """Yield the rows of `Detailed Status`, and those that version 8 has among the data (`VD Information`)."""
     yield from reply.status.rows("detailed status")
     for heading, row in tables(reply.data, "status"):
         if heading == "Detailed Status" or "errcd" in row:
@@ -96,7 +95,7 @@ def _row(row: Fields) -> Answer:
 
 
 def _promised(text: str) -> str:
-    """Whether a sentence says that it takes effect later."""
+    """Return what a sentence says has to happen before the change takes effect, or ""."""
     plain = text.lower()
     if "controller reset" in plain and "requir" in plain:
         return "controller reset"

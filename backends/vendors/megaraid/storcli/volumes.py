@@ -1,4 +1,4 @@
-"""Virtual drives out of the tool's answers. Pure, never raises."""
+"""Parsers for virtual drives. No I/O; they never raise."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAA = re.compile(r"(?:naa\.)?(?:0x)?([0-9a-f]{16}(?:[0-9a-f]{16})?)", re.IGNORE
 
 @dataclass(slots=True)
 class _VolumesSeen:
-    """What the answers say of all virtual drives, by number."""
+    """Data about all virtual drives in the answers, by number."""
 
     rows: dict[int, Fields] = field(default_factory=dict)
     properties: dict[int, Fields] = field(default_factory=dict)
@@ -42,9 +42,9 @@ class _VolumesSeen:
 
 
 def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ...]:
-    """Every virtual drive in these answers of one card, in the order of their numbers.
+    """Return every virtual drive in these answers about one controller, by number.
 
-    `show all` has the list and the topology, `vall show all` the properties; what one does not say the other may.
+    `show all` has the list and the topology, `vall show all` the properties. Each may report what the other lacks.
     """
     facts = _VolumesSeen()
     for data in answers:
@@ -76,7 +76,7 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
 
 
 def _other_drive(first: Fields, second: Fields) -> bool:
-    """Return whether two rows cannot be about one virtual drive: what they say cannot change between two questions."""
+    """Return whether two rows differ in values that cannot change between two reads of one virtual drive."""
     return volume(first) != volume(second) or first.text("type") != second.text("type")
 
 
@@ -124,7 +124,10 @@ def _volume(card: int, number: int, facts: _VolumesSeen) -> VirtualDrive:
 
 
 def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
-    """(configured, in force). Version 8 prints both; version 7 the column and the write policy that was set."""
+    """Return configured and effective policies.
+
+    Version 8 prints both. Version 7 prints a column and the configured write policy.
+    """
     if "currentcache" in row or "defaultcache" in row:
         current, default = row.text("currentcache"), row.text("defaultcache")
         return vocabulary.policies(default or current), vocabulary.policies(current) if current is not None else None
@@ -135,7 +138,7 @@ def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
     if wanted is None or wanted.value == UNKNOWN:
         return column, None
     present = column.write_cache
-    # The line knows write-back and write-through only: the column tells always-write-back from write-back.
+    # The line has only write-back and write-through; the column distinguishes always-write-back.
     stronger = present is not None and (wanted.value, present.value) == ("write-back", "always-write-back")
     if present is None or stronger or present.value == wanted.value:
         return Policies(write_cache=present or wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), None
@@ -166,7 +169,7 @@ def _secured(details: Fields) -> bool | None:
 
 
 def _cached(column: object) -> ReportedValue | None:
-    """The column `Cac`: `-` is none. What else it may say no recording tells."""
+    """Return whether a CacheCade cache serves it: `-` in the column `Cac` is none. No recording shows other values."""
     column_text = column.strip() if isinstance(column, str) else ""
     return ReportedValue(value="off" if column_text == "-" else "on", raw=clean(column_text)) if column_text else None
 
@@ -176,20 +179,20 @@ def _device(text: str | None) -> str | None:
 
 
 def naa(text: str | None) -> str | None:
-    """A world wide name in lower case without prefix; None for anything else."""
+    """Return a world wide name in lower case without prefix, or None for other text."""
     match = _NAA.fullmatch(text.strip()) if text is not None else None
     return match[1].lower() if match is not None else None
 
 
 def _in_order(members: tuple[str, ...], group: Group | None) -> tuple[str, ...]:
-    """In span order, as the topology has them; the list under a volume is sorted by slot or not at all."""
+    """Return the members in span order, as the topology has them; the tool's list is sorted by slot or unsorted."""
     if group is None:
         return members
     return group.drives if not members or sorted(members) == sorted(group.drives) else members
 
 
 def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
-    """`VD5 Properties` of version 7, `VD Properties` beside `VD Info` of version 8."""
+    """Yield the properties by number: `VD5 Properties` of version 7, `VD Properties` next to `VD Info` of version 8."""
     for heading, value in inside(data):
         number = _number(_PROPERTIES, heading)
         if number is not None:
@@ -201,7 +204,10 @@ def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
 
 
 def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
-    """Places of the drives by virtual drive: `PDs for VD 5` of version 7, `PDs` beside `VD Info` of version 8."""
+    """Return the places of the members by virtual drive.
+
+    Version 7 lists them in `PDs for VD 5`, version 8 in `PDs` next to `VD Info`.
+    """
     return data.once(_members) if isinstance(data, Data) else _members(data)
 
 
@@ -222,7 +228,7 @@ def _members(data: Mapping[str, object]) -> dict[int, list[Place]]:
 
 
 def _seat(matches: dict[int, list[Place]], number: int, row: object) -> None:
-    # The usual spelling first: a large chassis has thousands of these rows.
+    # Try the usual spelling first: a large chassis has thousands of these rows.
     usual = row.get("EID:Slt") if isinstance(row, dict) else None
     at = parse_place(usual if usual is not None else Fields(row).raw("eid:slt"))
     if at is not None:
@@ -236,7 +242,7 @@ def _number(pattern: re.Pattern[str], heading: str) -> int | None:
 
 
 def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
-    """`Consistency Check (36%)`, several with commas; nothing for `None`."""
+    """Return the operations of `Consistency Check (36%)`, several with commas; () for `None`."""
     if text is None or text.lower() == "none":
         return ()
     operations = []
@@ -250,7 +256,7 @@ def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
 
 
 def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
-    """Answer to `show autobgi`: a table with a column of that name, or of property and value."""
+    """Return the answer to `show autobgi` by virtual drive, from a column of that name or of property and value."""
     by_volume: dict[int, set[bool]] = {}
     for heading, row in tables(data, "vd"):
         number = row.whole("vd")

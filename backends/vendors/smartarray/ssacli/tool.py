@@ -23,21 +23,21 @@ from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
 
 READ_SECONDS = 120.0
-"""For one answer: a card with many drives takes some ten seconds."""
+"""Timeout for one answer: a controller with many drives takes some ten seconds."""
 
 _ENVIRONMENT = {"INFOMGR_BYPASS_NONSA": "1"}
-"""Keeps it from looking through disks that are not its own, which takes minutes where there are many."""
+"""Keeps the tool from scanning unrelated disks, which takes minutes if there are many."""
 
 _SLOT = re.compile(SLOT, re.ASCII)
 
 
 def _without_cards(done: Completed) -> bool:
-    """Whether it says that there is no card."""
+    """Return whether the tool reports that there is no controller."""
     return any("no controllers detected" in error.lower() for error in errors(done.stdout or done.stderr))
 
 
 class Ssacli:
-    """One program, asked one thing at a time: a second call is refused by the tool itself."""
+    """One program, which runs one command at a time: the tool itself refuses a second call."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self._host = host
@@ -47,20 +47,20 @@ class Ssacli:
 
     @property
     def tool(self) -> str:
-        """Path of the program."""
+        """Return the path of the program."""
         return self._tool
 
     @property
     def lock_name(self) -> str:
-        """One for all cards: it serves one caller at a time."""
+        """Return the name of the lock, which is the same for all controllers."""
         return "smartarray-ssacli"
 
     def address(self, number: str, family: Family) -> str:
-        """`/slot0`."""
+        """Return `/slot0`."""
         return f"/slot{number}"
 
     async def cards(self) -> SeenCards:
-        """The slots that hold a card."""
+        """Return the slots with a controller."""
         command, done = await self._ask(commands.LIST)
         why = LIST.lost(done) if not _without_cards(done) else ""
         slots = (text.card.number for text in cards(whole_lines(done.stdout) if why else done.stdout))
@@ -70,7 +70,7 @@ class Ssacli:
         return SeenCards(numbers=numbers, cut=truncation_message(command, why) if why else "")
 
     async def read(self, number: str) -> CardText:
-        """Everything about the card in a slot."""
+        """Read everything about the controller in a slot."""
         command, done = await self._ask(commands.show(number))
         cut_reason = CONFIG.lost(done)
         text = whole_lines(done.stdout) if cut_reason else done.stdout
@@ -87,7 +87,7 @@ class Ssacli:
         return replace(card_text, cut=truncation_message(command, cut_reason) if cut_reason else cut)
 
     async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
-        """What the card itself offers: ratios of its cache, strip sizes of a logical drive in bytes."""
+        """Return the values that the controller offers: cache ratios, and strip sizes of a logical drive in bytes."""
         slot = text.card.number
         if volume is None:
             return {"cache_ratio": await self._offered(slot, "cacheratio")} if "cache_ratio" in text.card.values else {}
@@ -95,7 +95,7 @@ class Ssacli:
         return {"strip_size": tuple(str(int(size) * 1024) for size in sizes if size.isdigit() and len(size) < 5)}
 
     async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
-        """Every word of a card, or of a logical drive."""
+        """Query every word of a controller or a logical drive; return the number of queries."""
         asked = tuple(dict.fromkeys(commands.WORDS.values())) if volume is None else ("ss", "caching")
         for word in asked:
             await self._offered(text.card.number, word, None if volume is None else volume.number)
@@ -112,7 +112,7 @@ class Ssacli:
         return self._legal[line]
 
     async def _ask(self, args: tuple[str, ...]) -> tuple[Command, Completed]:
-        """An answer with something to it. Raises ToolFailedError in the tool's own words for an error alone."""
+        """Run a read. Raises ToolFailedError in the tool's own words if the answer is only an error."""
         if "modify" in args and not commands.is_query(args):
             raise RefusedError(f"`{' '.join(args)}` is no question.")
         command = Command(argv=(self._tool, *args), timeout=READ_SECONDS, env=_ENVIRONMENT)
@@ -131,12 +131,12 @@ class Ssacli:
         raise error
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
-        """Waited for, however long it takes."""
+        """Run a command that changes something, without a limit of time."""
         async with self._lock:
             return await self._host.run(Command(argv=argv, timeout=READ_SECONDS, mutates=True, env=_ENVIRONMENT))
 
     def set_card(self, text: CardText, key: str, value: str) -> Lines:
-        """One line."""
+        """Return the command that sets a setting of a controller."""
         word = commands.WORDS.get(key)
         if word is None:
             raise InvalidValueError("the word that ssacli has for it is not documented")
@@ -148,7 +148,10 @@ class Ssacli:
         return ((*line, "forced"),)
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
-        """For the acceleration: one of cache and Smart Path off, then the other on, and only what is not so already."""
+        """Return the commands that set a setting of a logical drive.
+
+        For the acceleration, one of cache and Smart Path is switched off, then the other on, as far as needed.
+        """
         if key == "strip_size":
             return (self._on(text, "ld", str(volume.number), f"ss={int(value) // 1024}"),)
         if key != "acceleration":
@@ -182,7 +185,7 @@ class Ssacli:
         return self._on(text, "ld", str(volume.number), f"{self._caching(volume)}={value}")
 
     def _caching(self, *volumes: LogicalDrive) -> str:
-        """What the cache of these logical drives is called, as one of them says it."""
+        """Return the word for the cache of these logical drives, as one of them uses it."""
         old = self._tool.endswith("hpacucli") or any(volume.old_words for volume in volumes)
         return "arrayaccelerator" if old else "caching"
 
@@ -190,24 +193,27 @@ class Ssacli:
         return (self._tool, "ctrl", f"slot={text.card.number}", kind, name, "modify", word, "forced")
 
     def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
-        """Drives have no settings of their own here."""
+        """Raise InvalidValueError: drives have no settings of their own here."""
         raise InvalidValueError("ssacli sets the caches of all drives of a card at once.")
 
     def is_free(self, drive: BayDrive) -> bool:
-        """`Unassigned Drive` and `OK`: an erased one waits for being enabled again, others stand in HBA mode."""
+        """Return whether the drive is `Unassigned Drive` and `OK`.
+
+        An erased drive waits to be enabled again, and others are in HBA mode.
+        """
         free = drive.use_raw.lower() == "unassigned drive" and drive.state_raw.lower() == "ok"
         return free and drive.state is State.UNASSIGNED
 
     async def making(self) -> str:
-        """Nothing is asked: its words are known, or it is another program."""
+        """Return "": the words are known, or it is hpacucli."""
         return ""
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
-        """The card's cache, or none. Smart Path is the whole array's, which has no name before it is made."""
+        """Return the cache or none. Smart Path applies to the whole array, which has no name before its creation."""
         return {"acceleration": tuple(commands.CACHING)}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
-        """One line."""
+        """Return the command that creates a logical drive. Raises InvalidValueError for hpacucli."""
         if self._tool.endswith("hpacucli"):
             raise InvalidValueError(
                 "How hpacucli is told to make a logical drive is not known.", hint="Install ssacli."
@@ -216,15 +222,15 @@ class Ssacli:
         return ((self._tool, *commands.create(text.card.number, new, word)),)
 
     def delete(self, text: CardText, number: int) -> Lines:
-        """One line."""
+        """Return the command that deletes a logical drive."""
         return ((self._tool, *commands.delete(text.card.number, number)),)
 
     def makes(self, number: str, argv: tuple[str, ...]) -> bool:
-        """One of the two lines of its own."""
+        """Return whether this is a command of `create` or `delete`, with nothing else."""
         return argv[:1] == (self._tool,) and commands.makes(number, argv[1:])
 
     def refusal(self, done: Completed) -> str | None:
-        """`Error: ...`, a question that nobody answers, or an exit status with whatever was said."""
+        """Return the text of `Error: ...`, of an unanswered prompt or of a failed exit status; None on success."""
         error_text = next(errors(f"{done.stdout}\n{done.stderr}"), None)
         if error_text is not None:
             return error_text
