@@ -12,11 +12,11 @@ from backends.vendors.areca import CARDS
 from backends.vendors.areca.output_parsing import (
     ArecaDrive,
     RaidSet,
+    count_strange_rows,
     drive_health,
     drives,
     pairs,
     raid_sets,
-    strange_drives,
 )
 from backends.vendors.areca.presence import PLACES, READS, UNRECORDED, WHOLE
 
@@ -62,17 +62,17 @@ class Areca(ListingBackend):
         if not isinstance(program, str):
             return program
         tool_outputs = [await read_output(self._host, WHOLE, NAME, program, *pair) for pair in READS]
-        *about, of_sets, of_drives = tool_outputs
+        *about, sets_output, drives_output = tool_outputs
         problems = deduplicated_problems(tool_outputs)
-        if count := strange_drives(of_drives.text):
+        if count := count_strange_rows(drives_output.text):
             text = f"{count} row{'s' if count > 1 else ''} of cli64's disk info could not be understood."
             problems += (Problem(where=NAME, message=text, hint="`raidbench capture` makes a report of it."),)
         rows = {key: value for tool_output in reversed(about) for key, value in pairs(tool_output.text).items()}
         if not rows:
             return Inventory(problems=problems)
-        sets, disks = raid_sets(of_sets.text), drives(of_drives.text)
-        owners = {disk.number: raid_set for disk in disks for raid_set in sets if _is_of(disk, raid_set)}
-        asked = await self._of_drives(program, disks)
+        sets, disks = raid_sets(sets_output.text), drives(drives_output.text)
+        owners = {disk.number: raid_set for disk in disks for raid_set in sets if _belongs_to(disk, raid_set)}
+        asked = await self._read_drives(program, disks)
         problems += deduplicated_problems(asked.values())
         health = {
             number: Health() if tool_output.cut else drive_health(tool_output.text)
@@ -83,12 +83,12 @@ class Areca(ListingBackend):
         }
         return Inventory(
             controllers=(_card(rows, await only_card(self._host, CARDS)),),
-            arrays=tuple(_array(raid_set, [] if of_drives.cut else members[raid_set.number]) for raid_set in sets),
+            arrays=tuple(_array(raid_set, [] if drives_output.cut else members[raid_set.number]) for raid_set in sets),
             drives=tuple(_drive(disk, owners.get(disk.number), health[disk.number]) for disk in disks),
             problems=problems,
         )
 
-    async def _of_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
+    async def _read_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
         """Return the answer about each drive, by number; read in turn, because the controller serves one command."""
         return {
             disk.number: await read_output(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
@@ -104,7 +104,7 @@ class Areca(ListingBackend):
         return 1
 
 
-def _is_of(disk: ArecaDrive, raid_set: RaidSet) -> bool:
+def _belongs_to(disk: ArecaDrive, raid_set: RaidSet) -> bool:
     """Return whether the drive names the set. The column cuts the name, but never below twelve characters."""
     return disk.usage == raid_set.name or (len(disk.usage) >= 12 and raid_set.name.startswith(disk.usage))
 

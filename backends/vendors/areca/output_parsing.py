@@ -111,7 +111,7 @@ def drives(text: str) -> tuple[ArecaDrive, ...]:
     return tuple(by_number.values())
 
 
-def strange_drives(text: str) -> int:
+def count_strange_rows(text: str) -> int:
     """Return the number of rows of `disk info` that do not fit its title."""
     return sum(row is None and re.match(r"\d{1,3} ", line, re.ASCII) is not None for line, row in _drive_rows(text))
 

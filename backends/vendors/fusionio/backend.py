@@ -19,7 +19,7 @@ from backends.topology.tree import read_node
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.inventory import NAME, controller, drive, is_controller, is_drive, problems
 from backends.vendors.fusionio.sector import SECTOR_SIZE, IoCardView, is_step, reading, steps, value_before
-from backends.vendors.fusionio.tool import FusionIoTools, ask
+from backends.vendors.fusionio.tool import FusionIoTools, read_cards
 
 _DRIVERS = "/sys/module/iomemory_vsl*"
 
@@ -118,7 +118,7 @@ class FusionIo(Settable[IoCardView]):
         """Return what fio-status reports; it does not run without the driver, or without root, which it needs."""
         if not await self._host.list(_DRIVERS) or not self._host.is_root:
             return Cards()
-        return await ask(self._host, FusionIoTools.on(self._host).status)
+        return await read_cards(self._host, FusionIoTools.on(self._host).status)
 
     async def _require_detached(self, view: IoCardView) -> None:
         """Raise ToolFailedError unless this module is detached now."""

@@ -22,7 +22,7 @@ _NUMBER = r"(\d{1,12}(?:\.\d{1,6})?)"
 _ADAPTER = re.compile(r"Adapter:[ \t]{0,8}(\S.{0,80})")
 _MODULE = re.compile(r"(fct\d{1,4})[ \t]{1,16}(\S.{0,80})", re.ASCII)
 _VOLUME = re.compile(r"(fio[a-z]{1,4})[ \t]{1,16}State: ([^,]{1,40})(?:, Type: (.{1,60}))?", re.ASCII)
-_LISTED = re.compile(r"(fct\d{1,4}|fio[a-z]{1,4}):(?:[ \t]|$)", re.ASCII)
+_NAMED = re.compile(r"(fct\d{1,4}|fio[a-z]{1,4}):(?:[ \t]|$)", re.ASCII)
 _SERIAL = re.compile(r"(?:^|[ ,])SN:([^,\s]{1,40})")
 _PRODUCT = re.compile(r"([^:]{2,100}), (?:Product Number|SN):")
 _PCI = re.compile(r"PCI:(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b", re.ASCII | re.IGNORECASE)
@@ -60,13 +60,13 @@ def parse_status(text: str) -> Cards:
         elif not indented and line.startswith("Driver version:"):
             driver = clean(line.partition(":")[2]) or None
         elif at == "adapter":
-            adapters[-1] = _of_adapter(adapters[-1], line)
+            adapters[-1] = _add_adapter_line(adapters[-1], line)
         elif at == "module":
-            modules[-1] = _of_module(modules[-1], line)
+            modules[-1] = _add_module_line(modules[-1], line)
         elif at == "volume":
             *rest, last = modules[-1].volumes
-            modules[-1] = replace(modules[-1], volumes=(*rest, _of_volume(last, line)))
-    return Cards(driver=driver, adapters=tuple(adapters), modules=_each_once(modules))
+            modules[-1] = replace(modules[-1], volumes=(*rest, _add_volume_line(last, line)))
+    return Cards(driver=driver, adapters=tuple(adapters), modules=_first_of_each_name(modules))
 
 
 _FOUND = re.compile(r"^Found (\d{1,4}) ioMemory devices? in this system", re.MULTILINE | re.ASCII)
@@ -82,15 +82,15 @@ def missing_part(text: str) -> str:
         return f"{count[1]} devices are found, and {len(cards.modules)} told of"
     if bare := [module.name for module in cards.modules if module.state == "Attached" and not module.volumes]:
         return f"{bare[0]} is attached, and no block device of it is told of"
-    named = {match[1] for line in text.splitlines()[:LINES] if (match := _LISTED.match(line.strip()))}
-    told_of = {module.name for module in cards.modules}
-    told_of |= {volume.name for module in cards.modules for volume in module.volumes if volume.gigabytes is not None}
-    if untold := sorted(named - told_of):
-        return f"{untold[0]} is named and not told of"
+    named = {match[1] for line in text.splitlines()[:LINES] if (match := _NAMED.match(line.strip()))}
+    described = {module.name for module in cards.modules}
+    described |= {volume.name for module in cards.modules for volume in module.volumes if volume.gigabytes is not None}
+    if undescribed := sorted(named - described):
+        return f"{undescribed[0]} is named and not told of"
     return line_end(text)
 
 
-def _each_once(modules: list[Module]) -> tuple[Module, ...]:
+def _first_of_each_name(modules: list[Module]) -> tuple[Module, ...]:
     """Return the first module of each name."""
     by_name: dict[str, Module] = {}
     for module in modules:
@@ -98,8 +98,8 @@ def _each_once(modules: list[Module]) -> tuple[Module, ...]:
     return tuple(by_name.values())
 
 
-def _of_adapter(adapter: Adapter, line: str) -> Adapter:
-    if (match := _LISTED.match(line)) and match[1].startswith("fct"):
+def _add_adapter_line(adapter: Adapter, line: str) -> Adapter:
+    if (match := _NAMED.match(line)) and match[1].startswith("fct"):
         return replace(adapter, modules=tuple(dict.fromkeys((*adapter.modules, match[1]))))
     if adapter.product is None and (product := _PRODUCT.match(line)):
         serial = _SERIAL.search(line)
@@ -117,7 +117,7 @@ _ADAPTER_WORDS = {"External Power": "external_power", "PCIe Power limit threshol
 _MODULE_WORDS = {"Powerloss protection": "protection", "PCIe negotiated link": "link"}
 
 
-def _of_module(module: Module, line: str) -> Module:
+def _add_module_line(module: Module, line: str) -> Module:
     key, colon, value = line.partition(":")
     if key in _MODULE_WORDS:
         word: dict[str, Any] = {_MODULE_WORDS[key]: clean(value) or None}
@@ -133,7 +133,7 @@ def _of_module(module: Module, line: str) -> Module:
     return module
 
 
-def _of_volume(volume: IoVolume, line: str) -> IoVolume:
+def _add_volume_line(volume: IoVolume, line: str) -> IoVolume:
     if match := _SIZE.match(line):
         return replace(volume, gigabytes=float(match[1]))
     if match := _FORMAT.match(line):
@@ -145,7 +145,7 @@ def _number(text: str | None) -> float | None:
     return None if text is None else float(text)
 
 
-def _moved(match: re.Match[str]) -> dict[str, Any]:
+def _moved_bytes(match: re.Match[str]) -> dict[str, Any]:
     return {"written_bytes" if match[1] == "written" else "read_bytes": int(match[2].replace(",", ""))}
 
 
@@ -161,7 +161,7 @@ _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] 
         "reserve_warns": _number(match[3]),
     },
     _LIFE: lambda match: {"rated_petabytes": float(match[1]), "life_percent": _number(match[2])},
-    _MOVED: _moved,
+    _MOVED: _moved_bytes,
 }
 """Fields of a module by the pattern of the line."""
 
@@ -195,7 +195,7 @@ def merge_cards(text: Cards, document: Cards) -> Cards:
     modules = [_module_of_both(module, left.pop(module.name, None)) for module in text.modules]
     named = {name: adapter for adapter in document.adapters for name in adapter.modules}
     adapters = [
-        _filled(adapter, next((named[name] for name in adapter.modules if name in named), None))
+        _fill(adapter, next((named[name] for name in adapter.modules if name in named), None))
         for adapter in text.adapters
     ]
     return Cards(
@@ -209,11 +209,11 @@ def _module_of_both(module: Module, second: Module | None) -> Module:
     if second is None:
         return module
     volumes = {volume.name: volume for volume in second.volumes}
-    both = tuple(_filled(volume, volumes.pop(volume.name, None)) for volume in module.volumes)
-    return replace(_filled(module, second), volumes=(*both, *volumes.values()))
+    both = tuple(_fill(volume, volumes.pop(volume.name, None)) for volume in module.volumes)
+    return replace(_fill(module, second), volumes=(*both, *volumes.values()))
 
 
-def _filled(first: Facts, second: Facts | None) -> Facts:
+def _fill(first: Facts, second: Facts | None) -> Facts:
     """Return the first record with its missing values from the second."""
     if second is None:
         return first

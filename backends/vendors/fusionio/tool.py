@@ -71,27 +71,27 @@ WHOLE_JSON = CompletenessCheck(
 )
 
 
-async def ask(host: Host, status: str | None) -> Cards:
+async def read_cards(host: Host, status: str | None) -> Cards:
     """Return what fio-status reports and problems about truncated answers; empty if it is not installed."""
     if status is None:
         return Cards()
     text, document = await asyncio.gather(
-        *(_read_output(host, whole, status, *args) for args, whole in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
+        *(_read_output(host, check, status, *args) for args, check in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
     )
     cards = merge_cards(parse_status(text.text), parse_document("" if document.cut else document.text))
     return replace(cards, cut=deduplicated_problems((text, document)))
 
 
-async def _read_output(host: Host, whole: CompletenessCheck, *argv: str) -> ToolOutput:
+async def _read_output(host: Host, check: CompletenessCheck, *argv: str) -> ToolOutput:
     """Return an answer; empty without a problem from a version that refuses JSON."""
     command = Command(argv=argv, timeout=READ_SECONDS)
     try:
         done = await host.run(command)
     except RaidbenchError as error:
         return ToolOutput(problem=Problem(where="fusionio", message=error.message, hint=error.hint))
-    if whole is WHOLE_JSON and done.returncode > 0 and "{" not in done.stdout:
+    if check is WHOLE_JSON and done.returncode > 0 and "{" not in done.stdout:
         return ToolOutput()
-    return judge_output(whole, command, "fusionio", done)
+    return judge_output(check, command, "fusionio", done)
 
 
 ROOT_READS: RootReads = {(STATUS,): tuple(tuple(map(re.escape, args)) for args in READS)}

@@ -11,10 +11,10 @@ from backends.model import Controller, Inventory, Problem
 from backends.topology import Topology, read_tree
 from backends.vendors.hba.functions import Function, functions
 from backends.vendors.hba.inventory import NAME, add_firmware_facts, controller, place_drives
-from backends.vendors.hba.names import Named, names
+from backends.vendors.hba.names import FunctionNames, names
 from backends.vendors.hba.tools import narrow_link_problems, tool_of, unanswered_problems, unmanaged_problems
 
-ASKED = "megaraid_sas"
+QUERIED_DRIVER = "megaraid_sas"
 """Kernel driver whose controllers answer firmware queries."""
 
 
@@ -32,7 +32,7 @@ class HbaBackend:
             return Inventory()
         names_by_address, problems = await names(self._host, [function.address for function in self._functions])
         controllers = (
-            controller(function, names_by_address.get(function.address, Named()), self._tool(function))
+            controller(function, names_by_address.get(function.address, FunctionNames()), self._tool(function))
             for function in self._functions
         )
         return Inventory(controllers=tuple(controllers), problems=problems)
@@ -44,9 +44,9 @@ class HbaBackend:
         """
         if not self._functions:
             return inventory
-        asking = await self._asking()
+        asking = await self._query_host()
         for function in self._functions:
-            if asking is not None and self._unmanaged(inventory, function):
+            if asking is not None and self._is_unmanaged(inventory, function):
                 inventory = await self._with_firmware_answers(inventory, function, asking)
         return place_drives(inventory, self._functions, await self._paths(inventory))
 
@@ -60,18 +60,18 @@ class HbaBackend:
         """Return a problem for each controller without its tool, on a narrow PCIe link, or without firmware queries."""
         all_functions = await functions(self._host)
         names_by_address, _ = await names(self._host, ())
-        named = [(function, names_by_address.get(function.address, Named())) for function in all_functions]
+        named = [(function, names_by_address.get(function.address, FunctionNames())) for function in all_functions]
         problems = [*unmanaged_problems(self._host, named), *narrow_link_problems(named)]
         asking = self._host.firmware
-        cards = [pair for pair in named if pair[0].driver == ASKED and self._tool(pair[0]) is None]
+        cards = [pair for pair in named if pair[0].driver == QUERIED_DRIVER and self._tool(pair[0]) is None]
         if cards and asking is not None:
             problems += unanswered_problems(cards, await asking.firmware_reachable())
         return tuple(problems)
 
-    async def _asking(self) -> FirmwareQueryHost | None:
+    async def _query_host(self) -> FirmwareQueryHost | None:
         """Return the host that answers firmware queries, or None if they are disabled or impossible."""
         asking = self._host.firmware
-        cards = any(function.driver == ASKED for function in self._functions)
+        cards = any(function.driver == QUERIED_DRIVER for function in self._functions)
         if asking is None or not cards or not asking.firmware_queries:
             return None
         return asking if await asking.firmware_reachable() is None else None
@@ -90,12 +90,17 @@ class HbaBackend:
         why = f"none: {tool.name} is not found" if tool is not None and self._tool(function) is None else "none"
         return add_firmware_facts(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
 
-    def _unmanaged(self, inventory: Inventory, function: Function) -> bool:
+    def _is_unmanaged(self, inventory: Inventory, function: Function) -> bool:
         """Return whether to query the controller: no vendor backend has it."""
         mine: Controller | None = next(
             (controller for controller in inventory.controllers if controller.pci == function.address), None
         )
-        return function.driver == ASKED and bool(function.hosts) and mine is not None and mine.target.backend == NAME
+        return (
+            function.driver == QUERIED_DRIVER
+            and bool(function.hosts)
+            and mine is not None
+            and mine.target.backend == NAME
+        )
 
     def _tool(self, function: Function) -> str | None:
         tool = tool_of(function)

@@ -96,7 +96,7 @@ class Function:
     hosts: tuple[ScsiHost, ...] = ()
     """Its SCSI hosts, by number."""
 
-    def says(self, names: tuple[str, ...]) -> str | None:
+    def attribute(self, names: tuple[str, ...]) -> str | None:
         """Return the value of the first host for the first of these attributes, or None."""
         return next((host.attributes[name] for host in self.hosts for name in names if name in host.attributes), None)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, Target
 from backends.topology import Topology
 from backends.vendors.hba.functions import BIOS, FIRMWARE, KINDS, LIMITS, SERIAL, Function
-from backends.vendors.hba.names import Named, ids, model
+from backends.vendors.hba.names import FunctionNames, ids, model
 from backends.vendors.hba.tools import tool_of
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def target(address: str) -> Target:
     return Target(backend=NAME, address=address, scope=Scope.CONTROLLER)
 
 
-def controller(function: Function, named: Named, tool: str | None) -> Controller:
+def controller(function: Function, named: FunctionNames, tool: str | None) -> Controller:
     """Return a controller. `tool`: path of the program that manages it; None if there is none."""
     return Controller(
         target=target(function.address),
         vendor=NAME,
         model=model(function, named),
-        serial=function.says(SERIAL),
-        firmware=function.says(FIRMWARE),
+        serial=function.attribute(SERIAL),
+        firmware=function.attribute(FIRMWARE),
         driver=" ".join(filter(None, (function.driver, function.driver_version))) or None,
         pci=function.address,
         facts=Fact.from_rows(_facts(function, tool)),
@@ -57,7 +57,7 @@ def _facts(function: Function, tool: str | None) -> Iterable[tuple[str, str | No
     for name in LIMITS:
         values = {host.attributes[name] for host in function.hosts if name in host.attributes}
         yield _LABELS[name], _range(values)
-    yield "BIOS", function.says(BIOS)
+    yield "BIOS", function.attribute(BIOS)
     yield "Kernel driver", None if function.driver is not None else "none has taken it"
     wanted = tool_of(function)
     if wanted is not None:
@@ -86,11 +86,11 @@ def place_drives(inventory: Inventory, functions: Iterable[Function], paths: Map
         path = paths.get(device or "", "")
         return next((owner for folder, owner in by_path.items() if path.startswith(folder)), None)
 
-    def placed_drive(drive: Drive) -> Drive:
+    def place_drive(drive: Drive) -> Drive:
         owner = at(drive.device) if drive.controller is None else None
         return drive if owner is None else replace(drive, controller=owner)
 
-    return replace(inventory, drives=tuple(placed_drive(drive) for drive in inventory.drives))
+    return replace(inventory, drives=tuple(place_drive(drive) for drive in inventory.drives))
 
 
 def add_firmware_facts(
@@ -105,16 +105,16 @@ def add_firmware_facts(
     from_firmware = of_card("/c0", contents, FROM_FIRMWARE, None, picture)
     owner = target(function.address)
 
-    def rebased(original: Target) -> Target:
+    def rebase(original: Target) -> Target:
         return Target(
             backend=NAME, address=function.address + original.address.removeprefix("/c0"), scope=original.scope
         )
 
     reason = Fact(label="Settings", value=why)
-    arrays = tuple(_array(array, owner, rebased, reason) for array in from_firmware.arrays)
+    arrays = tuple(_array(array, owner, rebase, reason) for array in from_firmware.arrays)
     drives = tuple(
         replace(
-            drive, target=rebased(drive.target), controller=owner, array=rebased(drive.array) if drive.array else None
+            drive, target=rebase(drive.target), controller=owner, array=rebase(drive.array) if drive.array else None
         )
         for drive in from_firmware.drives
     )
@@ -122,7 +122,7 @@ def add_firmware_facts(
     problems = tuple(replace(problem, where=str(owner)) for problem in from_firmware.problems)
     return Inventory(
         controllers=tuple(
-            _merged(controller, card, reason) if controller.target == owner else controller
+            _merge(controller, card, reason) if controller.target == owner else controller
             for controller in inventory.controllers
         ),
         arrays=inventory.arrays + arrays,
@@ -131,19 +131,19 @@ def add_firmware_facts(
     )
 
 
-def _array(array: Array, owner: Target, rebased: Callable[[Target], Target], reason: Fact) -> Array:
+def _array(array: Array, owner: Target, rebase: Callable[[Target], Target], reason: Fact) -> Array:
     return replace(
         array,
-        target=rebased(array.target),
+        target=rebase(array.target),
         controller=owner,
         size_bytes=None if array.device is not None else array.size_bytes,  # the kernel's size is exact
         uses=(),  # the kernel's disk has them
-        members=tuple(rebased(member) for member in array.members),
+        members=tuple(rebase(member) for member in array.members),
         facts=(*array.facts, reason),
     )
 
 
-def _merged(bus: Controller, card: Controller, reason: Fact) -> Controller:
+def _merge(bus: Controller, card: Controller, reason: Fact) -> Controller:
     """Return the controller with the values of its firmware, completed by those of the bus."""
     labels: Mapping[str, str] = {fact.label: fact.value for fact in card.facts if fact.label != "PCI address"}
     facts = tuple(Fact(label="Source" if label == "Tool" else label, value=value) for label, value in labels.items())

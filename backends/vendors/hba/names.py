@@ -92,7 +92,7 @@ _UNNAMED = re.compile(r"Device [0-9a-f]{4}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class FunctionNames:
     """Names of a function; None if lspci has none."""
 
     vendor: str | None = None
@@ -113,7 +113,7 @@ WHOLE = CompletenessCheck(
 )
 
 
-async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Named], tuple[Problem, ...]]:
+async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, FunctionNames], tuple[Problem, ...]]:
     """Return the names by address from lspci, and a problem if it does not name all of these addresses.
 
     Without a name from lspci a controller gets the name of its chip instead of its board. There are no names without
@@ -125,19 +125,19 @@ async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Name
     command = Command(argv=(program, "-D", "-nn", "-vmm"), timeout=20)
     tool_output = await run_checked(host, WHOLE, command, "hba")
     by_address = parse_lspci(tool_output.text.rpartition("\n\n")[0] if tool_output.cut else tool_output.text)
-    untold = [address for address in addresses if address not in by_address]
+    unnamed = [address for address in addresses if address not in by_address]
     problem = tool_output.problem
-    if problem is None and untold:
-        problem = truncation_problem("hba", command, f"{untold[0]} is not in it")
-    if problem is None or not untold:
+    if problem is None and unnamed:
+        problem = truncation_problem("hba", command, f"{unnamed[0]} is not in it")
+    if problem is None or not unnamed:
         return by_address, ()
-    text = f"{problem.message} {', '.join(untold)}: called by the chip, not by the board."
+    text = f"{problem.message} {', '.join(unnamed)}: called by the chip, not by the board."
     return by_address, (Problem(where=problem.where, message=text, hint=problem.hint),)
 
 
-def parse_lspci(text: str) -> dict[str, Named]:
+def parse_lspci(text: str) -> dict[str, FunctionNames]:
     """Return the names by address from `lspci -D -nn -vmm`: records of `Key:<tab>Value`, separated by empty lines."""
-    by_address: dict[str, Named] = {}
+    by_address: dict[str, FunctionNames] = {}
     for record in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
         for line in record.splitlines():
@@ -145,7 +145,7 @@ def parse_lspci(text: str) -> dict[str, Named]:
             fields.setdefault(key.strip(), value.strip())
         address = fields.get("Slot", "")
         if address:
-            by_address[clean(address, 32)] = Named(
+            by_address[clean(address, 32)] = FunctionNames(
                 vendor=_name(fields.get("Vendor")),
                 device=_name(fields.get("Device")),
                 board_vendor=_name(fields.get("SVendor")),
@@ -161,13 +161,13 @@ def _name(text: str | None) -> str | None:
     return None if not name or _UNNAMED.fullmatch(name) else name
 
 
-def model(function: Function, named: Named) -> str:
+def model(function: Function, named: FunctionNames) -> str:
     """Return the display name of the controller."""
     board = named.board if function.kind in _NAMED_BY_BOARD and function.subsystem_vendor != "1af4" else None
-    of_board = board or (function.driver in _TELLING_BOARDS and function.says(MODEL))
+    of_board = board or (function.driver in _TELLING_BOARDS and function.attribute(MODEL))
     maker, number = (named.board_vendor, function.subsystem_vendor) if of_board else (named.vendor, function.vendor)
     chip = named.device or CHIPS.get((function.vendor or "", function.device or ""))
-    product = function.says(MODEL) or board or chip or f"[{ids(function)}]"
+    product = function.attribute(MODEL) or board or chip or f"[{ids(function)}]"
     who = VENDORS.get(number or "") or maker
     return product if who is None or product.lower().startswith(who.split()[0].lower()) else f"{who} {product}"
 

@@ -8,7 +8,7 @@ from backends.host import Host
 from backends.model import Problem
 from backends.values import dataclass
 from backends.vendors.hba.functions import Function
-from backends.vendors.hba.names import Named, model
+from backends.vendors.hba.names import FunctionNames, model
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
 from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI, SSACLI_PLACES
 
@@ -79,7 +79,7 @@ def tool_of(function: Function) -> Tool | None:
     return TOOLS.get(function.driver or "")
 
 
-Cards = Iterable[tuple[Function, Named]]
+Cards = Iterable[tuple[Function, FunctionNames]]
 
 
 def unmanaged_problems(host: Host, cards: Cards) -> Iterable[Problem]:

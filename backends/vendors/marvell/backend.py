@@ -70,7 +70,7 @@ class Marvell(ListingBackend):
         if not isinstance(program, str):
             return program
         asked = zip(READS, (CARDS, VOLUMES, DISKS), strict=True)
-        tool_outputs = [await read_output(self._host, whole, NAME, program, *arguments) for arguments, whole in asked]
+        tool_outputs = [await read_output(self._host, check, NAME, program, *arguments) for arguments, check in asked]
         cards, volumes, disks = tool_outputs
         card_records = records(cards.text, *ADAPTER)
         if not card_records:  # no recording shows the answer without a controller
@@ -88,17 +88,19 @@ class Marvell(ListingBackend):
         free = State.UNKNOWN if volumes.cut else State.UNASSIGNED
         return Inventory(
             controllers=(_card(card_records[0], owner),),
-            arrays=_each_once(arrays),
-            drives=_each_once(tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)),
+            arrays=_without_duplicates(arrays),
+            drives=_without_duplicates(
+                tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)
+            ),
             problems=deduplicated_problems((*tool_outputs, *smart.values())),
         )
 
 
-Thing = TypeVar("Thing", Array, Drive)
+Listed = TypeVar("Listed", Array, Drive)
 
 
-def _each_once(things: tuple[Thing, ...]) -> tuple[Thing, ...]:
-    return tuple({array.target: array for array in reversed(things)}.values())[::-1]
+def _without_duplicates(devices: tuple[Listed, ...]) -> tuple[Listed, ...]:
+    return tuple({array.target: array for array in reversed(devices)}.values())[::-1]
 
 
 def _card(row: Mapping[str, str], owner: Target) -> Controller:

@@ -49,7 +49,7 @@ async def nvme_inventory(host: Host) -> Inventory:
     if not isinstance(program, str):
         return program
     asked = zip(READS, (NVME_CARDS, NVME_VOLUMES, NVME_DISKS), strict=True)
-    tool_outputs = [await read_output(host, whole, NAME, program, *arguments) for arguments, whole in asked]
+    tool_outputs = [await read_output(host, check, NAME, program, *arguments) for arguments, check in asked]
     cards, volumes, disks = tool_outputs
     rows = records(cards.text, _CARD)
     owners = [_target(row, at) for at, row in enumerate(rows)]

@@ -23,7 +23,7 @@ READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
 """Commands for controllers, virtual disks and drives."""
 
 
-def _last(label: str, subject: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
+def _last_label_check(label: str, subject: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
     """Return the check for a complete answer: the last label in its recordings.
 
     `head`: the label of each record, if the last line counts them.
@@ -46,12 +46,12 @@ def _last(label: str, subject: str, program: str = "mvcli", *, head: str = "") -
     )
 
 
-CARDS = _last("HBA info image health", "hba")
-VOLUMES = _last("Total # of VD", "vd", head="id")
-DISKS = _last("Total # of PD", "pd", head="PD ID")
-NVME_CARDS = _last("Total # of HBA", "hba", "mnv_cli", head="Bus Device Fun")
-NVME_VOLUMES = _last("Total # of VD", "vd", "mnv_cli", head="VD ID")
-NVME_DISKS = _last("Total # of PD", "pd", "mnv_cli", head="PD ID")
+CARDS = _last_label_check("HBA info image health", "hba")
+VOLUMES = _last_label_check("Total # of VD", "vd", head="id")
+DISKS = _last_label_check("Total # of PD", "pd", head="PD ID")
+NVME_CARDS = _last_label_check("Total # of HBA", "hba", "mnv_cli", head="Bus Device Fun")
+NVME_VOLUMES = _last_label_check("Total # of VD", "vd", "mnv_cli", head="VD ID")
+NVME_DISKS = _last_label_check("Total # of PD", "pd", "mnv_cli", head="PD ID")
 
 _FROM_C7 = re.compile(r"^(?:C[7-9A-F]|[DEF][0-9A-F]) [^\n]{20,200}\n", re.ASCII | re.MULTILINE)
 

@@ -41,21 +41,21 @@ from backends.vendors.megaraid.creation import candidates, existing_volume_ids, 
 from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.inventory import (
+    card_identity,
     card_tasks,
     inventory,
-    of_card,
-    of_volume,
     require_same_device,
+    volume_identity,
     volume_tasks,
 )
 from backends.vendors.megaraid.open_card import CardCache, OpenCard, OpenCards
 from backends.vendors.megaraid.plans import (
     card_change,
-    in_order,
     key_change,
     legal_companions,
     previous_definition,
     require_own_step,
+    sort_keys,
     value_before,
     volume_change,
     with_value,
@@ -64,7 +64,7 @@ from backends.vendors.megaraid.presence import volume_node
 from backends.vendors.megaraid.readings import card_readings, volume_readings
 from backends.vendors.megaraid.running import Runner, places_of, remake
 from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.megaraid.tools import for_doctor, tool_problems, unseen_card_problems
+from backends.vendors.megaraid.tools import doctor_problems, tool_problems, unseen_card_problems
 
 
 class MegaRaid:
@@ -173,22 +173,22 @@ class MegaRaid:
             signatures = await require_free(self._host, view.device)
         picture = await scan_topology(self._host)
 
-        async def planned(view: CardView, key: str) -> Change:
+        async def plan_setting(view: CardView, key: str) -> Change:
             request = requested_value(target, settings[key], self._readings(target, view)[key], values[key])
             if isinstance(view, VolumeView):
-                about = of_volume(unit.prefix, view.card, view.volume, picture, anew="strip_size" in values)
+                about = volume_identity(unit.prefix, view.card, view.volume, picture, recreated="strip_size" in values)
                 change = volume_change(view, request, about, _lock_of(unit, view, picture))
                 return replace(change, found=signatures) if key == "strip_size" else change
-            about = of_card(unit.prefix, view.card)
+            about = card_identity(unit.prefix, view.card)
             if key == "activation_key":
                 return await self._plan_key(view, request, about, unit)
             return card_change(view, request, about, unit.lock_name)
 
         changes: list[Change] = []
-        for key in in_order(values):
-            change = await planned(view, key)
+        for key in sort_keys(values):
+            change = await plan_setting(view, key)
             if key == "strip_size" and as_found is not view:  # undo restores the state before all of the changes
-                first = await planned(as_found, key)
+                first = await plan_setting(as_found, key)
                 change = replace(change, undo=first.undo, companions=first.companions)
             changes.append(change)
             view = with_value(view, key, change.after)
@@ -207,7 +207,7 @@ class MegaRaid:
             request = validated_old_value(target, setting, self._readings(target, view)[key], value)
             if key == "activation_key":
                 raise BlockedError(f"What an activation key activated on {target} stays activated.")
-            return card_change(view, request, of_card(unit.prefix, view.card), unit.lock_name)
+            return card_change(view, request, card_identity(unit.prefix, view.card), unit.lock_name)
         require_companions(target, key, companions, legal_companions(view, key, value))
         then = previous_definition(view, companions) if key == "strip_size" else view
         now = self._readings(target, then)[key]
@@ -215,7 +215,7 @@ class MegaRaid:
         signatures = await require_free(self._host, view.device) if free else None
         request = validated_old_value(target, setting, now, value, value_before)
         picture = await scan_topology(self._host)
-        about = of_volume(unit.prefix, view.card, view.volume, picture, anew=key == "strip_size")
+        about = volume_identity(unit.prefix, view.card, view.volume, picture, recreated=key == "strip_size")
         return replace(volume_change(view, request, about, _lock_of(unit, view, picture), companions), found=signatures)
 
     async def apply(self, change: Change) -> None:
@@ -265,7 +265,7 @@ class MegaRaid:
         """Re-create a missing virtual drive, provided that its drives are still free."""
         contents = await unit.read()
         planned = remake(change, address, contents, unit.dialect, unit.prefix, unit.lock_name)
-        change_steps.require_same_device(change, of_card(unit.prefix, contents.card))
+        change_steps.require_same_device(change, card_identity(unit.prefix, contents.card))
         require_equal_steps(change, planned.writes)
         await self._runner.run(change, unit, planned.writes)
         await self._runner.require_same_number(change, unit, address.volume, places_of(contents, change.members))
@@ -327,7 +327,7 @@ class MegaRaid:
     async def diagnose(self) -> tuple[Problem, ...]:
         """Return a problem for each tool that is of no use, and one if the kernel has controllers that no tool sees."""
         await self._units.search_cards()
-        return await for_doctor(self._host, self._units.search)
+        return await doctor_problems(self._host, self._units.search)
 
     async def _card_inventory(self, unit: OpenCard, picture: Topology, *, cached: bool = False) -> Inventory:
         try:
@@ -399,7 +399,7 @@ class MegaRaid:
 
     def _readings(self, target: Target, view: CardView) -> dict[str, Reading]:
         read = volume_readings(view) if isinstance(view, VolumeView) else card_readings(view)
-        return {key: self._memory.shown(target, key, reading) for key, reading in read.items()}
+        return {key: self._memory.apply_pending(target, key, reading) for key, reading in read.items()}
 
     async def _plan_key(self, view: CardView, request: RequestedValue, about: Identity, unit: OpenCard) -> Change:
         """Return the change that applies an activation key.
@@ -419,4 +419,4 @@ def _active(contents: CardSnapshot) -> set[str]:
 
 def _lock_of(unit: OpenCard, view: VolumeView, picture: Topology) -> str:
     """Return the names of the controller's lock and of the lock of the kernel disk of the virtual drive."""
-    return with_disk(unit.lock_name, of_volume(unit.prefix, view.card, view.volume, picture, anew=False))
+    return with_disk(unit.lock_name, volume_identity(unit.prefix, view.card, view.volume, picture, recreated=False))

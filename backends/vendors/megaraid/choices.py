@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from backends.settings import Choice, Risk, offer
 from backends.sizes import exact_text
 from backends.vendors._cards import UNKNOWN
-from backends.vendors.megaraid.effective import protected, protection_text
+from backends.vendors.megaraid.effective import is_protected, protection_text
 from backends.vendors.megaraid.facts import Card
 
 PRESET = "preset"
@@ -37,7 +37,7 @@ def write_cache(card: Card) -> tuple[Choice, ...]:
 
     Write-back risks data only while no healthy battery or CacheVault protects the cache.
     """
-    unsafe = protected(card) is not True
+    unsafe = is_protected(card) is not True
     text = f" Now {protection_text(card)}." if unsafe else ""
     return (
         offer("write-through", "A write is done when the drives have it."),
@@ -57,7 +57,7 @@ def write_cache(card: Card) -> tuple[Choice, ...]:
 
 def io_policy(card: Card) -> tuple[Choice, ...]:
     """Return the I/O policies. Cached I/O also caches writes, so it carries the risk of write-back."""
-    unsafe = protected(card) is not True
+    unsafe = is_protected(card) is not True
     return (
         offer("direct", "Reads are not kept in the card's memory."),
         offer(

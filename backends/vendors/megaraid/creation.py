@@ -84,8 +84,8 @@ def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tup
     if drive.jobs:
         reasons.append(f"{drive.jobs[0].kind} is under way on it")
     reasons += [reason for reason in reasons_against(drive.health) if reason not in reasons]
-    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
-        reasons.append(twice)
+    if not reasons and (serial_reason := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
+        reasons.append(serial_reason)
     return tuple(reasons)
 
 
@@ -161,15 +161,15 @@ def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tupl
     A value is legal if the tool has a word for it and the controller supports the policy.
     """
 
-    def says(key: str, value: str) -> bool:
+    def has_command(key: str, value: str) -> bool:
         try:
             return bool(dialect.set_volume(contents.card.number, 0, key, value))
         except InvalidValueError:
             return False
 
-    legal = {key: tuple(value for value in values if says(key, value)) for key, values in BIRTH.items()}
-    unsaid = [key for key in ("io_policy", "drive_cache") if contents.card.supports.get(key) is False]
-    return {key: values for key, values in legal.items() if values and key not in unsaid}
+    legal = {key: tuple(value for value in values if has_command(key, value)) for key, values in BIRTH.items()}
+    unsupported = [key for key in ("io_policy", "drive_cache") if contents.card.supports.get(key) is False]
+    return {key: values for key, values in legal.items() if values and key not in unsupported}
 
 
 def _begins(request: ArrayRequest) -> bool | None:
@@ -179,10 +179,10 @@ def _begins(request: ArrayRequest) -> bool | None:
 
 
 def _initialising(request: ArrayRequest) -> str:
-    by_itself = _begins(request)
-    if by_itself is None:
+    is_automatic = _begins(request)
+    if is_automatic is None:
         return "Nothing has to be initialised before it is measured."
-    begins = "begins by itself five minutes later" if by_itself else "does not begin by itself on most cards"
+    begins = "begins by itself five minutes later" if is_automatic else "does not begin by itself on most cards"
     return (
         f"Background initialisation {begins}, and is measured along with the load while it runs: "
         "set auto_bgi=off on the array, or initialise it in full first."
@@ -222,8 +222,8 @@ def _drive(drive: PhysicalDrive) -> CardDrive:
 
 
 def _array(volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, picture: Topology, prefix: str) -> CardArray:
-    beside = [drive for drive in contents.drives if drive.group is not None and drive.group == volume.group]
-    added = next((drive for drive in beside if drive.place not in volume.drives), None)
+    group_drives = [drive for drive in contents.drives if drive.group is not None and drive.group == volume.group]
+    added = next((drive for drive in group_drives if drive.place not in volume.drives), None)
     commands = dialect.flatten(dialect.delete(contents.card.number, volume.number))
     return CardArray(
         called=f"virtual drive {volume.number}",

@@ -161,7 +161,7 @@ class Dialect(Protocol):
         """Return the tool's verdict on a command that changes something, for each object, whatever the exit status."""
         ...
 
-    def again(self, command: Command, done: Completed) -> Command | None:
+    def retry_command(self, command: Command, done: Completed) -> Command | None:
         """Return the command to run instead if this one was not understood and therefore did nothing; else None."""
         ...
 

@@ -46,7 +46,7 @@ FASTPATH_WORDS = ("fastpath", "fast path")
 """Words by which the names of the option are recognised."""
 
 
-def protected(card: Card) -> bool | None:
+def is_protected(card: Card) -> bool | None:
     """Return whether cached writes survive a power cut; None if unknown."""
     if card.backup is not None:
         return card.backup.healthy
@@ -69,7 +69,7 @@ def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
     """Return the effective write policy: what the tool reports, else what follows from the battery."""
     wanted = value_of(volume.configured.write_cache)
     reported = volume.in_force.write_cache if volume.in_force is not None else None
-    safe = protected(card)
+    safe = is_protected(card)
     if reported is not None and reported.value != wanted:
         reason = protection_text(card) if safe is not True else "the card says so and gives no reason"
         return EffectiveValue(reported.value, f"{reason} (the card says {reported.raw})")

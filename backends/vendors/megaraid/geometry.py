@@ -146,13 +146,13 @@ def _spans(volume: VirtualDrive) -> str | None:
 
 def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     """Return why its size could not be restored: a part of the drives cannot be allocated exactly again."""
-    beside = [
+    others = [
         drive.number for drive in contents.volumes if drive.group == volume.group and drive.number != volume.number
     ]
     if volume.group is None:
         return "the tool does not report its drive group"
-    if beside:
-        return f"it shares its drives with virtual drive {beside[0]}"
+    if others:
+        return f"it shares its drives with virtual drive {others[0]}"
     if volume.alone is False:
         return "it does not fill its drives: its size would not be the same"
     if volume.alone is None:

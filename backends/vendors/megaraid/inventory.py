@@ -151,14 +151,14 @@ def _array(
         spans=volume.spans,
         device=node.device if node is not None else volume.os_device,
         members=tuple(drive_target(prefix, slot) for slot in volume.drives),
-        identity=identity(node) if node is not None else volume_identity(prefix, contents.card, volume),
+        identity=identity(node) if node is not None else reported_volume_identity(prefix, contents.card, volume),
         uses=picture.uses(node.name) if node is not None else (),
         tasks=volume_tasks(contents, volume),
         facts=tuple(_volume_facts(contents.card, volume)),
     )
 
 
-def volume_identity(prefix: str, card: Card, volume: VirtualDrive) -> Identity:
+def reported_volume_identity(prefix: str, card: Card, volume: VirtualDrive) -> Identity:
     """Return the identity of a virtual drive without a kernel disk: address, WWN, serial number of the controller."""
     wwn = f"naa.{volume.wwn}" if volume.wwn is not None else None
     return Identity(name=f"{prefix}/v{volume.number}".strip("/").replace("/", "-"), wwn=wwn, serial=card.serial)
@@ -242,19 +242,19 @@ def _drive_facts(drive: PhysicalDrive) -> Iterable[Fact]:
     return Fact.from_rows(rows.items())
 
 
-def of_card(prefix: str, card: Card) -> Identity:
+def card_identity(prefix: str, card: Card) -> Identity:
     """Return the identity of a controller: serial number and model."""
     return Identity(name=prefix.strip("/").replace("/", "-"), serial=card.serial, model=card.model)
 
 
-def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, *, anew: bool) -> Identity:
+def volume_identity(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, *, recreated: bool) -> Identity:
     """Return the identity of a virtual drive: that of its block device, else that of its address.
 
-    With `anew` leave out what a re-creation changes; the number and the controller remain. It is for changes that
+    With `recreated` leave out what a re-creation changes; the number and the controller remain. It is for changes that
     re-create the virtual drive, and for others of the same set.
     """
-    stored = volume_identity(prefix, card, volume)
-    if anew:
+    stored = reported_volume_identity(prefix, card, volume)
+    if recreated:
         return replace(stored, wwn=None)
     node = volume_node(volume, card, picture.tree.nodes.values())
     return identity(node) if node is not None else stored
@@ -269,14 +269,14 @@ def require_same_device(
     gone.
     """
     if number is None:
-        present = of_card(prefix, contents.card)
+        present = card_identity(prefix, contents.card)
     else:
         volume = contents.volume(number)
         if volume is None:
             raise change_steps.gone_error(change.target)
         if change.members and change.members != members_of(contents, volume.drives):
             raise AnotherDeviceError(f"{change.target} is made of other drives now.", hint="Plan it again.")
-        present = of_volume(prefix, contents.card, volume, picture, anew=True)
+        present = volume_identity(prefix, contents.card, volume, picture, recreated=True)
         if present != change.identity:
-            present = of_volume(prefix, contents.card, volume, picture, anew=change.key == "strip_size")
+            present = volume_identity(prefix, contents.card, volume, picture, recreated=change.key == "strip_size")
     change_steps.require_same_device(change, present)

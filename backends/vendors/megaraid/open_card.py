@@ -33,7 +33,7 @@ class CardCache:
         self._applied: dict[str, str] = {}
         self._keys: list[str] = []
 
-    def shown(self, target: Target, key: str, reading: Reading) -> Reading:
+    def apply_pending(self, target: Target, key: str, reading: Reading) -> Reading:
         """Return the reading with pending changes: a pending value is shown until the controller reports it."""
         if key == "activation_key" and target.address in self._applied:
             reading = replace(reading, now=self._applied[target.address])
@@ -140,7 +140,7 @@ class OpenCards:
         self._units: dict[str, OpenCard] = {}
         self._searching = asyncio.Lock()
         self._slots: Slots = {}
-        self._looked = False
+        self._has_scanned = False
         self.search = Search()
         """Result of the last search for tools."""
 
@@ -170,7 +170,7 @@ class OpenCards:
                     units[prefix] = old if old is not None and same else OpenCard(prefix, number, probe.dialect)
             self._units = units
             self.search = result
-            self._looked = True
+            self._has_scanned = True
             return tuple(units.values())
 
     def without_claimed_volumes(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
@@ -204,7 +204,7 @@ class OpenCards:
 
     async def card_at(self, prefix: str, shown: str) -> OpenCard:
         """Return the controller at an address. Raises NotFoundError if there is none."""
-        if not self._looked:
+        if not self._has_scanned:
             await self.search_cards()
         unit = self._units.get(prefix)
         if unit is None:

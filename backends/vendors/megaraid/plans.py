@@ -57,12 +57,12 @@ def volume_change(
     value, RefusedError for companions of a different virtual drive.
     """
     key, now = request.setting.key, request.now.now
-    there = companions is not None and request.value == now
-    forward = _steps_to(view, request, companions) if not there or key != "strip_size" else ()
+    is_present = companions is not None and request.value == now
+    forward = _steps_to(view, request, companions) if not is_present or key != "strip_size" else ()
     undo = _steps_back(view, request, now) if forward and now is not None and is_understood(now) else ()
     change = request.change(forward, undo, identity, lock)
     if key == "fastpath" and companions is not None and request.value != PRESET:
-        change = _as_its_worst(view, change)
+        change = _with_worst_risk(view, change)
     if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
         change = replace(change, risk_text=f"{change.risk_text} Now {protection_text(view.card)}.".strip())
     if forward and not undo and is_final(key, now or ""):
@@ -186,7 +186,7 @@ def creation(view: CardView, number: int, new: NewVolume) -> tuple[ChangeStep, .
     return _steps(view, view.dialect.recreate(view.card.number, number, new))[1:]
 
 
-def _as_its_worst(view: VolumeView, change: Change) -> Change:
+def _with_worst_risk(view: VolumeView, change: Change) -> Change:
     """Return the change with the highest risk of the three policies that its value sets."""
     parts, named = volume_readings(view), policies_in(change.after)
     risks = {
@@ -293,15 +293,15 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
     view.dialect.begin_making(view.card.number, lines)
     view.dialect.begin_making(view.card.number, ())  # end the announcement: only its check was needed
     deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
-    strips = [int(text) * 1024 for text in _named(_NAMED_STRIP, lines)]
-    other_numbers = set(_named(_NAMED_VOLUME, lines)) - {str(volume.number)}
+    strips = [int(text) * 1024 for text in _matched_values(_NAMED_STRIP, lines)]
+    other_numbers = set(_matched_values(_NAMED_VOLUME, lines)) - {str(volume.number)}
     if change.writes[:1] != deletes or other_numbers or [str(strip) for strip in strips] != [change.after]:
         raise RefusedError(f"{change.target} is not made again by that: plan it again.")
-    if ",".join(_named(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_text(volume.drives)):
+    if ",".join(_matched_values(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_text(volume.drives)):
         raise RefusedError(f"{change.target} is made of {', '.join(volume.drives)} now: plan it again.")
 
 
-def _named(pattern: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[str]:
+def _matched_values(pattern: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[str]:
     return [match[1] for line in lines for word in line if (match := pattern.fullmatch(word)) is not None]
 
 
@@ -328,7 +328,7 @@ controller's default for background initialisation."""
 _POLICIES = {field.name for field in fields(Policies)}
 
 
-def in_order(values: Mapping[str, str]) -> tuple[str, ...]:
+def sort_keys(values: Mapping[str, str]) -> tuple[str, ...]:
     """Return the keys in the order in which they have to be set; independent settings keep the given order."""
     return tuple(sorted(values, key=lambda key: _order_rank(key, values[key])))
 
@@ -346,11 +346,11 @@ def with_value(view: CardView, key: str, value: str) -> CardView:
     values = FASTPATH_PARTS if (key, value) == ("fastpath", PRESET) else {key: value}
     volume = view.volume
     for name, wanted in values.items():
-        volume = _set_together(volume, name, ReportedValue(value=wanted, raw=wanted))
+        volume = _set_value(volume, name, ReportedValue(value=wanted, raw=wanted))
     return replace(view, volume=volume)
 
 
-def _set_together(volume: VirtualDrive, key: str, word: ReportedValue) -> VirtualDrive:
+def _set_value(volume: VirtualDrive, key: str, word: ReportedValue) -> VirtualDrive:
     match key:
         case "strip_size":
             return replace(volume, strip_bytes=int(word.value))

@@ -63,7 +63,7 @@ async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> int:
     return len(paths)
 
 
-async def anything(host: Host) -> bool:
+async def is_present(host: Host) -> bool:
     """Return whether a tool is installed or the kernel has a controller."""
     tools = (*STORCLI_7_PLACES, *STORCLI_7, *STORCLI_8_PLACES, *STORCLI_8, *MEGACLI_PLACES, *MEGACLI)
     return host.which(tools) is not None or await kernel_cards(host) > 0

@@ -65,7 +65,7 @@ def _policy(
         effective=force.value,
         why_effective=force.why,
         choices=spoken,
-        availability=available_unless(against, _unsettled(key, word, spoken)),
+        availability=available_unless(against, _unrestorable_reason(key, word, spoken)),
     )
 
 
@@ -88,7 +88,7 @@ def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | N
     return f"no command of {program(view)} for it is known"
 
 
-def _unsettled(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
+def _unrestorable_reason(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
     """Return why the present value could not be restored, or None if it can."""
     if word is None:
         return "the tool does not report it, so it could not be put back"
@@ -153,7 +153,7 @@ def strip(view: VolumeView) -> Reading:
         why_not = None if legal else _recreation_refusal(view)
         if why_not is None and all(choice.value != str(size) for choice in legal):
             why_not = f"{size} bytes is not among what the card can make, so it could not be put back"
-    why_not = why_not or in_use(view) or view.why_not
+    why_not = why_not or in_use_reason(view) or view.why_not
     return Reading(
         now=None if size is None else str(size),
         raw=None if size is None else exact_text(size),
@@ -173,7 +173,7 @@ def _recreation_refusal(view: VolumeView) -> str:
     return "the tool can make none of the strip sizes of the card"
 
 
-def in_use(view: VolumeView) -> str | None:
+def in_use_reason(view: VolumeView) -> str | None:
     """Return why the virtual drive must not be deleted: it is, or may be, in use. None if it is free."""
     if view.uses:
         use = view.uses[0]
@@ -218,12 +218,12 @@ def _combined(values: list[str | None]) -> str:
 
 def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:
     """Return whether all three policies may be changed and, for an undo, whether all may be restored."""
-    why_not = _no_preset(view, parts, [part.availability.why_not for part in parts])
-    why_not_back = _no_preset(view, parts, [part.availability.why_not_back for part in parts])
+    why_not = _preset_reason(view, parts, [part.availability.why_not for part in parts])
+    why_not_back = _preset_reason(view, parts, [part.availability.why_not_back for part in parts])
     return Availability(why_not=why_not, only_back=why_not is not None and why_not_back is None)
 
 
-def _no_preset(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
+def _preset_reason(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
     """Return the first reason against changing a policy that the preset would change."""
     for name, wanted, part, why_not in zip(
         ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, reasons, strict=True
@@ -237,7 +237,7 @@ def _no_preset(view: VolumeView, parts: list[Reading], reasons: list[str | None]
 def card_readings(view: CardView) -> dict[str, Reading]:
     """Return the readings of all settings of a controller. The activation key has no value to read."""
     keys = (setting.key for setting in CARD_SETTINGS)
-    return {key: _key(view) if key == "activation_key" else _card_value(view, key) for key in keys}
+    return {key: _key_reading(view) if key == "activation_key" else _card_value(view, key) for key in keys}
 
 
 _CARD_CHOICES = {
@@ -268,7 +268,7 @@ def _card_value(view: CardView, key: str) -> Reading:
         choices=legal or (),
         span=span,
         availability=available_unless(
-            against or _no_word_reason(legal, view), _unsettled(key, word, legal), view.why_not
+            against or _no_word_reason(legal, view), _unrestorable_reason(key, word, legal), view.why_not
         ),
     )
 
@@ -286,7 +286,7 @@ def _span(key: str, present: int | None) -> Span:
     return replace(span, minimum=min(span.minimum, present), maximum=max(span.maximum, present))
 
 
-def _key(view: CardView) -> Reading:
+def _key_reading(view: CardView) -> Reading:
     active = [option.name for option in view.card.options if option.state.value == "active"]
     has_options = view.card.options or view.card.safe_id
     return Reading(

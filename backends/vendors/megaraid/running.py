@@ -19,7 +19,7 @@ from backends.vendors.megaraid.dialect import Answer, CardSnapshot, Dialect, New
 from backends.vendors.megaraid.effective import CardView
 from backends.vendors.megaraid.facts import GOOD, PhysicalDrive
 from backends.vendors.megaraid.geometry import companions_of
-from backends.vendors.megaraid.inventory import of_card
+from backends.vendors.megaraid.inventory import card_identity
 from backends.vendors.megaraid.open_card import OpenCard
 from backends.vendors.megaraid.plans import creation
 
@@ -133,7 +133,7 @@ class Runner:
 
     async def _run_command(self, unit: OpenCard, command: Command) -> tuple[Answer, Completed]:
         done = await self._host.run(command)
-        if (alternative := unit.dialect.again(command, done)) is not None:
+        if (alternative := unit.dialect.retry_command(command, done)) is not None:
             done = await self._host.run(alternative)
         return unit.dialect.judge(command, done), done
 
@@ -188,7 +188,7 @@ def remake(
         risk_text=_RISK,
         effect=Effect.RECREATED,
         persistence=Persistence.STORED,
-        identity=of_card(prefix, contents.card),
+        identity=card_identity(prefix, contents.card),
         lock=lock,
         members=change.members,
         unit=change.unit,

@@ -114,11 +114,11 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
             if real in asked:
                 continue
             asked.add(real)
-            mine.append(await _ask(host, kind, path))
+            mine.append(await _probe(host, kind, path))
         tries += mine
         best = max(mine, key=lambda probe: len(probe.cards), default=None)
         if best is not None and kind.name == "MegaCli" and chosen:
-            best = await _only_new(best, chosen, slots)
+            best = await _without_managed_cards(best, chosen, slots)
         if best is not None and best.cards:
             chosen.append(best)
     return Search(tuple(tries), tuple(chosen))
@@ -147,7 +147,7 @@ async def _programs(host: Host, kind: ToolKind, tries: list[MegaRaidToolProbe]) 
     return paths
 
 
-async def _ask(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
+async def _probe(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
     dialect = kind.make(host, path)
     try:
         cards = await dialect.cards()
@@ -164,7 +164,9 @@ async def _may_miss_cards(host: Host, chosen: Sequence[MegaRaidToolProbe]) -> bo
     return not seen_cards or await kernel_cards(host, DRIVERS[:1]) > seen_cards
 
 
-async def _only_new(megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots) -> MegaRaidToolProbe:
+async def _without_managed_cards(
+    megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots
+) -> MegaRaidToolProbe:
     """Return the probe without controllers that another tool manages, and without those of unknown PCI address."""
     taken: set[str | None] = {None}
     for probe in probes:
@@ -216,7 +218,7 @@ async def unseen_card_problems(host: Host, search: Search) -> tuple[Problem, ...
     )
 
 
-async def for_doctor(host: Host, search: Search) -> tuple[Problem, ...]:
+async def doctor_problems(host: Host, search: Search) -> tuple[Problem, ...]:
     """Return a problem for each tool that was tried and is of no use."""
     if not search.kept:
         return await unseen_card_problems(host, search)

@@ -41,8 +41,8 @@ class Santricity(Settable[WebView]):
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
-        self._one: dict[str, asyncio.Lock] = {}
-        self._kept: dict[Target, WebView] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._views: dict[Target, WebView] = {}
 
     async def inventory(self) -> Inventory:
         """Return every disk system behind every door. A door that does not answer becomes a problem."""
@@ -85,7 +85,7 @@ class Santricity(Settable[WebView]):
         hardware = responses.hardware(await part("hardware-inventory", "{"))
         system_inventory = inventory(system, volumes, groups, hardware, picture)
         for array, volume in zip(system_inventory.arrays, volumes, strict=True):
-            self._kept[array.target] = WebView(system=system, volume=volume, hardware=hardware)
+            self._views[array.target] = WebView(system=system, volume=volume, hardware=hardware)
         return system_inventory.merge(Inventory(problems=tuple(missing[:1])))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -102,7 +102,7 @@ class Santricity(Settable[WebView]):
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """Return the settings from the last inventory, because a request takes seconds."""
-        last_view = self._kept.get(target)
+        last_view = self._views.get(target)
         if last_view is None:
             return await self.read(target)
         return readings(replace(last_view, frozen=await self._frozen(last_view.system.door)))
@@ -130,7 +130,7 @@ class Santricity(Settable[WebView]):
         """Send the request."""
         done = await self._run(Command(argv=step.argv, timeout=SET_SECONDS, mutates=True))
         if done.returncode != 0:
-            raise _as_failure(responses.refusal(done, _shown(view.system.door)))
+            raise _as_failure(responses.refusal(done, _door_text(view.system.door)))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Return a problem for each door that does not answer and for each fault of a disk system."""
@@ -166,7 +166,7 @@ class Santricity(Settable[WebView]):
         view = WebView(system=system, volume=volume, frozen=await self._frozen(door))
         if needs_hardware(view):
             view = replace(view, hardware=await self._hardware(system))
-        self._kept[target] = view
+        self._views[target] = view
         return view
 
     async def _frozen(self, door: str) -> str | None:
@@ -195,13 +195,13 @@ class Santricity(Settable[WebView]):
         """
         done = await self._run(Command(argv=(door, "GET", path), timeout=READ_SECONDS))
         if done.returncode != 0:
-            raise responses.refusal(done, _shown(door))
+            raise responses.refusal(done, _door_text(door))
         if not responses.is_whole(done.stdout, begin):
-            raise responses.strange(done, _shown(door))
+            raise responses.foreign_answer_error(done, _door_text(door))
         return done.stdout
 
     async def _run(self, command: Command) -> Completed:
-        async with self._one.setdefault(command.argv[0], asyncio.Lock()):
+        async with self._locks.setdefault(command.argv[0], asyncio.Lock()):
             return await self._host.run(command)
 
 
@@ -211,7 +211,7 @@ def step(view: WebView, key: str, value: str) -> ChangeStep:
     return ChangeStep(argv=(view.system.door, "POST", f"{ROOT}/{view.system.id}/volumes/{view.volume.id}", body))
 
 
-def _shown(door: str) -> str:
+def _door_text(door: str) -> str:
     return f"{NAME} {door_name(door)}"
 
 

@@ -167,11 +167,11 @@ def volume_identity(system: WebSystem, volume: WebVolume) -> Identity:
 def _drive(system: WebSystem, drive: WebDrive, volumes: tuple[WebVolume, ...], owner: Target) -> Drive:
     state = _STATES.get(drive.status or "", State.UNKNOWN)
     mode = State.SPARE if drive.spare else State.ONLINE if drive.group is not None else State.UNASSIGNED
-    lying = next((volume for volume in volumes if drive.group is not None and volume.group == drive.group), None)
+    volume = next((volume for volume in volumes if drive.group is not None and volume.group == drive.group), None)
     return Drive(
         target=drive_target(system, drive.place),
         controller=owner,
-        array=volume_target(system, lying.name) if lying is not None else None,
+        array=volume_target(system, volume.name) if volume is not None else None,
         model=drive.model,
         serial=drive.serial,
         firmware=drive.firmware,

@@ -122,14 +122,14 @@ def needs_hardware(view: WebView) -> bool:
 def _reading(view: WebView, field: CacheField) -> Reading:
     value = view.volume.cache.get(field.reported_field)
     now = value_of(field.setting.key, value)
-    effective, why = _in_force(view, field, now)
+    effective, why = _effective_value(view, field, now)
     return Reading(
         now=now,
         raw=None if value is None else clean(value if isinstance(value, str) else json.dumps(value), 60),
         effective=effective,
         why_effective=why,
         choices=_choices(view, field),
-        availability=available_unless(None, _unsettled(now), _blocked_reason(view)),
+        availability=available_unless(None, _unknown_reason(now), _blocked_reason(view)),
     )
 
 
@@ -140,7 +140,7 @@ def _choices(view: WebView, field: CacheField) -> tuple[Choice, ...]:
     return DELAYS if field.setting is _disk_systems.FLUSH_MODIFIER else switch_choices(field.setting)
 
 
-def _in_force(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
+def _effective_value(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
     """Return the effective value if it differs from the configured one, with the likeliest reason."""
     if field.force is None or now not in _OTHER:
         return None, None
@@ -163,7 +163,7 @@ def _reason(view: WebView) -> str:
     return ""
 
 
-def _unsettled(now: str | None) -> str | None:
+def _unknown_reason(now: str | None) -> str | None:
     """Return why the present value is unknown, or None if it is known."""
     if now is None:
         return "the web services do not tell of it"

@@ -23,7 +23,17 @@ _NAME = re.compile(r"[A-Za-z0-9_.#-]{1,64}", re.ASCII)
 _WWN = re.compile(r"[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
 """Any letters are allowed, because recordings have anonymised names that are not hexadecimal."""
 _ZEROS = frozenset("0")
-_TELLING = ("serialnumber", "vendorsn", "worldwidename", "wwn", "portname", "nodename", "macaddr", "iqn", "addressid")
+_IDENTIFYING = (
+    "serialnumber",
+    "vendorsn",
+    "worldwidename",
+    "wwn",
+    "portname",
+    "nodename",
+    "macaddr",
+    "iqn",
+    "addressid",
+)
 """Ends of field names whose values identify a part."""
 _MOST_PARTS = 100_000
 """Most objects and lists of a hardware inventory that are searched."""
@@ -38,7 +48,7 @@ def is_whole(text: str, begin: str) -> bool:
 def systems(text: str, door: str) -> tuple[WebSystem, ...]:
     """Return the disk systems in an answer of `storage-systems`."""
     named = [(row, name) for row in rows(document(text, "["), 256) if (name := _id(row.get("id"))) is not None]
-    names = _distinct((word(row.get("name")), ident) for row, ident in named)
+    names = _unique_names((word(row.get("name")), ident) for row, ident in named)
     return tuple(
         WebSystem(
             door=door,
@@ -60,7 +70,7 @@ def volumes(text: str) -> tuple[WebVolume, ...]:
     pairs = [
         (row, name) for row in rows(document(text, "[")) if (name := _id(_first(row, "volumeRef", "id"))) is not None
     ]
-    names = _distinct((word(_first(row, "label", "name")), ident) for row, ident in pairs)
+    names = _unique_names((word(_first(row, "label", "name")), ident) for row, ident in pairs)
     return tuple(_volume(row, ident, names[ident]) for row, ident in pairs)
 
 
@@ -127,7 +137,7 @@ def _identifying_texts(value: object) -> dict[str, None]:
         match waiting.pop():
             case dict() as row:
                 waiting += row.values()
-                names = (name for name in row if isinstance(name, str) and name.lower().endswith(_TELLING))
+                names = (name for name in row if isinstance(name, str) and name.lower().endswith(_IDENTIFYING))
                 fields |= {
                     text: None for name in names if (text := word(row[name])) is not None and set(text) != _ZEROS
                 }
@@ -229,7 +239,7 @@ def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolF
             return ToolFailedError(f"{shown} failed ({clean(done.stderr, 60)}){text}", evidence=evidence)
 
 
-def strange(done: Completed, shown: str) -> ToolFailedError:
+def foreign_answer_error(done: Completed, shown: str) -> ToolFailedError:
     """Return the error for a successful answer that is not one of SANtricity's web services."""
     return ToolFailedError(
         f"{shown} does not answer as SANtricity's web services do.",
@@ -256,7 +266,7 @@ def _wwn(value: object) -> str | None:
     return digits if _WWN.fullmatch(digits) else None
 
 
-def _distinct(named: Iterable[tuple[str | None, str]]) -> dict[str, str]:
+def _unique_names(named: Iterable[tuple[str | None, str]]) -> dict[str, str]:
     """Return a name for each id: its own name if it is valid and unique, else the id."""
     pairs = list(named)
     count = Counter(name for name, _ in pairs)

@@ -49,7 +49,7 @@ from backends.vendors.smartarray.inventory import (
 )
 from backends.vendors.smartarray.matching import volume_node
 from backends.vendors.smartarray.open_card import OpenController, OpenControllers
-from backends.vendors.smartarray.plans import legal_companions, planned, require_own_step, value_before
+from backends.vendors.smartarray.plans import legal_companions, plan_change, require_own_step, value_before
 from backends.vendors.smartarray.readings import readings
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.tools import tool_problems, unseen_card_problems
@@ -166,7 +166,7 @@ class SmartArray:
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, spot, unit, await unit.refresh())
         now = self._readings(target, spot, view)[key]
-        return planned(
+        return plan_change(
             view,
             requested_value(target, setting, now, value),
             self._identity(spot, unit, await scan_topology(self._host)),
@@ -182,7 +182,7 @@ class SmartArray:
         view = await self._view(target, spot, unit, await unit.refresh(), ask=False)
         require_companions(target, key, companions, legal_companions(view, key))
         request = validated_old_value(target, setting, self._readings(target, spot, view)[key], value, value_before)
-        return planned(view, request, self._identity(spot, unit, await scan_topology(self._host)), companions)
+        return plan_change(view, request, self._identity(spot, unit, await scan_topology(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
         """Run the commands unless the value is already set; the value read afterwards decides.
@@ -205,7 +205,7 @@ class SmartArray:
                 raise RefusedError(f"A step wants to run {named}, which is not the tool of this card.")
             done = await unit.tool.change(step.argv)
             evidence.append(evidence_of(Command(argv=step.argv), done))
-            refusal = unit.tool.refusal(done)
+            refusal = unit.tool.refusal_reason(done)
             if refusal is not None:
                 raise ToolFailedError(refusal, evidence=evidence[-1])
 
@@ -214,7 +214,7 @@ class SmartArray:
             await run_steps(change, take)
         except ToolFailedError as error:
             refused = error
-        now = await self._settled(change, spot, unit)
+        now = await self._value_after(change, spot, unit)
         if now == change.after:
             return
         if refused is not None:
@@ -275,7 +275,7 @@ class SmartArray:
         for step in steps:
             before = unit.text.volumes
             done = await unit.tool.change(step.argv)
-            if (refused := unit.tool.refusal(done)) is not None:
+            if (refused := unit.tool.refusal_reason(done)) is not None:
                 raise ToolFailedError(refused, evidence=evidence_of(Command(argv=step.argv), done))
             for _ in range(READ_BACK):
                 with uncached():
@@ -287,7 +287,7 @@ class SmartArray:
             raise InvalidValueError("It is not said which card makes it.")
         return (await self._unit(controller))[1]
 
-    async def _settled(self, change: Change, spot: SmartArrayAddress, unit: OpenController) -> str | None:
+    async def _value_after(self, change: Change, spot: SmartArrayAddress, unit: OpenController) -> str | None:
         """Return the value read after a change, reading again while it is the old one."""
         now = None
         for _ in range(READ_BACK):

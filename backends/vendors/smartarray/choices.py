@@ -6,7 +6,7 @@ from backends.model import Media
 from backends.settings import Choice, Risk, Span, offer
 from backends.sizes import size_words
 from backends.vendors.smartarray.dialect import PartView
-from backends.vendors.smartarray.effective import power_text, without_battery
+from backends.vendors.smartarray.effective import caches_without_battery, power_text
 from backends.vendors.smartarray.facts import RaidCard
 
 _RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
@@ -74,7 +74,9 @@ def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
             return tuple(offer(word, _HELP.get(word, "")) for word in _WORDS.get(key, ()))
 
 
-def _offered(view: PartView, key: str, otherwise: tuple[str, ...], now: str | None) -> tuple[tuple[str, ...], str]:
+def _values_and_source(
+    view: PartView, key: str, otherwise: tuple[str, ...], now: str | None
+) -> tuple[tuple[str, ...], str]:
     """Return the values, and a sentence if the controller does not report which ones it supports."""
     lines = view.legal.get(key, ())
     values = lines or otherwise
@@ -85,7 +87,7 @@ def _offered(view: PartView, key: str, otherwise: tuple[str, ...], now: str | No
 def _ratios(view: PartView) -> tuple[Choice, ...]:
     present = view.card.values.get("cache_ratio")
     now = present.value if present is not None and "/" in present.value else None
-    values, source = _offered(view, "cache_ratio", _RATIOS, now)
+    values, source = _values_and_source(view, "cache_ratio", _RATIOS, now)
     good = [word for word in values if word.count("/") == 1 and word.replace("/", "").isdigit()]
     return tuple(
         offer(
@@ -103,7 +105,7 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
     assert volume is not None
     group = view.text.group(volume.array)
     now = volume.acceleration.value if volume.acceleration is not None else None
-    unsafe = without_battery(card) and card.power is not None and card.power.healthy is not True
+    unsafe = caches_without_battery(card) and card.power is not None and card.power.healthy is not True
     warning = f" {power_text(card)[:1].upper()}{power_text(card)[1:]}." if unsafe else ""
     choices = [offer("none", "Neither cache nor Smart Path: for a comparison.")]
     if card.cache_bytes is not None or card.cache_state is not None or now == "controller-cache":
@@ -125,7 +127,7 @@ def strips(view: PartView) -> tuple[Choice, ...]:
     volume = view.volume
     assert volume is not None
     now = str(volume.strip_bytes) if volume.strip_bytes is not None else None
-    values, source = _offered(view, "strip_size", _STRIPS, now)
+    values, source = _values_and_source(view, "strip_size", _STRIPS, now)
     return tuple(
         offer(
             word,

@@ -81,8 +81,8 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
     elif not tool.is_free(drive):
         card_state = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
         reasons.append(f"the card calls it {card_state or 'nothing that is known'}")
-    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
-        reasons.append(twice)
+    if not reasons and (serial_reason := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
+        reasons.append(serial_reason)
     return tuple(reasons)
 
 
@@ -172,14 +172,14 @@ def find_made(
     nodes = tuple(picture.tree.nodes.values())
 
     def card_array(volume: LogicalDrive) -> CardArray:
-        beside = [drive for drive in text.drives if volume.array is not None and drive.array == volume.array]
-        added = next((drive for drive in beside if drive.place not in volume.drives), None)
-        whole = volume.width in (None, len(volume.drives))
+        group_drives = [drive for drive in text.drives if volume.array is not None and drive.array == volume.array]
+        added = next((drive for drive in group_drives if drive.place not in volume.drives), None)
+        has_all_members = volume.width in (None, len(volume.drives))
         return CardArray(
             called=f"logical drive {volume.number}",
             target=volume_target(prefix, volume.number),
-            drives=volume.drives if whole else (),
-            claimed=tuple(drive.place for drive in beside),
+            drives=volume.drives if has_all_members else (),
+            claimed=tuple(drive.place for drive in group_drives),
             level=volume.level,
             strip_bytes=volume.strip_bytes,
             spans=volume.parity_groups,

@@ -13,7 +13,7 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, Family, Logica
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenCards:
+class CardList:
     """Controllers that a tool sees."""
 
     numbers: tuple[str, ...]
@@ -57,7 +57,7 @@ class ArrayTool(Protocol):
         """Return the name of the lock between processes; a tool serves one caller at a time, for any controller."""
         ...
 
-    async def cards(self) -> SeenCards:
+    async def cards(self) -> CardList:
         """Return the controllers that the tool sees.
 
         Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time.
@@ -135,7 +135,7 @@ class ArrayTool(Protocol):
         """Run a command that changes something; it is never killed."""
         ...
 
-    def refusal(self, done: Completed) -> str | None:
+    def refusal_reason(self, done: Completed) -> str | None:
         """Return the tool's reason for refusing a change, or None if it did not refuse."""
         ...
 

@@ -12,7 +12,7 @@ from backends.vendors.smartarray.facts import Family, LogicalDrive, RaidCard
 _WRITING_BACK = ("write-back", "always-write-back")
 
 
-def without_battery(card: RaidCard) -> bool:
+def caches_without_battery(card: RaidCard) -> bool:
     """Return whether the controller may cache writes without a battery."""
     return value_of(card.values.get("no_battery_write_cache")) == "enable"
 
@@ -51,7 +51,7 @@ def write_policy(card: RaidCard, volume: LogicalDrive) -> ReportedValue | None:
         return ReportedValue(value="write-through", raw=raw)
     if value_of(share) == "100/0":
         return ReportedValue(value="write-through", raw=share.raw if share is not None else "")
-    return ReportedValue(value=_WRITING_BACK[without_battery(card)], raw=raw)
+    return ReportedValue(value=_WRITING_BACK[caches_without_battery(card)], raw=raw)
 
 
 def write_cache(card: RaidCard, volume: LogicalDrive) -> EffectiveValue:
@@ -82,7 +82,7 @@ def read_cache(volume: LogicalDrive) -> EffectiveValue:
     return EffectiveValue(now, f"the card says {volume.reading_cached.raw}")
 
 
-def unprotected(card: RaidCard, volume: LogicalDrive) -> str | None:
+def unprotected_reason(card: RaidCard, volume: LogicalDrive) -> str | None:
     """Return why a power cut would lose acknowledged writes; None if it would not, or if that is unknown."""
     force = write_cache(card, volume).value or value_of(write_policy(card, volume))
     if force not in _WRITING_BACK or card.power is None or card.power.healthy is not False:

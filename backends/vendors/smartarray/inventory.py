@@ -154,7 +154,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
         "Acceleration": _value_text(volume.acceleration),
         "Write cache": value_text(value_of(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
         "Read cache": value_text(value_of(volume.read_cache), effective.read_cache(volume)),
-        "Unprotected": effective.unprotected(card, volume),
+        "Unprotected": effective.unprotected_reason(card, volume),
         "Smart Path": value_of(group.smart_path) if group is not None else None,
         "SSD cache in front": volume.ssd_cache,
         "World wide name": volume.wwn,

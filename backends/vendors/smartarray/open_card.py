@@ -63,7 +63,7 @@ class OpenControllers:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._made: dict[str, ArrayTool] = {}
+        self._tools: dict[str, ArrayTool] = {}
         self._units: dict[str, OpenController] | None = None
         self._searching = asyncio.Lock()
         self.tried: tuple[SmartArrayToolProbe, ...] = ()
@@ -83,7 +83,7 @@ class OpenControllers:
     async def search_cards(self, report: CardReport = _report_nothing) -> tuple[OpenController, ...]:
         """Scan for tools and controllers, and read each controller again. The tools run in parallel."""
         async with self._searching:
-            pairs = await asyncio.gather(*(self._look(program, report) for program in PROGRAMS))
+            pairs = await asyncio.gather(*(self._scan_program(program, report) for program in PROGRAMS))
             self.tried = tuple(probe for tried, _ in pairs for probe in tried)
             read = [card for _, cards in pairs for card in cards]
             self.problems = tuple(entry for entry in read if isinstance(entry, Problem))
@@ -94,11 +94,11 @@ class OpenControllers:
             self._units = units
             return tuple(units.values())
 
-    async def _look(
+    async def _scan_program(
         self, program: Program, report: CardReport
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
         """Read the controllers of one program, one after the other."""
-        tried = await probe_program(self._host, program, self._made)
+        tried = await probe_program(self._host, program, self._tools)
         asked = [(probe.tool, number) for probe in tried for number in probe.numbers]
         for tool, number in asked:
             await report(tool.address(number, Family.SMART), None)

@@ -42,7 +42,7 @@ _MOVES = {
 """Settings that change as a side effect: scan mode and delay, for example, are one number in the firmware."""
 
 
-def planned(
+def plan_change(
     view: PartView, request: RequestedValue, identity: Identity, companions: Mapping[str, str] | None = None
 ) -> Change:
     """Return the change of any setting. `companions`: values that are restored with a former value.
@@ -54,16 +54,16 @@ def planned(
     after = (
         view if view.volume is None or key != "acceleration" else _accelerated_view(view, view.volume, request.value)
     )
-    there = companions is not None and request.value == request.now.now
-    forward = () if there else _lines(view, key, request.value, companions or {})
+    is_present = companions is not None and request.value == request.now.now
+    forward = () if is_present else _lines(view, key, request.value, companions or {})
     before = request.now.now
-    undo = () if there or before is None or not is_understood(before) else _lines(after, key, before, present)
+    undo = () if is_present or before is None or not is_understood(before) else _lines(after, key, before, present)
     lock = view.tool.lock_name if view.volume is None else with_disk(view.tool.lock_name, identity)
     change = request.change(_steps(forward), _steps(undo), identity, lock)
     text, risk = change.risk_text, change.risk
     if risk is Risk.POWER_LOSS and change.key in ("write_cache", "acceleration", "no_battery_write_cache"):
         text = f"{text} Now {power_text(view.card)}."
-    if together := _together(view, change):
+    if together := _together_text(view, change):
         text, risk = f"{text} {together}".strip(), worst((risk, Risk.PERFORMANCE))
     return replace(change, risk=risk, risk_text=text, moves=_MOVES.get(change.key, ()), companions=present)
 
@@ -72,8 +72,8 @@ def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
     """Return the numbers of the other logical drives of the array that lose the cache to Smart Path."""
     if view.volume is None or (key, value) != ("acceleration", "smart-path"):
         return {}
-    cached = [mate for mate in _mates(view.text, view.volume) if mate.number != view.volume.number]
-    numbers = [str(drive.number) for drive in cached if _served(drive) == "controller-cache"]
+    cached = [mate for mate in _array_mates(view.text, view.volume) if mate.number != view.volume.number]
+    numbers = [str(drive.number) for drive in cached if _acceleration_of(drive) == "controller-cache"]
     return {CACHED: ",".join(numbers)} if numbers else {}
 
 
@@ -81,7 +81,9 @@ def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
     """Return a pattern for values that may be restored with a setting: for the acceleration, others of the array."""
     if view.volume is None or key != "acceleration":
         return {}
-    mates = "|".join(str(mate.number) for mate in _mates(view.text, view.volume) if mate.number != view.volume.number)
+    mates = "|".join(
+        str(mate.number) for mate in _array_mates(view.text, view.volume) if mate.number != view.volume.number
+    )
     return {CACHED: re.compile(f"(?:{mates})(?:,(?:{mates}))*")} if mates else {}
 
 
@@ -101,7 +103,7 @@ def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) 
     lines = tool.set_volume(text, volume, key, value)
     cached = companions[CACHED].split(",") if CACHED in companions else []
     bare = _with_acceleration(text, volume, "none")
-    mates = [mate for mate in _mates(bare, volume) if str(mate.number) in cached]
+    mates = [mate for mate in _array_mates(bare, volume) if str(mate.number) in cached]
     return (*lines, *(line for mate in mates for line in tool.set_volume(bare, mate, key, "controller-cache")))
 
 
@@ -123,7 +125,7 @@ def _is_own_acceleration(view: PartView, step: ChangeStep) -> bool:
     switches_path = match["word"] == "ssdsmartpath"
     if match["array"] is not None:
         return switches_path and match["array"] == volume.array
-    return not switches_path and match["volume"] in [str(mate.number) for mate in _mates(view.text, volume)]
+    return not switches_path and match["volume"] in [str(mate.number) for mate in _array_mates(view.text, volume)]
 
 
 def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartView:
@@ -133,7 +135,7 @@ def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartV
 
 def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> CardText:
     """Return the controller after the change: Smart Path applies to the whole array, the cache to one logical drive."""
-    whole = "smart-path" in (value, _served(volume))
+    affects_array = "smart-path" in (value, _acceleration_of(volume))
     mates_value = "smart-path" if value == "smart-path" else "none"
 
     def after(drive: LogicalDrive) -> LogicalDrive:
@@ -141,24 +143,24 @@ def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> Card
             return replace(drive, acceleration=ReportedValue(value=value, raw=value))
         return (
             replace(drive, acceleration=ReportedValue(value=mates_value, raw=mates_value))
-            if whole and drive.array == volume.array
+            if affects_array and drive.array == volume.array
             else drive
         )
 
     return replace(text, volumes=tuple(map(after, text.volumes)))
 
 
-def _served(volume: LogicalDrive) -> str | None:
+def _acceleration_of(volume: LogicalDrive) -> str | None:
     return volume.acceleration.value if volume.acceleration is not None else None
 
 
-def _mates(text: CardText, volume: LogicalDrive) -> list[LogicalDrive]:
+def _array_mates(text: CardText, volume: LogicalDrive) -> list[LogicalDrive]:
     return [drive for drive in text.volumes if drive.array == volume.array]
 
 
-def _together(view: PartView, change: Change) -> str:
+def _together_text(view: PartView, change: Change) -> str:
     """Return a sentence about other logical drives that change too, or ""."""
-    mates = _mates(view.text, view.volume) if view.volume is not None else []
+    mates = _array_mates(view.text, view.volume) if view.volume is not None else []
     if change.key != "acceleration" or "smart-path" not in (change.before, change.after) or len(mates) < 2:
         return ""
     numbers = ", ".join(str(mate.number) for mate in mates)

@@ -32,7 +32,7 @@ async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> tuple[st
     return tuple(sorted(path.rsplit("/", 1)[-1] for path in paths))
 
 
-async def anything(host: Host) -> bool:
+async def is_present(host: Host) -> bool:
     """Return whether a tool is installed or the kernel has a controller."""
     tools = (*SSACLI_PLACES, *SSACLI, *ARCCONF_PLACES, *ARCCONF)
     return host.which(tools) is not None or bool(await kernel_cards(host))

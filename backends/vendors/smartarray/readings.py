@@ -12,7 +12,7 @@ from backends.sizes import size_words
 from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
-from backends.vendors.smartarray.effective import cache_text, cache_works, power_text, without_battery
+from backends.vendors.smartarray.effective import cache_text, cache_works, caches_without_battery, power_text
 from backends.vendors.smartarray.facts import Family
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.vocabulary import PENDING
@@ -52,11 +52,13 @@ def _reading(
         why_effective=force.why,
         choices=legal,
         span=span,
-        availability=available_unless(view.text.cut or against, _unsettled(phrase, legal, span), view.why_not),
+        availability=available_unless(
+            view.text.cut or against, _unrestorable_reason(phrase, legal, span), view.why_not
+        ),
     )
 
 
-def _unsettled(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
+def _unrestorable_reason(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
     """Return why the present value could not be restored, or None if it can."""
     if phrase is None:
         return "the card does not report it"
@@ -101,21 +103,21 @@ def _card_value(view: PartView, key: str) -> Reading:
         against = (
             _unsettable_reason(legal, lambda value: view.tool.set_card(view.text, key, value))
             or (None if view.text.volumes else "the card has no logical drive, and its firmware refuses it until then")
-            or (_no_ratio(view) if key == "cache_ratio" else None)
-            or (_all_bypass(view) if key == "no_battery_write_cache" else None)
+            or (_ratio_reason(view) if key == "cache_ratio" else None)
+            or (_bypass_reason(view) if key == "no_battery_write_cache" else None)
         )
     return _reading(view, phrase, legal, against, span=span, force=force)
 
 
-def _no_ratio(view: PartView) -> str | None:
+def _ratio_reason(view: PartView) -> str | None:
     """Return why the firmware refuses a different ratio (Microchip's storage library lists its reasons), or None."""
     card = view.card
-    if card.power is not None and card.power.healthy is False and not without_battery(card):
+    if card.power is not None and card.power.healthy is False and not caches_without_battery(card):
         return f"the firmware refuses another ratio while nothing keeps the cache: {power_text(card)}"
     return f"the firmware refuses another ratio while {cache_text(card)}" if cache_works(card) is False else None
 
 
-def _all_bypass(view: PartView) -> str | None:
+def _bypass_reason(view: PartView) -> str | None:
     """Return why the firmware refuses it while no logical drive may use the cache (the same library), or None."""
     accelerators = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
     return (
@@ -125,7 +127,7 @@ def _all_bypass(view: PartView) -> str | None:
     )
 
 
-def _busy(view: PartView) -> str | None:
+def _busy_reason(view: PartView) -> str | None:
     """Return why a logical drive cannot be changed now, or None."""
     volume = view.volume
     assert volume is not None
@@ -148,7 +150,7 @@ def acceleration(view: PartView) -> Reading:
     legal = tuple(choice for choice in offered if _unsettable_reason((choice,), say) is None)
     against = _blocked_reason(view)
     if against is None and volume.acceleration is not None:
-        against = (None if legal else _unsettable_reason(offered, say)) or _busy(view)
+        against = (None if legal else _unsettable_reason(offered, say)) or _busy_reason(view)
     return _reading(view, volume.acceleration, legal, against)
 
 
@@ -158,18 +160,18 @@ def _write_cache(view: PartView) -> Reading:
     phrase, force = effective.write_policy(card, volume), effective.write_cache(card, volume)
     if card.family is Family.SMART:
         return _reading(view, phrase, (), FOLLOWS, force=force)
-    against = _blocked_reason(view) or (_offline(view) if phrase is not None else None)
+    against = _blocked_reason(view) or (_offline_reason(view) if phrase is not None else None)
     return _reading(view, phrase, choices.write_cache(card), against, force=force)
 
 
 def _read_cache(view: PartView) -> Reading:
     volume = view.volume
     assert volume is not None
-    against = _blocked_reason(view) or (_offline(view) if volume.read_cache is not None else None)
+    against = _blocked_reason(view) or (_offline_reason(view) if volume.read_cache is not None else None)
     return _reading(view, volume.read_cache, choices.READ_CACHE, against, force=effective.read_cache(volume))
 
 
-def _offline(view: PartView) -> str | None:
+def _offline_reason(view: PartView) -> str | None:
     volume = view.volume
     assert volume is not None
     out = volume.state in GONE
@@ -190,7 +192,7 @@ def strip(view: PartView) -> Reading:
             against = (
                 "arcconf moves data only when all drives are named again, and drops those that are not: not offered"
             )
-        against = against or _busy(view) or _no_migration(view)
+        against = against or _busy_reason(view) or _migration_reason(view)
     reading = _reading(view, phrase, legal, against)
     moving = next((job for job in volume.jobs if job.kind == "migration"), None)
     if moving is None:
@@ -199,11 +201,11 @@ def strip(view: PartView) -> Reading:
     return replace(reading, effective=reading.now, why_effective=f"the card is moving the data{done}")
 
 
-def _no_migration(view: PartView) -> str | None:
+def _migration_reason(view: PartView) -> str | None:
     card = view.card
     if cache_works(card) is False:
         return f"the firmware moves no data while {cache_text(card)}"
-    if card.power is not None and card.power.healthy is False and not without_battery(card):
+    if card.power is not None and card.power.healthy is False and not caches_without_battery(card):
         return f"the firmware moves no data while nothing keeps the cache: {power_text(card)}"
     return None
 

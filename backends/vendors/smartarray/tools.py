@@ -129,13 +129,13 @@ async def probe_program(host: Host, program: Program, tools: dict[str, ArrayTool
         if path is None or real in asked or real is None:
             continue
         asked.add(real)
-        tried.append(await _ask(program, path, tools.setdefault(path, program.make(host, path))))
+        tried.append(await _probe(program, path, tools.setdefault(path, program.make(host, path))))
         if tried[-1].numbers:
             break
     return tuple(tried)
 
 
-async def _ask(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolProbe:
+async def _probe(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolProbe:
     try:
         cards = await tool.cards()
         return SmartArrayToolProbe(kind=program, path=path, tool=tool, numbers=cards.numbers, cut=cards.cut)

@@ -200,8 +200,8 @@ def configuration(data: bytes) -> Configuration:
     the total size.
     """
     _need(data, 32, "configuration")
-    whole, arrays, array_size, drives, drive_size, spares, spare_size = struct.unpack_from("<IHHHHHH", data)
-    if 32 + arrays * array_size + drives * drive_size + spares * spare_size > whole:
+    total_size, arrays, array_size, drives, drive_size, spares, spare_size = struct.unpack_from("<IHHHHHH", data)
+    if 32 + arrays * array_size + drives * drive_size + spares * spare_size > total_size:
         array_size, drive_size = array_size // max(arrays, 1), drive_size // max(drives, 1)
     start = 32 + arrays * array_size
     _need(data, start + drives * drive_size, "configuration")

@@ -31,7 +31,7 @@ async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> C
     card = questions.read(layouts.card, about, host_number)
     if card is None:
         raise ToolFailedError(f"The card of host{host_number} gave an answer that cannot be read.")
-    card = await _completed(questions, replace(card, pci=pci), about)
+    card = await _with_rates_and_battery(questions, replace(card, pci=pci), about)
     configuration = await _configuration(questions)
     places = await questions.ask(layouts.places, FirmwareQuery.DRIVES) or ()
     disks = sorted((address for address in places if address.kind == DISK), key=lambda address: address.order)
@@ -40,7 +40,7 @@ async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> C
     volumes = [await _volume(questions, number, configuration, drives) for number in sorted(numbers)]
     answered = tuple(volume for volume in volumes if volume is not None)
     return CardSnapshot(
-        card=card, volumes=answered, drives=_owned(drives, answered), problems=tuple(questions.problems)
+        card=card, volumes=answered, drives=_with_volume_numbers(drives, answered), problems=tuple(questions.problems)
     )
 
 
@@ -77,7 +77,7 @@ class _Questions:
             return None
 
 
-async def _completed(questions: _Questions, card: Card, about: bytes) -> Card:
+async def _with_rates_and_battery(questions: _Questions, card: Card, about: bytes) -> Card:
     rates = await questions.ask(layouts.rates, FirmwareQuery.PROPERTIES) or {}
     card = replace(card, values={key: ReportedValue(value=number, raw=number) for key, number in rates.items()})
     if layouts.has_battery(about):
@@ -117,7 +117,7 @@ async def _volume(
     return replace(answer, drives=members)
 
 
-def _owned(drives: list[PhysicalDrive], volumes: tuple[VirtualDrive, ...]) -> tuple[PhysicalDrive, ...]:
+def _with_volume_numbers(drives: list[PhysicalDrive], volumes: tuple[VirtualDrive, ...]) -> tuple[PhysicalDrive, ...]:
     """Return the drives with the numbers of their virtual drives."""
     return tuple(
         replace(drive, volumes=tuple(volume.number for volume in volumes if drive.place in volume.drives))

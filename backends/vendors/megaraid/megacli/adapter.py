@@ -14,7 +14,7 @@ from backends.text import clean, parse_volts
 from backends.values import dataclass
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue, reported_number, reported_only
 from backends.vendors.megaraid.facts import IMPORT, PRESERVED, PRESERVED_BOOT, CacheProtection, Card, Option
-from backends.vendors.megaraid.megacli.settings import of_settings
+from backends.vendors.megaraid.megacli.settings import section_settings
 from backends.vendors.megaraid.megacli.text import Line, degrees, lines, pairs, value_or_none, whole, word, yes
 from backends.vendors.megaraid.sizes import strip
 
@@ -156,7 +156,7 @@ def _values(sections: _Sections) -> Mapping[str, ReportedValue]:
         sections.value("settings", "cache flush interval"), "s", "sec", "seconds"
     )
     values["jbod"] = word(sections.value("supported pd operations", "enable jbod"), {"yes": "on", "no": "off"})
-    return reported_only(values) | of_settings(sections.rows.get("settings", {}))
+    return reported_only(values) | section_settings(sections.rows.get("settings", {}))
 
 
 def _reported(text: str, *units: str) -> ReportedValue | None:

@@ -55,14 +55,14 @@ BACKGROUND = ("-LDBI", "-GetSetting", "-LALL")
 """Words for whether background initialisation starts automatically, for each virtual drive."""
 
 
-def on_card(card: int, words: Sequence[str]) -> tuple[str, ...]:
+def on_card(card: int, arguments: Sequence[str]) -> tuple[str, ...]:
     """Return the command line for a controller: `-AdpPR -Info -aN`."""
-    return (*words, f"-a{card}", NO_LOG)
+    return (*arguments, f"-a{card}", NO_LOG)
 
 
-def on_volume(card: int, volume: int, words: Sequence[str]) -> tuple[str, ...]:
+def on_volume(card: int, volume: int, arguments: Sequence[str]) -> tuple[str, ...]:
     """Return the command line for a virtual drive: `-LDSetProp WT -Ln -aN`, `-LDBI -Enbl -Ln -aN`."""
-    return on_card(card, (*words, f"-L{volume}"))
+    return on_card(card, (*arguments, f"-L{volume}"))
 
 
 def progress(card: int, job: str) -> tuple[str, ...]:

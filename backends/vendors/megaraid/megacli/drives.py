@@ -12,7 +12,7 @@ from backends.text import clean
 from backends.values import dataclass
 from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.facts import COPYBACK, PhysicalDrive
-from backends.vendors.megaraid.megacli.progress import ongoing
+from backends.vendors.megaraid.megacli.progress import parse_ongoing
 from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, wwn, yes
 from backends.vendors.megaraid.sizes import exact
 
@@ -66,7 +66,7 @@ class Record:
     def take(self, line: Line) -> None:
         """Store a line."""
         self.fields.setdefault(line.key, line)
-        if job := ongoing(line):
+        if job := parse_ongoing(line):
             self.jobs.append(job)
 
     def value(self, *keys: str) -> str:

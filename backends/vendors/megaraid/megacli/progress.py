@@ -43,7 +43,7 @@ def fraction(percent: str) -> float | None:
     return value / 100 if value <= 100 else None
 
 
-def ongoing(line: Line) -> BackgroundOperation | None:
+def parse_ongoing(line: Line) -> BackgroundOperation | None:
     """Return the operation in a line of `Ongoing Progresses:`.
 
     `Check Consistency : Completed 4%, Taken 616 min.`

@@ -47,7 +47,7 @@ _LISTS = frozenset({"-AdpAllInfo", "-LdPdInfo", "-LDInfo", "-PDList"})
 _NONE_THERE = re.compile(r"no (?:virtual drive|physical drive|physical device)", re.ASCII | re.IGNORECASE)
 
 
-def misnamed(args: tuple[str, ...], text: str) -> str:
+def misnaming_reason(args: tuple[str, ...], text: str) -> str:
     """Return why an answer is not about the controller of its command, as a clause; "" if it is."""
     card = verdict.number(args, "-a")
     if card is None or not text.strip():
@@ -93,13 +93,13 @@ class MegaCliReader:
         """
         return await self._host.run(Command(argv=(self.tool, *args), timeout=READ_SECONDS))
 
-    def lost(self, args: tuple[str, ...], done: Completed) -> str:
+    def rejection_reason(self, args: tuple[str, ...], done: Completed) -> str:
         """Return why an answer is truncated or about a different controller, as sentences; "" if it is accepted.
 
         A missing exit code means nothing if this build never prints one.
         """
         self.refused = ""
-        if why := misnamed(args, done.stdout):
+        if why := misnaming_reason(args, done.stdout):
             self.refused = refused_text(Command(argv=(self.tool, *args)), why)
             self.cut = self.cut or self.refused
             return self.refused
@@ -111,12 +111,12 @@ class MegaCliReader:
         self.cut = self.cut or sentence
         return sentence
 
-    async def for_version(self) -> None:
+    async def read_version(self) -> None:
         """Read the version, until there is a complete answer. Raises as `run` does."""
         if self._version_asked:
             return
         done = await self.run(commands.VERSION)
-        cut = self.lost(commands.VERSION, done)
+        cut = self.rejection_reason(commands.VERSION, done)
         self.version = None if cut else parse_version(whole_lines(done.stdout))
         self._version_asked = not cut and (self._ends or self.version is not None)
 
@@ -127,14 +127,14 @@ class MegaCliReader:
         """
         line = commands.on_card(card, commands.ADAPTER)
         about = await self.run(line)
-        cut = self.lost(line, about)
+        cut = self.rejection_reason(line, about)
         if self.refused:
             raise ToolFailedError(self.refused, evidence=about.stdout[:4000])
         text = whole_lines(about.stdout) if cut else about.stdout
         problems += [cut] if cut else []
         adapter = parse_adapter(text, card)
         if adapter.model is None and not adapter.values and card not in card_numbers(text):
-            raise ToolFailedError(cut, evidence=about.stdout[:4000]) if cut else self.not_understood(about)
+            raise ToolFailedError(cut, evidence=about.stdout[:4000]) if cut else self.foreign_answer_error(about)
         return text
 
     async def text(self, args: tuple[str, ...], subject: str, problems: list[str]) -> str:
@@ -142,16 +142,16 @@ class MegaCliReader:
 
         Raises ToolMissingError if the tool is gone.
         """
-        text, whole = await self._read_lines(args, subject, problems)
-        return text if whole else ""
+        text, is_complete = await self._read_lines(args, subject, problems)
+        return text if is_complete else ""
 
-    async def listed(
+    async def read_list(
         self, args: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
     ) -> tuple[T, ...]:
         """Return a parsed answer without the last entry of a truncated list; () and a problem if there is none."""
-        text, whole = await self._read_lines(args, f"answer to {args[0]}", problems)
+        text, is_complete = await self._read_lines(args, f"answer to {args[0]}", problems)
         ts = parse(text, card)
-        return ts if whole else ts[:-1]
+        return ts if is_complete else ts[:-1]
 
     async def _read_lines(self, args: tuple[str, ...], subject: str, problems: list[str]) -> tuple[str, bool]:
         """Return an answer and whether it is complete; of a truncated one the complete lines."""
@@ -160,7 +160,7 @@ class MegaCliReader:
         except ToolFailedError as error:
             problems.append(f"The {subject} could not be read: {error.message}")
             return "", False
-        cut = self.lost(args, done)
+        cut = self.rejection_reason(args, done)
         if not done.stdout.strip():
             problems.append(f"The {subject} could not be read: {self._no_answer_error(args, done).message}")
             return "", False
@@ -175,7 +175,7 @@ class MegaCliReader:
     def _no_answer_error(self, args: tuple[str, ...], done: Completed) -> ToolFailedError:
         return unusable_output_error(Command(argv=(self.tool, *args)), done)
 
-    def not_understood(self, done: Completed) -> ToolFailedError:
+    def foreign_answer_error(self, done: Completed) -> ToolFailedError:
         """Return the error for an answer that is not MegaCli's, with the tool's own words as evidence."""
         if not done.stdout.strip():
             return self._no_answer_error((), done)

@@ -71,14 +71,14 @@ _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 _NCQ = re.compile(r"NCQ Status is ?:? ?(?:NCQ )?(Enabled|Disabled)\.?$", re.ASCII | re.IGNORECASE)
 
 
-def of_settings(section: Mapping[str, str]) -> dict[str, ReportedValue]:
+def section_settings(section: Mapping[str, str]) -> dict[str, ReportedValue]:
     """Return the settings in the section Settings of -AdpAllInfo, by key."""
     by_key = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
     by_key["smart_poll_interval"] = amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
     return reported_only(by_key)
 
 
-def of_patrol_read(text: str) -> dict[str, ReportedValue]:
+def patrol_read_settings(text: str) -> dict[str, ReportedValue]:
     """Return the settings of -AdpPR -Info in addition to the mode, by key."""
     fields = pairs(text)
     by_key = {
@@ -88,13 +88,13 @@ def of_patrol_read(text: str) -> dict[str, ReportedValue]:
     return reported_only(by_key)
 
 
-def of_check(text: str) -> dict[str, ReportedValue]:
+def check_settings(text: str) -> dict[str, ReportedValue]:
     """Return the settings of -AdpCcSched -Info in addition to the mode, by key."""
     delay = amount(pairs(text).get("execution delay", ""), "hours", "hour")
     return {} if delay is None else {"consistency_check_delay": delay}
 
 
-def of_ncq(text: str) -> dict[str, ReportedValue]:
+def ncq_setting(text: str) -> dict[str, ReportedValue]:
     """Return the setting of -AdpGetProp NCQDsply: `Adapter 0: NCQ Status is Enabled`."""
     for line in lines(text):
         status = _NCQ.search(line.value)
@@ -145,8 +145,8 @@ def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple
         return (commands.on_volume(card, volume, ("-LDBI", _meaning(_BACKGROUND, key, value))),)
     if key not in VOLUME_WORDS:
         raise InvalidValueError(f"MegaCli has no words for a virtual drive's {clean(key)}.")
-    words = _meaning(VOLUME_WORDS[key], key, value)
-    return tuple(commands.on_volume(card, volume, ("-LDSetProp", word)) for word in words)
+    arguments = _meaning(VOLUME_WORDS[key], key, value)
+    return tuple(commands.on_volume(card, volume, ("-LDSetProp", word)) for word in arguments)
 
 
 def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
@@ -158,8 +158,8 @@ def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...
         return (commands.on_card(card, _meaning(WORDS[key], key, value)),)
     if key not in NUMBERS:
         raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
-    words, least, most = NUMBERS[key]
-    return (commands.on_card(card, words.format(_number(key, value, least, most)).split()),)
+    template, least, most = NUMBERS[key]
+    return (commands.on_card(card, template.format(_number(key, value, least, most)).split()),)
 
 
 def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:

@@ -94,16 +94,16 @@ def judge(command: Command, done: Completed) -> Answer:
     Code`, if there is one, is 0x00 or asks for a reboot or a reset. The exit status of the program counts only if it
     was killed.
     """
-    text = _masked(_shortened(f"{done.stdout}\n{done.stderr}").replace("\r", ""), command.secret)
+    text = _mask(_shorten(f"{done.stdout}\n{done.stderr}").replace("\r", ""), command.secret)
     code = exit_code(text)
     rows = [row for line in text.split("\n") if (row := clean(line, 400)) and not _CODE.match(row)]
-    bad = [row for row in rows if _BAD.search(_NAMES.sub("", row)) and not _notice(row)]
+    bad = [row for row in rows if _BAD.search(_NAMES.sub("", row)) and not _is_notice(row)]
     if _CRASHED.search(text) or done.returncode < 0:
         return Answer(ok=False, message=_sentence("MegaCli crashed and may have changed something or nothing", rows))
     if not rows and code is None:
         return Answer(ok=False, message="MegaCli gave no answer, so whether it did it is not known.")
     if code in PENDING:
-        return Answer(ok=True, message=_joined(rows), pending=_pending(text) or PENDING[code])
+        return Answer(ok=True, message=_join(rows), pending=_pending(text) or PENDING[code])
     return _refusal(code, bad, rows) or _of_own_line(command.argv, code, rows, text)
 
 
@@ -117,12 +117,12 @@ def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answe
 
 def _of_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], text: str) -> Answer:
     """Return the verdict by the line about the object itself, which has to report success."""
-    pattern, certain = _expected(argv)
+    pattern, certain = _expected_line(argv)
     own_rows = [row for row in rows if re.search(pattern, row, re.ASCII | re.IGNORECASE)]
     if not own_rows and (certain or code is None):
         return Answer(ok=False, message=_sentence("MegaCli did not say that it did it", rows))
-    told_rows = [*own_rows, *(row for row in rows if _notice(row))] or rows
-    return Answer(ok=True, message=_joined(told_rows), pending=_pending(text))
+    quoted_rows = [*own_rows, *(row for row in rows if _is_notice(row))] or rows
+    return Answer(ok=True, message=_join(quoted_rows), pending=_pending(text))
 
 
 def exit_code(text: str) -> int | None:
@@ -131,13 +131,13 @@ def exit_code(text: str) -> int | None:
     return int(codes[-1], 16) if codes else None
 
 
-def deleted(text: str) -> int | None:
+def deleted_target_id(text: str) -> int | None:
     """Return the target id of the virtual drive that was deleted, or None."""
     match = _DELETED.search(text)
     return int(match[2]) if match else None
 
 
-def created(text: str) -> int | None:
+def created_number(text: str) -> int | None:
     """Return the number of the virtual drive that was created, or None."""
     match = _CREATED.search(text)
     return int(match[2]) if match else None
@@ -151,20 +151,20 @@ def number(argv: Sequence[str], option: str) -> int | None:
     return None
 
 
-def _expected(argv: Sequence[str]) -> tuple[str, bool]:
+def _expected_line(argv: Sequence[str]) -> tuple[str, bool]:
     """Return the pattern of the line that confirms a command, and whether its wording is known from recordings.
 
     If it is not known, exit code 0x00 without a bad word also counts as success.
     """
     card, volume = number(argv, "-a"), number(argv, "-L")
     on_card = rf"\bAdapter:? ?#?{card}\b" if card is not None else r"\bAdapter\b"
-    created = (rf"{on_card}.{{0,20}}\bCreated VD [0-9]+", True)
+    created_number = (rf"{on_card}.{{0,20}}\bCreated VD [0-9]+", True)
     scheduled = (rf"{on_card}.{{0,80}}\bset to\b", False)
     expected = {
         "-ldsetprop": (rf"{on_card}.{{0,80}}\bVD ?#?{volume}\b.{{0,120}}\bsuccess", "-Name" not in argv),
         "-cfglddel": (rf"{on_card}.{{0,20}}\bDeleted Virtual Drive-[0-9]+\(target id-{volume}\)", True),
-        "-cfgldadd": created,
-        "-cfgspanadd": created,
+        "-cfgldadd": created_number,
+        "-cfgspanadd": created_number,
         "-adpsetprop": (rf"{on_card}.{{0,80}}\bsuccess", False),
         "-adppr": scheduled,
         "-adpccsched": scheduled,
@@ -175,7 +175,7 @@ def _expected(argv: Sequence[str]) -> tuple[str, bool]:
     return expected.get(verb, (r"\b(?:success|enabled|disabled)", False))
 
 
-def _notice(row: str) -> bool:
+def _is_notice(row: str) -> bool:
     return any(text in row.lower() for text in _NOTICES)
 
 
@@ -185,22 +185,22 @@ def _pending(text: str) -> str:
     return "controller reset" if _RESET.search(text) else ""
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return the text without its middle if it is too long; answers to changes have a few lines."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
 
 
-def _masked(text: str, secret: Sequence[str]) -> str:
+def _mask(text: str, secret: Sequence[str]) -> str:
     for word in secret:
         if word:
             text = text.replace(word, "***")
     return text
 
 
-def _joined(rows: Sequence[str]) -> str:
+def _join(rows: Sequence[str]) -> str:
     return clean(" ".join(rows), 400)
 
 
 def _sentence(beginning: str, rows: Sequence[str]) -> str:
-    text = _joined(rows).rstrip(".")
+    text = _join(rows).rstrip(".")
     return f"{beginning}: {text}." if text else f"{beginning}."

@@ -13,7 +13,7 @@ from backends.values import dataclass
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.megaraid.facts import PhysicalDrive, Policies, VirtualDrive, ddf_level
 from backends.vendors.megaraid.megacli.drives import drive, records
-from backends.vendors.megaraid.megacli.progress import KINDS, ongoing
+from backends.vendors.megaraid.megacli.progress import KINDS, parse_ongoing
 from backends.vendors.megaraid.megacli.text import lines, whole, word, yes
 from backends.vendors.megaraid.sizes import strip
 
@@ -124,7 +124,7 @@ def _records(text: str, card: int) -> Iterator[_Record]:
             elif line.key:
                 if current.fields.setdefault(line.key, line.value) != line.value and line.key not in _REPEATED:
                     current.differing.append(line.label)
-                if job := ongoing(line):
+                if job := parse_ongoing(line):
                     current.jobs.append(job)
     if current is not None:
         yield current

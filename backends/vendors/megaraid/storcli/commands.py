@@ -116,10 +116,10 @@ def card_arguments(key: str, value: str) -> tuple[str, ...]:
 
     Raises InvalidValueError for illegal values.
     """
-    if (words := RATES.get(key) or NUMBERS.get(key)) is not None:
+    if (templates := RATES.get(key) or NUMBERS.get(key)) is not None:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
-        return tuple(word.format(int(value)) for word in words)
+        return tuple(word.format(int(value)) for word in templates)
     arguments = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
     if arguments is None:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
@@ -155,10 +155,10 @@ def add_arguments(new: NewVolume) -> tuple[str, ...]:
 
 
 def _policy_word(key: str, value: str) -> str:
-    _, words = VOLUME_WORDS[key]
-    if value not in words:
+    _, by_value = VOLUME_WORDS[key]
+    if value not in by_value:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
-    return words[value]
+    return by_value[value]
 
 
 def _is_valid_name(name: str) -> bool:

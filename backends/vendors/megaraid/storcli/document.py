@@ -74,7 +74,7 @@ def _escape(line: str) -> str:
     return line
 
 
-def chosen(matches: tuple[Reply, ...], card: int) -> Reply | None:
+def reply_about(matches: tuple[Reply, ...], card: int) -> Reply | None:
     """Return the reply about a controller by the number it names, not by its position; None if there is none.
 
     A reply that names no controller (a syntax error) counts as about this one.
@@ -182,7 +182,7 @@ def sections(text: str) -> Iterator[Section]:
     Sections without a status are skipped.
     """
     lines = [line.rstrip() for line in text.splitlines()[:_LINES]]
-    starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
+    starts = [at for at, line in enumerate(lines) if _is_start(lines, at, line)]
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
         section = _parse_section(lines[start:end])
@@ -190,7 +190,7 @@ def sections(text: str) -> Iterator[Section]:
             yield section
 
 
-def _begins(lines: list[str], at: int, line: str) -> bool:
+def _is_start(lines: list[str], at: int, line: str) -> bool:
     """Return whether a reply starts here: at its version, or at the controller or status if no version is printed."""
     key = _key(line)
     before = [_key(text) for text in lines[max(0, at - 4) : at]]
@@ -306,10 +306,10 @@ def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:
         elif start is not None:
             pieces.append((start, position))
             start = None
-    return _named(header, body, pieces)
+    return _name_columns(header, body, pieces)
 
 
-def _named(header: str, body: list[str], pieces: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
+def _name_columns(header: str, body: list[str], pieces: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
     """Return the columns, with each unnamed piece merged into a neighbour.
 
     A number goes to the unit after it, other text to the column on its left.

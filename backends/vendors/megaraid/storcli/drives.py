@@ -23,7 +23,7 @@ _ERRORS = {"media": "media error count", "other": "other error count", "predicti
 
 
 @dataclass(slots=True)
-class _DrivesSeen:
+class _DriveData:
     """Data about all drives in the answers, by place."""
 
     rows: dict[Place, Fields] = field(default_factory=dict)
@@ -37,7 +37,7 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
 
     `show all` has the list, `eall/sall show all` the details. Each may report what the other lacks.
     """
-    facts = _DrivesSeen()
+    facts = _DriveData()
     for data in answers:
         facts.refused |= refused_drives(data, data.differing if isinstance(data, Data) else ())
         for _, row in tables(data, "eid:slt"):
@@ -58,7 +58,7 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
     )
 
 
-def _drive(card: int, at: Place, facts: _DrivesSeen) -> PhysicalDrive:
+def _drive(card: int, at: Place, facts: _DriveData) -> PhysicalDrive:
     row, details = facts.rows.get(at, Fields({})), Fields(facts.details.get(at, {}))
     state, status = row.text("state"), row.text("status")
     raw = f"{state}/{status}" if state is not None and status is not None else state or ""
@@ -89,7 +89,7 @@ def _drive(card: int, at: Place, facts: _DrivesSeen) -> PhysicalDrive:
         errors={name: count for name, key in _ERRORS.items() if (count := details.whole(key)) is not None},
         locked=details.flag("locked"),
         alert=details.flag("s.m.a.r.t alert flagged by drive"),
-        copyback=vocabulary.copies(state, status),
+        copyback=vocabulary.is_copying(state, status),
         volumes=tuple(sorted(facts.volumes.get(at, ()))),
     )
 

@@ -13,14 +13,14 @@ from functools import lru_cache
 from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Fields, inside, tables, whole
-from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place, place_text, volume, volume_path
 
 _CARD_PATH = re.compile(r"(?:Drive )?/c([0-9]{1,4})(?![0-9])", re.ASCII | re.IGNORECASE)
 _ASKED = re.compile(r"/c([0-9]{1,4})(?:/v([0-9]{1,6}))?(?![0-9a-z])", re.ASCII)
 _OF_VOLUME = re.compile(r"(?:vd ?|pds for vd ?)([0-9]{1,6})(?: properties)?", re.ASCII | re.IGNORECASE)
 
 
-def misnamed(replies: Sequence[Reply], where: str) -> str:
+def misnaming_reason(replies: Sequence[Reply], where: str) -> str:
     """Return why replies are not only about the object of a path (`/c0`, `/c0/v5`, `/c0/vall`), as a clause, or ""."""
     asked = _ASKED.match(where)
     if asked is None:
@@ -103,13 +103,13 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
             continue
         heading_place = drive_path(heading)
         if heading_place is not None and heading_place != at:
-            text = f"it names drive {shown(at)} below the heading of drive {shown(heading_place)}"
+            text = f"it names drive {place_text(at)} below the heading of drive {place_text(heading_place)}"
             why.setdefault(heading_place, text)
             why.setdefault(at, text)
         if heading not in _BENEATH:
             listed.append((heading, at))
     for _, at in repeated(listed):
-        why.setdefault(at, twice_reason(f"drive {shown(at)}"))
+        why.setdefault(at, twice_reason(f"drive {place_text(at)}"))
     for key in differing:
         if (other := drive_path(key)) is not None:
             why.setdefault(other, f"it has {key} twice, differently")

@@ -87,7 +87,7 @@ def _by_name(data: Mapping[str, object]) -> dict[str, str]:
     return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
 
 
-def of_policies(fields: Fields) -> dict[str, ReportedValue]:
+def policy_settings(fields: Fields) -> dict[str, ReportedValue]:
     """Return the settings that `show all` has under Policies (version 8: Properties), by key."""
     lines = fields.fields("policies")
     rows = lines.rows("policies table") or fields.rows("policies table")
@@ -103,7 +103,7 @@ def of_policies(fields: Fields) -> dict[str, ReportedValue]:
     )
 
 
-def of_patrol_read(data: Mapping[str, object]) -> dict[str, ReportedValue]:
+def patrol_read_settings(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of `show patrolread` in addition to its mode, by key."""
     by_name = _by_name(data)
     return reported_only(
@@ -115,12 +115,12 @@ def of_patrol_read(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     )
 
 
-def of_check(data: Mapping[str, object]) -> dict[str, ReportedValue]:
+def check_settings(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of `show cc` in addition to its mode, by key."""
     return reported_only({"consistency_check_delay": number_value(_by_name(data).get("ccexecutiondelay"))})
 
 
-def of_property(name: str, data: Mapping[str, object]) -> dict[str, ReportedValue]:
+def property_settings(name: str, data: Mapping[str, object]) -> dict[str, ReportedValue]:
     """Return the settings of one `show` of `SHOWN`, by key."""
     by_name = _by_name(data)
     if name == "copyback":
@@ -135,7 +135,7 @@ def of_property(name: str, data: Mapping[str, object]) -> dict[str, ReportedValu
     return reported_only({key: reported_word(text, _ON_OFF) for key, text in fields.items()})
 
 
-def bypass(fields: Fields) -> ReportedValue | None:
+def cache_bypass(fields: Fields) -> ReportedValue | None:
     """Return the cache bypass of a virtual drive's properties: `Cachebypass Intelligent`, `Cachebypass-64k`."""
     mode, size = fields.text("cachebypass mode"), fields.text("cachebypass size")
     if mode is None:

@@ -9,15 +9,15 @@ from backends.host import Command, Completed, Host
 from backends.subject import refused_text
 from backends.tool_output import CUT, CompletenessCheck, first_lines_text, manual_run_hint
 from backends.vendors.megaraid.storcli import commands
-from backends.vendors.megaraid.storcli.document import Reply, chosen, replies
+from backends.vendors.megaraid.storcli.document import Reply, replies, reply_about
 from backends.vendors.megaraid.storcli.fields import Data
-from backends.vendors.megaraid.storcli.named import misnamed
+from backends.vendors.megaraid.storcli.named import misnaming_reason
 
 _UNFIT = ("un-supported command", "unsupported command", "syntax error", "unexpected token", "invalid command")
 """Phrases of a build that does not understand a word of the command."""
 
 
-def again(command: Command, done: Completed) -> Command | None:
+def retry_command(command: Command, done: Completed) -> Command | None:
     """Return the command without `nolog` if this build did not understand it, else None.
 
     A command that is not understood has done nothing, so this is safe for changes too.
@@ -57,7 +57,7 @@ class StorCliReader:
     def __init__(self, host: Host, tool: str) -> None:
         self.version: str | None = None
         """Version that the tool reports; None before the first read."""
-        self.complaints: tuple[str, ...] = ()
+        self.warnings: tuple[str, ...] = ()
         """Errors that the tool reported in the last required answer, which is used anyway."""
         self.cut = ""
         """Sentence about the first truncated or refused answer since `begin`; "" if there is none."""
@@ -83,11 +83,11 @@ class StorCliReader:
         if verbs in self._bare:
             return await self._host.run(commands.without_nolog(command))
         done = await self._host.run(command)
-        without_nolog = again(command, done)
+        without_nolog = retry_command(command, done)
         if without_nolog is None:
             return done
         once_more = await self._host.run(without_nolog)
-        if again(replace(without_nolog, argv=command.argv), once_more) is not None:
+        if retry_command(replace(without_nolog, argv=command.argv), once_more) is not None:
             return done  # it did not understand a different word
         self._bare.add(verbs)
         return once_more
@@ -101,12 +101,12 @@ class StorCliReader:
 
     def _require_named(self, command: Command, done: Completed, matches: tuple[Reply, ...], where: str) -> None:
         """Raise ToolFailedError if the replies are about a different object than the path, or name it twice."""
-        if why := misnamed(matches, where):
+        if why := misnaming_reason(matches, where):
             sentence = refused_text(command, why)
             self.cut = self.cut or sentence
             raise ToolFailedError(sentence, hint=manual_run_hint(command), evidence=(done.stdout + done.stderr)[:4000])
 
-    async def answer(self, card: int, *arguments: str) -> Reply | None:
+    async def read_answer(self, card: int, *arguments: str) -> Reply | None:
         """Return the reply about a controller, or None if it is not understood.
 
         Raises UnreadableError for no answer and for truncated JSON, ToolFailedError for a refused answer,
@@ -117,10 +117,10 @@ class StorCliReader:
         if done.truncated:
             raise ToolFailedError(f"{self._tool} answered {' '.join(arguments)} with more than can be read.")
         self._require_named(command, done, replies, arguments[0])
-        reply = chosen(replies, card)
+        reply = reply_about(replies, card)
         if reply is None and WHOLE.lost(done):
             self._note_truncation(*arguments)
-            raise self.failure(command, done, None)
+            raise self.failure_error(command, done, None)
         return reply
 
     async def read_required(self, card: int, *arguments: str) -> Data:
@@ -131,10 +131,10 @@ class StorCliReader:
         command = commands.read(self._tool, *arguments)
         done, replies = await self.replies(command)
         self._require_named(command, done, replies, arguments[0])
-        reply = chosen(replies, card)
+        reply = reply_about(replies, card)
         if done.truncated or reply is None or not reply.data:
-            raise self.failure(command, done, reply)
-        self.complaints = self._complaints(reply, *arguments)
+            raise self.failure_error(command, done, reply)
+        self.warnings = self._warnings(reply, *arguments)
         return reply.data
 
     async def read_optional(
@@ -145,7 +145,7 @@ class StorCliReader:
         `or_else`: other words about the same object, used if the first answer is not understood.
         """
         try:
-            reply = await self.answer(card, *arguments)
+            reply = await self.read_answer(card, *arguments)
         except UnreadableError as error:
             problems.append(error.message)
             return await self.read_optional(problems, card, arguments[0], *or_else) if or_else else Data()
@@ -155,7 +155,7 @@ class StorCliReader:
         if reply is None:
             problems.append(f"{self._tool} gave no answer that is understood to {' '.join(arguments)}.")
             return await self.read_optional(problems, card, arguments[0], *or_else) if or_else else Data()
-        problems += self._complaints(reply, *arguments)
+        problems += self._warnings(reply, *arguments)
         return reply.data
 
     async def read_refusable(self, problems: list[str], card: int, *arguments: str) -> Data:
@@ -163,12 +163,14 @@ class StorCliReader:
         reply = await self.read_or_none(problems, card, *arguments)
         return Data() if reply is None else reply.data
 
-    def _complaints(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
+    def _warnings(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
         """Return sentences about what is wrong with an answer that is used anyway."""
-        complaints = () if reply.ok else (self.refusal(reply, *arguments),)  # one bad drive fails the whole command
+        complaints = (
+            () if reply.ok else (self.refusal_text(reply, *arguments),)
+        )  # one bad drive fails the whole command
         return complaints if reply.data.ends is not False else (*complaints, self._note_truncation(*arguments))
 
-    def refusal(self, reply: Reply, *arguments: str) -> str:
+    def refusal_text(self, reply: Reply, *arguments: str) -> str:
         """Return the tool's reason against an answer, as a sentence."""
         reason = reply.description or first_failure(reply) or "no reason given"
         return f"{self._tool} {' '.join(arguments)}: {reason.rstrip('.')}."
@@ -176,7 +178,7 @@ class StorCliReader:
     async def read_or_none(self, problems: list[str], card: int, *arguments: str) -> Reply | None:
         """Return the reply about an optional object; None and a problem if it is missing or truncated."""
         try:
-            reply = await self.answer(card, *arguments)
+            reply = await self.read_answer(card, *arguments)
         except RaidbenchError as error:
             problems.append(f"{' '.join(arguments)}: {error.message}")
             return None
@@ -184,7 +186,7 @@ class StorCliReader:
             problems.append(self._note_truncation(*arguments))
         return reply
 
-    def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
+    def failure_error(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
         """Return the error for an unusable answer, in the tool's own words."""
         text = (
             (reply.description or first_failure(reply))

@@ -52,7 +52,7 @@ def volume(row: Fields) -> tuple[int | None, int] | None:
     return None if match is None else (None if match[1] == "-" else int(match[1]), int(match[2]))
 
 
-def shown(at: Place) -> str:
+def place_text(at: Place) -> str:
     """Return the place as `252:1`, or `:25` without an enclosure."""
     return f"{'' if at[0] is None else at[0]}:{'' if at[1] is None else at[1]}"
 
@@ -98,8 +98,8 @@ def groups(data: Mapping[str, object]) -> Mapping[int, Group]:
                 missing.add(number)
                 continue
             rows = members.setdefault(number, {}).setdefault(span, [])
-            if all(shown(at) != listed_drive for _, listed_drive in rows):
-                rows.append((row.whole("row") or 0, shown(at)))
+            if all(place_text(at) != listed_drive for _, listed_drive in rows):
+                rows.append((row.whole("row") or 0, place_text(at)))
         else:
             _note(row, number, free, caches)
     return {

@@ -13,7 +13,7 @@ from backends.tool_output import first_lines_text
 from backends.vendors.megaraid.dialect import Answer
 from backends.vendors.megaraid.storcli.document import Reply, replies
 from backends.vendors.megaraid.storcli.fields import Fields, tables
-from backends.vendors.megaraid.storcli.named import misnamed
+from backends.vendors.megaraid.storcli.named import misnaming_reason
 from backends.vendors.megaraid.storcli.topology import volume_path
 
 PENDING = {89: "controller reset", 116: "reboot", 132: "reboot"}
@@ -45,7 +45,7 @@ def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
     if not all_replies:
         output = first_lines_text(text)
         return Answer(ok=False, message=f"The tool said: {output}" if output else "The tool said nothing.")
-    if why := misnamed(all_replies, where) or _other_volume(all_replies, where):
+    if why := misnaming_reason(all_replies, where) or _other_volume(all_replies, where):
         return Answer(ok=False, message=f"The tool answered about another object: {why}.")
     pending = ""
     messages: list[str] = []

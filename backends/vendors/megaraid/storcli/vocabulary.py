@@ -249,7 +249,7 @@ def _read_ahead(text: str | None) -> ReportedValue | None:
     return ReportedValue(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else reported_word(text, READ)
 
 
-def copies(state: str | None, status: str | None) -> bool | None:
+def is_copying(state: str | None, status: str | None) -> bool | None:
     """Return True if the drive is being copied to its replacement, by its state or status; else None."""
     return (state or "").lower() in ("cpybck", "cbshld") or (status or "").lower() == "replace" or None
 

@@ -19,8 +19,16 @@ from backends.vendors.megaraid.facts import Policies, VirtualDrive
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.fields import Data, Fields, cleaned_text, flag, inside, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
-from backends.vendors.megaraid.storcli.properties import bypass
-from backends.vendors.megaraid.storcli.topology import Group, Place, groups, parse_place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.properties import cache_bypass
+from backends.vendors.megaraid.storcli.topology import (
+    Group,
+    Place,
+    groups,
+    parse_place,
+    place_text,
+    volume,
+    volume_path,
+)
 
 _PROPERTIES = re.compile(r"vd ?(\d{1,6}) properties", re.IGNORECASE | re.ASCII)
 _DRIVES_OF = re.compile(r"pds for vd ?(\d{1,6})", re.IGNORECASE | re.ASCII)
@@ -29,7 +37,7 @@ _NAA = re.compile(r"(?:naa\.)?(?:0x)?([0-9a-f]{16}(?:[0-9a-f]{16})?)", re.IGNORE
 
 
 @dataclass(slots=True)
-class _VolumesSeen:
+class _VolumeData:
     """Data about all virtual drives in the answers, by number."""
 
     rows: dict[int, Fields] = field(default_factory=dict)
@@ -46,7 +54,7 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
 
     `show all` has the list and the topology, `vall show all` the properties. Each may report what the other lacks.
     """
-    facts = _VolumesSeen()
+    facts = _VolumeData()
     for data in answers:
         for number, group in groups(data).items():
             facts.groups.setdefault(number, group)
@@ -58,10 +66,10 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
             if pair[1] not in facts.rows:
                 facts.rows[pair[1]] = row
                 facts.per_group[pair[0]] += 1
-            elif _other_drive(facts.rows[pair[1]], row):
+            elif _is_other_drive(facts.rows[pair[1]], row):
                 facts.refused.setdefault(pair[1], f"two answers differ about virtual drive {pair[1]}")
         facts.properties |= {number: entry for number, entry in _properties(data) if entry}
-        facts.members |= {number: tuple(map(shown, drives)) for number, drives in members(data).items()}
+        facts.members |= {number: tuple(map(place_text, drives)) for number, drives in members(data).items()}
         facts.auto_bgi |= auto_bgi(data)
     listed = [_volume(card, number, facts) for number in sorted(facts.rows.keys() - facts.refused.keys())]
     shared = repeated(drive.wwn for drive in listed if drive.wwn is not None)
@@ -75,17 +83,17 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
     return tuple(sorted((*believed, *refused), key=lambda drive: drive.number))
 
 
-def _other_drive(first: Fields, second: Fields) -> bool:
+def _is_other_drive(first: Fields, second: Fields) -> bool:
     """Return whether two rows differ in values that cannot change between two reads of one virtual drive."""
     return volume(first) != volume(second) or first.text("type") != second.text("type")
 
 
-def _volume(card: int, number: int, facts: _VolumesSeen) -> VirtualDrive:
+def _volume(card: int, number: int, facts: _VolumeData) -> VirtualDrive:
     row, details = facts.rows[number], facts.properties.get(number, Fields({}))
     numbers = volume(row)
     dg = numbers[0] if numbers is not None else None
     group = facts.groups.get(dg) if dg is not None else None
-    members = _in_order(facts.members.get(number, ()), group)
+    members = _sort_members(facts.members.get(number, ()), group)
     spans = details.whole("span depth") or (len(group.spans) or None if group is not None else None)
     kind = row.text("type")
     configured, in_force = _policies(row, details)
@@ -114,12 +122,12 @@ def _volume(card: int, number: int, facts: _VolumesSeen) -> VirtualDrive:
         wwn=naa(details.text("scsi naa id")),
         drives=members,
         jobs=jobs(details.text("active operations")),
-        secured=_secured(details),
+        secured=_is_encrypted(details),
         alone=None if group is None or group.free_space is None else facts.per_group[dg] == 1 and not group.free_space,
         ssd_cache=(kind or "").lower().startswith(("cac", "cachecade")),
         cached=_cached(row.raw("cac")),
         lost=details.flag("bad block exists", "bad blocks exist"),
-        cache_bypass=bypass(details),
+        cache_bypass=cache_bypass(details),
     )
 
 
@@ -158,7 +166,7 @@ def _per_span(details: Fields, spans: int | None, members: int) -> int | None:
     return total // spans if spans and total and not total % spans else None
 
 
-def _secured(details: Fields) -> bool | None:
+def _is_encrypted(details: Fields) -> bool | None:
     is_secured = details.flag("secured")
     encryption = details.text("encryption")
     return (
@@ -184,7 +192,7 @@ def naa(text: str | None) -> str | None:
     return match[1].lower() if match is not None else None
 
 
-def _in_order(members: tuple[str, ...], group: Group | None) -> tuple[str, ...]:
+def _sort_members(members: tuple[str, ...], group: Group | None) -> tuple[str, ...]:
     """Return the members in span order, as the topology has them; the tool's list is sorted by slot or unsorted."""
     if group is None:
         return members
@@ -216,18 +224,18 @@ def _members(data: Mapping[str, object]) -> dict[int, list[Place]]:
     for heading, value in inside(data):
         number = _number(_DRIVES_OF, heading)
         if number is not None:
-            _seat(by_volume, number, value)
+            _add_member(by_volume, number, value)
         elif "VD Info" in value and isinstance(value.get("PDs"), list):
             numbers = volume(Fields(value["VD Info"]))
             rows = value["PDs"]
             assert isinstance(rows, list)
             for row in rows:
                 if numbers is not None:
-                    _seat(by_volume, numbers[1], row)
+                    _add_member(by_volume, numbers[1], row)
     return by_volume
 
 
-def _seat(matches: dict[int, list[Place]], number: int, row: object) -> None:
+def _add_member(matches: dict[int, list[Place]], number: int, row: object) -> None:
     # Try the usual spelling first: a large chassis has thousands of these rows.
     usual = row.get("EID:Slt") if isinstance(row, dict) else None
     at = parse_place(usual if usual is not None else Fields(row).raw("eid:slt"))

@@ -110,7 +110,7 @@ class SetcacheOptions:
         form = next((form for form in forms if word.lower() in form.split()[:2]), None)
         return None if form is None else ("noprompt",) if "[noprompt]" in form else ()
 
-    def knows(self, word: str) -> bool:
+    def has_word(self, word: str) -> bool:
         """Return whether the usage contains a word."""
         return word.lower() in re.findall(r"[a-z]{2,20}", self.usage.lower())
 
@@ -130,9 +130,9 @@ def creation_options(family: Family, setcache_options: SetcacheOptions) -> Mappi
     smart = {"acceleration": ("ldcache", {"none": off, "controller-cache": on})}
     series = {"write_cache": ("wcache", WRITE_CACHE), "read_cache": ("rcache", READ_CACHE)}
     return {
-        key: (word, {value: argument for value, argument in table.items() if setcache_options.knows(argument)})
+        key: (word, {value: argument for value, argument in table.items() if setcache_options.has_word(argument)})
         for key, (word, table) in (smart if family is Family.SMART else series).items()
-        if setcache_options.knows(word)
+        if setcache_options.has_word(word)
     }
 
 
@@ -143,18 +143,18 @@ def create(number: str, family: Family, new: NewLogical, setcache_options: Setca
     """
     if new.level not in LEVELS:
         raise InvalidValueError(f"arcconf makes no {new.level.name}.")
-    if not setcache_options.knows("name"):  # the name is needed to find it again
+    if not setcache_options.has_word("name"):  # the name is needed to find it again
         raise InvalidValueError("This arcconf gives a logical device no name, by which it is known again.")
     line = ["name", new.name]
-    if setcache_options.knows("stripesize"):
+    if setcache_options.has_word("stripesize"):
         line += ["stripesize", str(new.strip_bytes // 1024)]
     elif new.strip_bytes != STRIP:
         raise InvalidValueError("This arcconf cannot be told a strip.", hint=f"It makes {size_words(STRIP)}.")
     if new.parity_groups is not None:
-        if not setcache_options.knows("legs"):
+        if not setcache_options.has_word("legs"):
             raise InvalidValueError(f"This arcconf has no word for the legs of a {new.level.name}.")
         line += ["legs", str(new.parity_groups)]
-    if setcache_options.knows("quick") and new.level in PARITY:
+    if setcache_options.has_word("quick") and new.level in PARITY:
         line += ["method", "quick"]
     for key, (word, table) in creation_options(family, setcache_options).items():
         if (value := new.policies.get(key)) is not None:

@@ -100,7 +100,7 @@ def _heading(bare: str) -> tuple[str, str] | None:
     return None
 
 
-def orders(passage: OutputSection) -> list[str]:
+def member_order(passage: OutputSection) -> list[str]:
     """Return the places of the members in the format of old builds: `0,0 0,1 0,2`, over several lines."""
     first_row = next(
         (value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), ""
@@ -178,7 +178,7 @@ def short_list(text: str) -> str:
     return f"it counts {int(counted[1])} controllers and names {named}"
 
 
-def refusal(text: str) -> str | None:
+def refusal_reason(text: str) -> str | None:
     """Return arcconf's reason for a failure, or None if it reports success."""
     if "command completed successfully" in text.lower() and "command aborted" not in text.lower():
         return None
@@ -187,7 +187,7 @@ def refusal(text: str) -> str | None:
     return " ".join(reasons)[:400] or "it says neither that it did it nor why not"
 
 
-def refused(text: str) -> bool:
+def is_aborted(text: str) -> bool:
     """Return whether arcconf reports that it did nothing."""
     return any(bare.lower().startswith("command aborted") for _, bare in texts.lines(text))
 
@@ -372,10 +372,10 @@ def _volume(
         acceleration=acceleration(fields.get("ld acceleration method"), fields.get("caching"), group)
         if smart
         else None,
-        read_cache=_switched(fields.get("read-cache setting") or fields.get("read-cache mode")),
-        reading_cached=_switched(fields.get("read-cache status")),
+        read_cache=_switch_value(fields.get("read-cache setting") or fields.get("read-cache mode")),
+        reading_cached=_switch_value(fields.get("read-cache status")),
         write_cache=None if (word := setting or mode) is None else write_cache(word),
-        writing_back=_switched(status),
+        writing_back=_switch_value(status),
         device=clean(device, 64) if device.startswith("/dev/") else None,
         wwn=texts.naa(fields.get("volume unique identifier")),
         drives=_members(passage, drives),
@@ -412,7 +412,7 @@ def _maxcache_text(fields: Mapping[str, str]) -> str | None:
     return None if assigned is None or vocabulary.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
 
 
-def _switched(text: str | None) -> ReportedValue | None:
+def _switch_value(text: str | None) -> ReportedValue | None:
     """Return `on` or `off`; None if it is not reported or does not apply."""
     if value_or_none(text) is None or (text or "").lower().startswith("not "):
         return None
@@ -436,8 +436,8 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
 
     `drives`: all drives; None if they are not all known.
     """
-    if told_order := orders(passage):
-        return tuple(dict.fromkeys(told_order))
+    if order := member_order(passage):
+        return tuple(dict.fromkeys(order))
     if drives is None:
         return ()
     counts = Counter(drive.serial for drive in drives)
@@ -462,8 +462,8 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
 
 def _width(passage: OutputSection) -> int | None:
     """Return the number of named members, including missing ones."""
-    if told_order := orders(passage):
-        return len(dict.fromkeys(told_order))
+    if order := member_order(passage):
+        return len(dict.fromkeys(order))
     parts = [part for heading, part in passage.parts.items() if "segment" in heading] or [
         part for heading, part in passage.parts.items() if "physical device" in heading
     ]
@@ -513,7 +513,7 @@ def _drive(passage: OutputSection) -> BayDrive | None:
         state_raw=raw,
         health=read_health(fields, predicted),
         link=texts.link_speed(speed.removeprefix("SATA").removeprefix("SAS")),
-        write_cache=_switched(fields.get("write cache")),
+        write_cache=_switch_value(fields.get("write cache")),
         slot=value_or_none(fields.get("reported location")),
         usage_left=value_or_none(fields.get("usage remaining")),
     )

@@ -14,8 +14,8 @@ from backends.subject import refused_words
 from backends.text import clean
 from backends.tool_output import manual_run_hint, truncation_message, unusable_output_error, whole_lines
 from backends.vendors.smartarray.arcconf import commands
-from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused, short_list
-from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
+from backends.vendors.smartarray.arcconf.parsing import card_text, is_aborted, numbers, refusal_reason, short_list
+from backends.vendors.smartarray.dialect import CardList, Lines, NewLogical
 from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive
 
 READ_SECONDS = 120.0
@@ -47,7 +47,7 @@ class Arcconf:
         """Return `/arc1`, or `/aac1` for series 2 to 8."""
         return f"/{'aac' if family is Family.SERIES else 'arc'}{number}"
 
-    async def cards(self) -> SeenCards:
+    async def cards(self) -> CardList:
         """Return the controllers that the tool sees."""
         command, done = await self._run(commands.LIST)
         if "controllers found" not in done.stdout.lower():
@@ -56,7 +56,7 @@ class Arcconf:
         card_numbers = numbers(whole_lines(done.stdout) if commands.WHOLE.lost(done) else done.stdout)
         if not card_numbers and "controllers found" not in done.stdout.lower():
             raise unusable_output_error(command, done)
-        return SeenCards(numbers=tuple(map(str, card_numbers)), cut=truncation_message(command, why) if why else "")
+        return CardList(numbers=tuple(map(str, card_numbers)), cut=truncation_message(command, why) if why else "")
 
     async def read(self, number: str) -> CardText:
         """Read everything about a controller."""
@@ -65,8 +65,8 @@ class Arcconf:
         why, why_status = commands.WHOLE.lost(done), commands.STATUS.lost(status)
         work = whole_lines(status.stdout) if why_status else status.stdout
         text = card_text(done.stdout, int(number), status=work, cut=bool(why))
-        if text is None and refused(done.stdout):
-            raise unusable_output_error(command, done, refusal(done.stdout) or "")
+        if text is None and is_aborted(done.stdout):
+            raise unusable_output_error(command, done, refusal_reason(done.stdout) or "")
         if text is None:
             raise ToolFailedError(
                 f"{truncation_message(command, why or 'it says nothing of the card')}.",
@@ -171,11 +171,11 @@ class Arcconf:
         """Return whether this is a command of `create` or `delete`, with nothing else."""
         return argv[:1] == (self._tool,) and commands.makes(number, argv[1:])
 
-    def refusal(self, done: Completed) -> str | None:
+    def refusal_reason(self, done: Completed) -> str | None:
         """Return the tool's reason for a failure, or None if it reports success."""
         if "(y/n)" in done.stdout.lower():
             return f"it asks a question, which is not answered: {clean(done.stdout, 400)}"
-        return refusal(f"{done.stdout}\n{done.stderr}")
+        return refusal_reason(f"{done.stdout}\n{done.stderr}")
 
 
 def _word(table: Mapping[str, str], value: str) -> str:

@@ -146,8 +146,10 @@ def _without_cut_sections(card_sections: CardSections, torn: list[TextSection]) 
     if card in torn:
         names = ("serial number", "firmware version")
         card = TextSection("card", card.name, fields={key: card.fields[key] for key in names if key in card.fields})
-    whole = [section for section in card_sections.sections if all(section is not cut_section for cut_section in torn)]
-    return replace(card_sections, card=card, sections=whole)
+    complete = [
+        section for section in card_sections.sections if all(section is not cut_section for cut_section in torn)
+    ]
+    return replace(card_sections, card=card, sections=complete)
 
 
 def _facts(card_sections: CardSections) -> RaidCard:

@@ -106,7 +106,7 @@ class _SectionReader:
     wrapped: tuple[dict[str, str], str] | None = None
     """Field whose value may continue in the next line, with the fields of its section."""
 
-    def goes_on(self, indent: int, bare: str) -> bool:
+    def continues(self, indent: int, bare: str) -> bool:
         """Append a line that continues a long value and return True; the tool wraps at the left margin."""
         if self.wrapped is None or indent or self.flat or _TITLE.fullmatch(bare):
             return False
@@ -212,7 +212,7 @@ def read(text: str) -> tuple[CardSections, ...]:
     for indent, bare in rows:
         if not bare:
             paragraph, reader.wrapped = None, None
-        elif reader.goes_on(indent, bare):
+        elif reader.continues(indent, bare):
             continue
         elif paragraph is not None and (indent or " in Slot " not in bare):
             if len(paragraph[-1]) < _PARAGRAPH:

@@ -15,7 +15,7 @@ from backends.subject import misnamed_reason, refused_text, refused_words
 from backends.text import clean
 from backends.tool_output import manual_run_hint, truncation_message, unusable_output_error, whole_lines
 from backends.vendors.smartarray.addresses import SLOT
-from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
+from backends.vendors.smartarray.dialect import CardList, Lines, NewLogical
 from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, Family, LogicalDrive
 from backends.vendors.smartarray.ssacli import commands
 from backends.vendors.smartarray.ssacli.completeness import CONFIG, LIST, OFFERED
@@ -59,7 +59,7 @@ class Ssacli:
         """Return `/slot0`."""
         return f"/slot{number}"
 
-    async def cards(self) -> SeenCards:
+    async def cards(self) -> CardList:
         """Return the slots with a controller."""
         command, done = await self._ask(commands.LIST)
         why = LIST.lost(done) if not _without_cards(done) else ""
@@ -67,7 +67,7 @@ class Ssacli:
         numbers = tuple(dict.fromkeys(slot for slot in slots if _SLOT.fullmatch(slot)))
         if not numbers and not _without_cards(done):
             raise unusable_output_error(command, done)
-        return SeenCards(numbers=numbers, cut=truncation_message(command, why) if why else "")
+        return CardList(numbers=numbers, cut=truncation_message(command, why) if why else "")
 
     async def read(self, number: str) -> CardText:
         """Read everything about the controller in a slot."""
@@ -90,18 +90,22 @@ class Ssacli:
         """Return the values that the controller offers: cache ratios, and strip sizes of a logical drive in bytes."""
         slot = text.card.number
         if volume is None:
-            return {"cache_ratio": await self._offered(slot, "cacheratio")} if "cache_ratio" in text.card.values else {}
-        sizes = await self._offered(slot, "ss", volume.number)
+            return (
+                {"cache_ratio": await self._query_values(slot, "cacheratio")}
+                if "cache_ratio" in text.card.values
+                else {}
+            )
+        sizes = await self._query_values(slot, "ss", volume.number)
         return {"strip_size": tuple(str(int(size) * 1024) for size in sizes if size.isdigit() and len(size) < 5)}
 
     async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
         """Query every word of a controller or a logical drive; return the number of queries."""
         asked = tuple(dict.fromkeys(commands.WORDS.values())) if volume is None else ("ss", "caching")
         for word in asked:
-            await self._offered(text.card.number, word, None if volume is None else volume.number)
+            await self._query_values(text.card.number, word, None if volume is None else volume.number)
         return len(asked)
 
-    async def _offered(self, slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
+    async def _query_values(self, slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
         line = commands.query(slot, word, volume)
         if line not in self._legal:
             try:
@@ -142,8 +146,8 @@ class Ssacli:
             raise InvalidValueError("the word that ssacli has for it is not documented")
         line = (self._tool, "ctrl", f"slot={text.card.number}", "modify", f"{word}={value}")
         if word == "drivewritecache":
-            told_apart = "drive_write_cache_unconfigured" in text.card.values
-            usage = commands.USAGE.get(key, "configured" if told_apart else "")
+            distinguishes = "drive_write_cache_unconfigured" in text.card.values
+            usage = commands.USAGE.get(key, "configured" if distinguishes else "")
             return ((*line, *((f"usage={usage}",) if usage else ()), "forced"),)
         return ((*line, "forced"),)
 
@@ -229,7 +233,7 @@ class Ssacli:
         """Return whether this is a command of `create` or `delete`, with nothing else."""
         return argv[:1] == (self._tool,) and commands.makes(number, argv[1:])
 
-    def refusal(self, done: Completed) -> str | None:
+    def refusal_reason(self, done: Completed) -> str | None:
         """Return the text of `Error: ...`, of an unanswered prompt or of a failed exit status; None on success."""
         error_text = next(errors(f"{done.stdout}\n{done.stderr}"), None)
         if error_text is not None:
