@@ -128,10 +128,7 @@ class FusionIo(Settable[IoCardView]):
             raise ToolFailedError(f"fio-status does not say that {view.module.name} is detached now")
 
     async def seen(self, target: Target, *, back: bool = False) -> IoCardView:
-        """Return a block device as the kernel and fio-status report it now.
-
-        Raises NotFoundError for an unknown address, DeviceGoneError if the kernel has no such device.
-        """
+        """Return a block device as reported now. Raises NotFoundError, or DeviceGoneError if the kernel has none."""
         if not self.settings(target):
             raise not_found_error(target)
         node = await read_node(self._host, target.address)

@@ -109,10 +109,7 @@ def _availability(view: IoCardView, now: int | None) -> Availability:
 
 
 def _blocked_reason(view: IoCardView) -> str | None:
-    """Return the first reason against a format; reasons that the user cannot remove come first.
-
-    None if there is none.
-    """
+    """Return the first reason against a format, reasons that a user cannot remove first, or None."""
     if view.blind is not None:
         return view.blind
     if view.module is None or view.volume is None:

@@ -125,21 +125,14 @@ class MegaRaid:
         return VOLUME_SETTINGS if address.volume is not None else CARD_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting from the controller.
-
-        Raises NotFoundError for an unknown address, DeviceGoneError if the virtual drive is gone, ToolFailedError if
-        the tool gives no usable answer.
-        """
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
         return self._readings(target, await self._view(target, address, unit))
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
-        """Read the settings again, but only what the setting `key` depends on; the rest is as last read.
-
-        Read-ahead, for example, does not depend on the battery.
-        """
+        """Read the settings again, as far as `key` depends on it: for read-ahead, for example, not the battery."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
@@ -160,10 +153,7 @@ class MegaRaid:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes that set several settings, each planned as if the ones before it were already set.
-
-        A re-created virtual drive, for example, gets their values.
-        """
+        """Return changes planned together: a virtual drive that one re-creates gets the values of the others."""
         address, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         view = as_found = await self._view(target, address, unit, *(values if len(values) == 1 else ()))
@@ -219,10 +209,7 @@ class MegaRaid:
         return replace(volume_change(view, request, about, _lock_of(unit, view, picture), companions), found=signatures)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands of a change, provided that the target is still what was last read.
-
-        The caller has just read it. The tool's report on the target decides whether each command succeeded.
-        """
+        """Run the commands if the target is still as last read; the tool's report on it decides about success."""
         address, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
         picture = await scan_topology(self._host)
@@ -254,10 +241,7 @@ class MegaRaid:
                 self._memory.note_accepted(change, await self._runner.run(change, unit, change.writes))
 
     async def plan_remake(self, change: Change) -> Change:
-        """Return the change that re-creates a virtual drive on its former drives.
-
-        It was deleted to change the strip size, and its re-creation did not run.
-        """
+        """Return the change that re-creates a deleted virtual drive on its former drives, with its new strip size."""
         address, unit = await self._unit(change.target)
         return remake(change, address, await unit.read(), unit.dialect, unit.prefix, unit.lock_name)
 
@@ -283,10 +267,7 @@ class MegaRaid:
         return tuple(listed)
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return the plan that creates the array with the controller's tool.
-
-        Reads the controller again, because a drive may have become a hot spare meanwhile.
-        """
+        """Return the plan of the array. Reads the controller again: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
@@ -296,10 +277,7 @@ class MegaRaid:
         return replace(planned, before=existing_volume_ids(contents), locks=(unit.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """Find an array by its controller and the serial numbers of its drives.
-
-        A different array with the same name never matches.
-        """
+        """Find an array by its drives' serial numbers; a different array with the same name never matches."""
         unit = await self._making_unit(array.controller)
         contents, picture = await unit.read(), await scan_topology(self._host)
         return find_made(array, contents, unit.dialect, picture, prefix=unit.prefix, lock=unit.lock_name)
@@ -402,10 +380,7 @@ class MegaRaid:
         return {key: self._memory.apply_pending(target, key, reading) for key, reading in read.items()}
 
     async def _plan_key(self, view: CardView, request: RequestedValue, about: Identity, unit: OpenCard) -> Change:
-        """Return the change that applies an activation key.
-
-        The key stays in memory; the change contains a token for it.
-        """
+        """Return the change that applies an activation key; it contains a token, the key stays in memory."""
         token = self._memory.token(request.value)
         key = self._memory.key(token) or ""
         preview = await self._runner.preview(unit, view.dialect.apply_key(view.card.number, key, preview=True))

@@ -33,10 +33,7 @@ def policies_in(value: str) -> dict[str, str]:
 
 
 def write_cache(card: Card) -> tuple[Choice, ...]:
-    """Return the write policies.
-
-    Write-back risks data only while no healthy battery or CacheVault protects the cache.
-    """
+    """Return the write policies. Write-back risks data only while battery or CacheVault are not healthy."""
     unsafe = is_protected(card) is not True
     text = f" Now {protection_text(card)}." if unsafe else ""
     return (

@@ -156,10 +156,7 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
 
 
 def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
-    """Return the policies that can be set at creation: legal values by setting key.
-
-    A value is legal if the tool has a word for it and the controller supports the policy.
-    """
+    """Return the policies at creation by setting key: values that both the tool and the controller support."""
 
     def has_command(key: str, value: str) -> bool:
         try:

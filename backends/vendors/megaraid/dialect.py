@@ -82,17 +82,11 @@ class Dialect(Protocol):
         ...
 
     async def cards(self) -> tuple[int, ...]:
-        """Return the numbers of the controllers that the tool sees.
-
-        Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time.
-        """
+        """Return the numbers of the controllers. Raises ToolFailedError or ToolTimeoutError without a usable answer."""
         ...
 
     async def read(self, card: int) -> CardSnapshot:
-        """Read everything about a controller; parts that cannot be read become problems.
-
-        Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time.
-        """
+        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
         ...
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
@@ -104,10 +98,7 @@ class Dialect(Protocol):
         ...
 
     async def locate(self, card: int) -> str | None:
-        """Return the PCI address as the tool writes it, or None if it reports none.
-
-        Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time.
-        """
+        """Return the PCI address as the tool writes it, or None if it reports none. Raises as `cards` does."""
         ...
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
@@ -119,10 +110,7 @@ class Dialect(Protocol):
         ...
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
-        """Return the commands that set a controller's setting, a key of `Card.values`.
-
-        Raises InvalidValueError if the tool has no word for the value.
-        """
+        """Return the commands for a setting, a key of `Card.values`. Raises InvalidValueError for an unknown value."""
         ...
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
@@ -151,10 +139,7 @@ class Dialect(Protocol):
         ...
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
-        """Return the commands that apply an activation key.
-
-        The key is in `Command.secret`: it is never shown or logged.
-        """
+        """Return the commands that apply an activation key, which is in `Command.secret`: never shown or logged."""
         ...
 
     def judge(self, command: Command, done: Completed) -> Answer:

@@ -73,10 +73,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
 
 
 def companions_of(new: NewVolume) -> dict[str, str]:
-    """Return the values that are restored with a re-created virtual drive, by key.
-
-    Its drives are known by serial number.
-    """
+    """Return the values that are restored with a re-created virtual drive, by key."""
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
     companions = {
         "level": new.level,

@@ -107,11 +107,7 @@ class OpenCard:
         return "megaraid" + self.prefix.replace("/", "-")
 
     async def read(self) -> CardSnapshot:
-        """Read the whole controller again.
-
-        Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time, ToolMissingError if
-        the tool is gone.
-        """
+        """Read the whole controller again. Raises as `Dialect.read` does, and ToolMissingError if the tool is gone."""
         async with self.lock:
             self.contents = None
             return self._keep(await self.dialect.read(self.number))
@@ -150,10 +146,7 @@ class OpenCards:
         return tuple(self._units.values())
 
     async def search_cards(self) -> tuple[OpenCard, ...]:
-        """Scan for tools and controllers; controllers that are still present keep their cached state.
-
-        Waits for running commands of all controllers, because `show` queries every controller.
-        """
+        """Scan for tools and controllers, after running commands; controllers that remain keep their cached state."""
         async with self._searching, contextlib.AsyncExitStack() as all_cards:
             for unit in self._units.values():
                 await all_cards.enter_async_context(unit.lock)

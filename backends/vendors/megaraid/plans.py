@@ -110,7 +110,7 @@ def _only(text: str | None) -> Pattern[str]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a former value if it can be restored; for `fastpath` any three policies.
+    """Return a former value (of `fastpath` any three policies).
 
     Raises InvalidValueError for an illegal value, BlockedError if the tool has no command for it.
     """
@@ -179,10 +179,7 @@ def _recreation_steps(view: VolumeView, request: RequestedValue, strip: str) -> 
 
 
 def creation(view: CardView, number: int, new: NewVolume) -> tuple[ChangeStep, ...]:
-    """Return the steps that create a missing virtual drive: those of a re-creation without the first, which deletes.
-
-    Raises InvalidValueError for a layout that the tool cannot express.
-    """
+    """Return the steps that create a missing virtual drive. Raises InvalidValueError as `Dialect.recreate` does."""
     return _steps(view, view.dialect.recreate(view.card.number, number, new))[1:]
 
 
@@ -241,10 +238,7 @@ def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
 
 
 def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the steps that restore three policies, in the reverse order of the preset.
-
-    Raises BlockedError if a policy that differs cannot be changed.
-    """
+    """Return the steps that restore three policies, in reverse order. Raises BlockedError if one cannot be changed."""
     parts = volume_readings(view)
     movable = {key: value for key, value in named.items() if parts[key].availability.why_not_back is None}
     wrong = [key for key in named if parts[key].now not in (None, named[key])]

@@ -132,10 +132,7 @@ def pci_address(text: str | None) -> str | None:
 
 
 def pci_slot(text: str | None) -> str | None:
-    """Return a PCI address without its domain (`c1:00.0`), or None if the text is none.
-
-    Accepts `00:c1:00:00`, `0000:c1:00.0` and `c1:00.0`.
-    """
+    """Return the PCI address of `00:c1:00:00`, `0000:c1:00.0` or `c1:00.0` without a domain, as `c1:00.0`, or None."""
     match = _PCI.fullmatch(text.strip()) if text is not None else None
     return f"{match[2]}:{match[3]}.{match[4]}".lower() if match is not None else None
 

@@ -93,11 +93,7 @@ class Santricity(Settable[WebView]):
         return SETTINGS if _parse_address(target) is not None else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting from the disk system.
-
-        Raises NotFoundError for an unknown address, DeviceGoneError if the volume is gone, ToolFailedError if the web
-        services give no usable answer.
-        """
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
         return await super().read(target) if self.settings(target) else {}
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:

@@ -62,10 +62,7 @@ MOVING = "pending migration"
 
 
 class SmartArray:
-    """Backend for the controllers of one host that ssacli and arcconf see.
-
-    Methods read on demand, nothing else does.
-    """
+    """Backend for the controllers of one host that ssacli and arcconf see. Only its methods read anything."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -133,11 +130,7 @@ class SmartArray:
         return (CARD_SETTINGS if spot.volume is None else VOLUME_SETTINGS)[spot.family]
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting from the controller.
-
-        Raises NotFoundError for an unknown address, DeviceGoneError if the target is gone, ToolFailedError if the tool
-        gives no usable answer.
-        """
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
         spot, unit = await self._unit(target)
         return self._readings(target, spot, await self._view(target, spot, unit, await unit.refresh()))
 
@@ -173,10 +166,7 @@ class SmartArray:
         )
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that sets `key` back to `value`.
-
-        After Smart Path it also restores the cache of the other logical drives of the array.
-        """
+        """Return the change back to `value`; after Smart Path it restores the cache of the whole array."""
         spot, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, spot, unit, await unit.refresh(), ask=False)
@@ -235,10 +225,7 @@ class SmartArray:
         )
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return the plan that creates the array with the controller's tool.
-
-        Reads the controller again, because a drive may have become a hot spare meanwhile.
-        """
+        """Return the plan of the array. Reads the controller again: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
@@ -263,10 +250,7 @@ class SmartArray:
         return find_made(array, text, unit.tool, picture, prefix=unit.prefix, pci=unit.pci)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """Run the steps with the controller's tool, which reports success or failure.
-
-        Then read the controller until the change shows.
-        """
+        """Run the steps; the tool reports success or failure. Then read the controller until the change shows."""
         unit = await self._making_unit(controller)
         for step in steps:
             if not unit.tool.makes(unit.number, step.argv):

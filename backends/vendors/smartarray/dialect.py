@@ -58,10 +58,7 @@ class ArrayTool(Protocol):
         ...
 
     async def cards(self) -> CardList:
-        """Return the controllers that the tool sees.
-
-        Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time.
-        """
+        """Return the controllers. Raises ToolFailedError or ToolTimeoutError without a usable answer."""
         ...
 
     async def read(self, number: str) -> CardText:
@@ -81,24 +78,15 @@ class ArrayTool(Protocol):
         ...
 
     def set_card(self, text: CardText, key: str, value: str) -> Lines:
-        """Return the commands that set a controller's setting.
-
-        Raises InvalidValueError if the tool has no word for the value.
-        """
+        """Return the commands for a controller's setting. Raises InvalidValueError for an unknown value."""
         ...
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
-        """Return the commands that set a logical drive's setting.
-
-        Raises InvalidValueError if the tool has no word for the value.
-        """
+        """Return the commands for a logical drive's setting. Raises InvalidValueError for an unknown value."""
         ...
 
     def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
-        """Return the commands that set a drive's setting.
-
-        Raises InvalidValueError if the tool has no word for the value.
-        """
+        """Return the commands for a drive's setting. Raises InvalidValueError for an unknown value."""
         ...
 
     def is_free(self, drive: BayDrive) -> bool:
@@ -110,10 +98,7 @@ class ArrayTool(Protocol):
         ...
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the policies that can be set at creation: legal values by setting key.
-
-        `usage`: the text that `making` returned.
-        """
+        """Return the legal policies at creation by setting key. `usage`: the text that `making` returned."""
         ...
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:

@@ -41,11 +41,7 @@ class OpenController:
     """State as last read."""
 
     async def refresh(self) -> CardText:
-        """Read the whole controller again.
-
-        Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time, ToolMissingError if
-        the tool is gone.
-        """
+        """Read the whole controller again. Raises as `ArrayTool.read` does, and ToolMissingError without the tool."""
         self.text = await self.tool.read(self.number)
         return self.text
 
@@ -118,10 +114,7 @@ class OpenControllers:
         return OpenController(tool.address(number, text.card.family), number, tool, at, text)
 
     async def card_at(self, prefix: str, target: Target) -> OpenController:
-        """Return the controller at an address.
-
-        Raises NotFoundError if there is none, ToolFailedError if a tool failed and so it may exist.
-        """
+        """Return a controller. Raises NotFoundError if it does not exist, ToolFailedError if that is unknown."""
         if self._units is None:
             await self.search_cards()
         unit = (self._units or {}).get(prefix)

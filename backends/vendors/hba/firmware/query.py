@@ -55,10 +55,7 @@ class _Questions:
     async def ask(
         self, parse: Callable[[bytes], T], question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> T | None:
-        """Return the parsed answer, or None if the query is refused.
-
-        Raises ToolTimeoutError if the controller stops answering; it is then not queried again.
-        """
+        """Return the parsed answer; None if it is refused. Raises ToolTimeoutError if there is no answer."""
         try:
             data = await self._asking.ask_firmware(self._host_number, question, subject=subject, size=size)
         except ToolTimeoutError:

@@ -173,10 +173,7 @@ def _shown(sections: _Sections) -> Mapping[str, str]:
 
 
 def parse_pci(text: str, number: int) -> str | None:
-    """Return the address of -AdpGetPciInfo as `03:00.0`, or None unless bus, device and function are all there.
-
-    The tool prints them in hexadecimal.
-    """
+    """Return the hexadecimal address of -AdpGetPciInfo as `03:00.0`, or None if bus, device or function is missing."""
     by_label: dict[str, str] = {}
     mine = True
     for line in lines(text):
@@ -319,10 +316,7 @@ def parse_battery(text: str) -> CacheProtection | None:
 
 
 def reports_battery(text: str) -> bool:
-    """Return whether the answer says if there is a battery.
-
-    It says so by its state or by `required hardware component is not present`.
-    """
+    """Return whether the answer reports a battery, or that the `required hardware component is not present`."""
     return parse_battery(text) is not None or "required hardware component is not present" in text
 
 

@@ -66,18 +66,12 @@ def on_volume(card: int, volume: int, arguments: Sequence[str]) -> tuple[str, ..
 
 
 def progress(card: int, job: str) -> tuple[str, ...]:
-    """Return the command for the progress on every virtual drive: `-LDCC -ShowProg -LALL -aN`.
-
-    `job`: `-LDInit`, `-LDBI` or `-LDCC`.
-    """
+    """Return the command for the progress of a job (`-LDInit`, `-LDBI`, `-LDCC`): `-LDCC -ShowProg -LALL -aN`."""
     return on_card(card, (job, "-ShowProg", "-LALL"))
 
 
 def rebuild_progress(card: int, places: Sequence[str]) -> tuple[str, ...]:
-    """Return the command for the progress of rebuilds: `-PDRbld -ShowProg -PhysDrv[e:s,e:s] -aN`.
-
-    A drive without an enclosure is `[:s]`.
-    """
+    """Return the command for rebuilds: `-PDRbld -ShowProg -PhysDrv[e:s,e:s] -aN`; `[:s]` without an enclosure."""
     return on_card(card, ("-PDRbld", "-ShowProg", f"-PhysDrv[{','.join(places)}]"))
 
 

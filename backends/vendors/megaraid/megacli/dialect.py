@@ -89,11 +89,7 @@ class MegaCli:
         return numbers
 
     async def read(self, card: int) -> CardSnapshot:
-        """Read everything about a controller; other parts that cannot be read become problems.
-
-        Raises ToolMissingError if the tool is gone. Raises ToolFailedError or ToolTimeoutError if not even the
-        controller itself can be read.
-        """
+        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
         self._reader.begin()
         await self._reader.read_version()
         problems = [self._reader.cut] if self._reader.cut else []
@@ -122,10 +118,7 @@ class MegaCli:
         return value
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read the settings of a virtual drive (None: of the controller) again; keep the rest.
-
-        A virtual drive that no longer exists is left out. Raises as `read` does.
-        """
+        """Read the settings of a virtual drive (None: of the controller) again. Raises as `read` does."""
         number = before.card.number
         problems: list[str] = []
         self._reader.begin()
@@ -158,17 +151,11 @@ class MegaCli:
         return replace(before, volumes=together, drives=drives, problems=_unique(before.problems, problems))
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
-        """Return the commands that set a virtual drive's setting; run them in order until one fails.
-
-        Raises InvalidValueError if the tool has no word for the value.
-        """
+        """Return the commands for a virtual drive's setting. Raises InvalidValueError for an unknown value."""
         return self._changes(volume_commands(card, volume, key, value))
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
-        """Return the commands that set a controller's setting.
-
-        Raises InvalidValueError if the tool has no word for the value.
-        """
+        """Return the commands for a controller's setting. Raises InvalidValueError for an unknown value."""
         return self._changes(card_commands(card, key, value))
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:

@@ -44,21 +44,14 @@ def fraction(percent: str) -> float | None:
 
 
 def parse_ongoing(line: Line) -> BackgroundOperation | None:
-    """Return the operation in a line of `Ongoing Progresses:`.
-
-    `Check Consistency : Completed 4%, Taken 616 min.`
-    """
+    """Return the operation of a line like `Check Consistency : Completed 4%, Taken 616 min.`, or None."""
     kind = KINDS.get(line.key)
     match = _COMPLETED.match(line.value) if kind else None
     return BackgroundOperation(kind=kind, progress=fraction(match[1])) if kind and match else None
 
 
 def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
-    """Return the running operations by virtual drive.
-
-    Answers to `-LDInit`, `-LDBI`, `-LDCC`, `-LDRecon -ShowProg`: `Check Consistency on VD #3 (target id #3) Completed
-    4% in 808 Minutes.`
-    """
+    """Return operations by virtual drive: `Check Consistency on VD #3 (target id #3) Completed 4% in 808 Minutes.`"""
     by_volume: dict[int, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _VOLUME.match(row[:400].strip())

@@ -87,10 +87,7 @@ class MegaCliReader:
         self.cut = ""
 
     async def run(self, args: tuple[str, ...]) -> Completed:
-        """Return the answer to a command that reads.
-
-        Raises ToolMissingError if the tool is gone, ToolTimeoutError if there is no answer in time.
-        """
+        """Return the answer to a read. Raises ToolMissingError, or ToolTimeoutError if there is none in time."""
         return await self._host.run(Command(argv=(self.tool, *args), timeout=READ_SECONDS))
 
     def rejection_reason(self, args: tuple[str, ...], done: Completed) -> str:
@@ -121,10 +118,7 @@ class MegaCliReader:
         self._version_asked = not cut and (self._ends or self.version is not None)
 
     async def read_adapter(self, card: int, problems: list[str]) -> str:
-        """Return the controller's own answer.
-
-        Raises as `run` does, and ToolFailedError if it is not about this controller.
-        """
+        """Return the controller's own answer. Raises as `run` does, and ToolFailedError if it is about another one."""
         line = commands.on_card(card, commands.ADAPTER)
         about = await self.run(line)
         cut = self.rejection_reason(line, about)
@@ -138,10 +132,7 @@ class MegaCliReader:
         return text
 
     async def text(self, args: tuple[str, ...], subject: str, problems: list[str]) -> str:
-        """Return a complete answer, or "" and a problem if there is none in time.
-
-        Raises ToolMissingError if the tool is gone.
-        """
+        """Return a complete answer, or "" and a problem if there is none. Raises ToolMissingError."""
         text, is_complete = await self._read_lines(args, subject, problems)
         return text if is_complete else ""
 

@@ -137,10 +137,7 @@ T = TypeVar("T")
 
 
 def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
-    """Return the command lines (without the program) that set a virtual drive's `key`.
-
-    Raises InvalidValueError if the tool has no word for the value.
-    """
+    """Return the arguments that set a virtual drive's `key`. Raises InvalidValueError for an unknown key or value."""
     if key == "auto_bgi":
         return (commands.on_volume(card, volume, ("-LDBI", _meaning(_BACKGROUND, key, value))),)
     if key not in VOLUME_WORDS:
@@ -150,10 +147,7 @@ def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple
 
 
 def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
-    """Return the command lines (without the program) that set a controller's `key`.
-
-    Raises InvalidValueError if the tool has no word for the value.
-    """
+    """Return the arguments that set a controller's `key`. Raises InvalidValueError for an unknown key or value."""
     if key in WORDS:
         return (commands.on_card(card, _meaning(WORDS[key], key, value)),)
     if key not in NUMBERS:

@@ -112,10 +112,7 @@ def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) 
 
 
 def card_arguments(key: str, value: str) -> tuple[str, ...]:
-    """Return the words that set a controller's setting: `rebuildrate=30`.
-
-    Raises InvalidValueError for illegal values.
-    """
+    """Return the words for a controller's setting: `rebuildrate=30`. Raises InvalidValueError for illegal values."""
     if (templates := RATES.get(key) or NUMBERS.get(key)) is not None:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
@@ -127,10 +124,7 @@ def card_arguments(key: str, value: str) -> tuple[str, ...]:
 
 
 def add_arguments(new: NewVolume) -> tuple[str, ...]:
-    """Return the words of `add vd`, in the order of the tool's help.
-
-    Raises InvalidValueError for a layout that the tool cannot express.
-    """
+    """Return the words of `add vd`, in the tool's order. Raises InvalidValueError for an impossible layout."""
     level = LEVELS.get(new.level)
     strip, odd = divmod(new.strip_bytes, 1024)
     if level is None:

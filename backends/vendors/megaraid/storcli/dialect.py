@@ -48,11 +48,7 @@ class StorCli7:
         return self._reader.version
 
     async def cards(self) -> tuple[int, ...]:
-        """Return the numbers of the controllers that the tool sees.
-
-        Raises ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time, ToolMissingError if
-        the tool is gone.
-        """
+        """Return the numbers of the controllers. Raises as `Dialect.cards` does, and ToolMissingError."""
         command = commands.read(self._tool, "show", seconds=commands.LIST_SECONDS)
         done, replies = await self._reader.replies(command)
         numbers = {number for reply in replies for number in cards.overview(reply.data)}
@@ -74,10 +70,7 @@ class StorCli7:
         raise self._reader.failure_error(command, done, replies[0] if replies else None)
 
     async def read(self, card: int) -> CardSnapshot:
-        """Read everything about a controller.
-
-        Raises as `cards` does; other parts that cannot be read become problems.
-        """
+        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
         path = f"/c{card}"
         problems: list[str] = []
         self._reader.begin()
@@ -120,10 +113,7 @@ class StorCli7:
         )
 
     async def _show_all(self, problems: list[str], card: int) -> Data:
-        """Return `show all` of a controller, or `show` if the tool crashes on it.
-
-        Raises as `cards` does if both fail.
-        """
+        """Return `show all` of a controller, or `show` if the tool crashes on it. Raises as `cards` does."""
         try:
             data = await self._reader.read_required(card, f"/c{card}", "show", "all")
         except UnreadableError as error:
@@ -150,11 +140,7 @@ class StorCli7:
         return cards.card(card, await self._show_all([], card)).pci
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read again what the settings of a virtual drive, or of the controller, depend on; keep the rest.
-
-        `key`: read what this setting depends on. A virtual drive that no longer exists is left out. Raises as `cards`
-        does.
-        """
+        """Read again what the settings of a virtual drive (None: of the controller) depend on. See `Dialect.reread`."""
         card = before.card.number
         problems: list[str] = []
         self._reader.begin()
@@ -224,10 +210,7 @@ class StorCli7:
         return True
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """Check that the commands only create or delete a virtual drive.
-
-        One command creates it, so no number is expected.
-        """
+        """Check that the commands only create or delete a virtual drive, with one command each."""
         for line in lines:
             where, *arguments = line[1:]
             adds = where == f"/c{card}" and arguments[:2] == ["add", "vd"]
@@ -396,10 +379,7 @@ def _reply_text(reply: Reply) -> str:
 def _incomplete_problems(
     answers: Sequence[Data], physical: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
 ) -> list[str]:
-    """Return a problem for each count that exceeds the listed rows and for rows without details.
-
-    The tool may stop half-way and still report Success.
-    """
+    """Return a problem for objects that the tool counts but does not list, or lists without details."""
     fields = Fields(answers[0])
     sentences = []
     for kind, promised, count in (

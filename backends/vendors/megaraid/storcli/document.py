@@ -177,10 +177,7 @@ Section = tuple[Mapping[str, object], Mapping[str, object], bool, tuple[str, ...
 
 
 def sections(text: str) -> Iterator[Section]:
-    """Yield `Command Status`, `Response Data`, whether every table is complete, and repeated headings, by controller.
-
-    Sections without a status are skipped.
-    """
+    """Yield status, data, whether all tables are complete, and repeated headings of each controller with a status."""
     lines = [line.rstrip() for line in text.splitlines()[:_LINES]]
     starts = [at for at, line in enumerate(lines) if _is_start(lines, at, line)]
     for at, start in enumerate(starts):
@@ -310,10 +307,7 @@ def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:
 
 
 def _name_columns(header: str, body: list[str], pieces: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
-    """Return the columns, with each unnamed piece merged into a neighbour.
-
-    A number goes to the unit after it, other text to the column on its left.
-    """
+    """Return the columns; an unnamed piece joins the unit after it if it is a number, else the column on its left."""
     columns: list[tuple[str, int, int]] = []
     waiting: int | None = None
     for start, stop in pieces:

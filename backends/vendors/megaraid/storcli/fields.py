@@ -193,10 +193,7 @@ _NESTS = frozenset((dict, list))
 
 
 def _collect(data: object, heading: str, depth: int, pairs: list[tuple[str, dict[str, object]]]) -> None:
-    """Append every nested dict with its heading; rows of a table get the heading of the table.
-
-    JSON creates plain dicts and lists, and thousands of rows.
-    """
+    """Append every nested dict with its heading; rows of a table, which may be thousands, get that of the table."""
     if isinstance(data, dict):
         nested = [(key, value) for key, value in data.items() if type(value) in _NESTS]
     else:

@@ -75,10 +75,7 @@ class StorCliReader:
         return sentence
 
     async def run(self, command: Command) -> Completed:
-        """Run a read, without `nolog` if this build does not support it.
-
-        Raises ToolMissingError if the tool is gone, ToolTimeoutError if there is no answer in time.
-        """
+        """Run a read, without `nolog` if this build does not support it. Raises ToolMissingError, ToolTimeoutError."""
         verbs = command.argv[2:]
         if verbs in self._bare:
             return await self._host.run(commands.without_nolog(command))
@@ -124,10 +121,7 @@ class StorCliReader:
         return reply
 
     async def read_required(self, card: int, *arguments: str) -> Data:
-        """Return the data of an answer that must exist.
-
-        Raises UnreadableError if it has no data, ToolFailedError if it is refused.
-        """
+        """Return the data of a required answer. Raises UnreadableError if there is none, ToolFailedError if refused."""
         command = commands.read(self._tool, *arguments)
         done, replies = await self.replies(command)
         self._require_named(command, done, replies, arguments[0])

@@ -132,10 +132,7 @@ def _volume(card: int, number: int, facts: _VolumeData) -> VirtualDrive:
 
 
 def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
-    """Return configured and effective policies.
-
-    Version 8 prints both. Version 7 prints a column and the configured write policy.
-    """
+    """Return configured and effective policies; version 7 prints only a column and the configured write policy."""
     if "currentcache" in row or "defaultcache" in row:
         current, default = row.text("currentcache"), row.text("defaultcache")
         return vocabulary.policies(default or current), vocabulary.policies(current) if current is not None else None
@@ -212,10 +209,7 @@ def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
 
 
 def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
-    """Return the places of the members by virtual drive.
-
-    Version 7 lists them in `PDs for VD 5`, version 8 in `PDs` next to `VD Info`.
-    """
+    """Return the members' places by virtual drive: from `PDs for VD 5` (version 7), or `PDs` next to `VD Info`."""
     return data.once(_members) if isinstance(data, Data) else _members(data)
 
 

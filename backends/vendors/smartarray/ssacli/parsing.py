@@ -126,10 +126,7 @@ _KINDS = {"array": "array", "volume": "logical drive", "drive": "physical drive"
 
 
 def _repeated_sections(sections: Sequence[TextSection]) -> frozenset[tuple[str, str]]:
-    """Return kind and name of objects that are described more than once.
-
-    Drives are listed next to their description.
-    """
+    """Return kind and name of objects that are described more than once; drives are also listed, which is normal."""
     described = [
         section
         for section in sections

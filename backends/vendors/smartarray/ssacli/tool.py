@@ -152,10 +152,7 @@ class Ssacli:
         return ((*line, "forced"),)
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
-        """Return the commands that set a setting of a logical drive.
-
-        For the acceleration, one of cache and Smart Path is switched off, then the other on, as far as needed.
-        """
+        """Return the commands for a setting; the acceleration first switches one off, then the other on."""
         if key == "strip_size":
             return (self._on(text, "ld", str(volume.number), f"ss={int(value) // 1024}"),)
         if key != "acceleration":
@@ -201,10 +198,7 @@ class Ssacli:
         raise InvalidValueError("ssacli sets the caches of all drives of a card at once.")
 
     def is_free(self, drive: BayDrive) -> bool:
-        """Return whether the drive is `Unassigned Drive` and `OK`.
-
-        An erased drive waits to be enabled again, and others are in HBA mode.
-        """
+        """Return whether the drive is `Unassigned Drive` and `OK`, that is, neither erased nor in HBA mode."""
         free = drive.use_raw.lower() == "unassigned drive" and drive.state_raw.lower() == "ok"
         return free and drive.state is State.UNASSIGNED
 
