@@ -14,8 +14,6 @@ class IoVolume:
     """Kernel name."""
     state: str | None = None
     """State: `Online`."""
-    kind: str | None = None
-    """Type: `block device`."""
     size_bytes: int | None = None
     """Exact size in bytes, if reported."""
     gigabytes: float | None = None
@@ -42,10 +40,6 @@ class Module:
     """PCI address, often without its domain."""
     firmware: str | None = None
     """Firmware version and revision."""
-    gigabytes: float | None = None
-    """Formatted size in units of 10^9 bytes."""
-    sectors: int | None = None
-    """Number of sectors of its format."""
     sector_bytes: int | None = None
     """Sector size of its format in bytes."""
     link: str | None = None
@@ -68,8 +62,6 @@ class Module:
     """Remaining endurance in percent."""
     written_bytes: int | None = None
     """Physical bytes written so far."""
-    read_bytes: int | None = None
-    """Physical bytes read so far."""
     throttling: str | None = None
     """Why or how writes are throttled: `None`."""
     trouble: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ VOLUME = re.compile(r"fio[a-z]{1,4}", re.ASCII)
 _NUMBER = r"(\d{1,12}(?:\.\d{1,6})?)"
 _ADAPTER = re.compile(r"Adapter:[ \t]{0,8}(\S.{0,80})")
 _MODULE = re.compile(r"(fct\d{1,4})[ \t]{1,16}(\S.{0,80})", re.ASCII)
-_VOLUME = re.compile(r"(fio[a-z]{1,4})[ \t]{1,16}State: ([^,]{1,40})(?:, Type: (.{1,60}))?", re.ASCII)
+_VOLUME = re.compile(r"(fio[a-z]{1,4})[ \t]{1,16}State: ([^,]{1,40})(?:, Type: .{1,60})?", re.ASCII)
 _NAMED = re.compile(r"(fct\d{1,4}|fio[a-z]{1,4}):(?:[ \t]|$)", re.ASCII)
 _SERIAL = re.compile(r"(?:^|[ ,])SN:([^,\s]{1,40})")
 _PRODUCT = re.compile(r"([^:]{2,100}), (?:Product Number|SN):")
@@ -32,7 +32,7 @@ _FORMAT = re.compile(r"Format: (?:v\d{1,6}, )?(\d{1,18}) sectors of (\d{1,6}) by
 _HEAT = re.compile(rf"Internal temperature: {_NUMBER} degC, max {_NUMBER} degC", re.ASCII)
 _RESERVE = re.compile(rf"Reserve space status: ([^;]{{1,40}}); Reserves: {_NUMBER}%(?:, warn at {_NUMBER}%)?", re.ASCII)
 _LIFE = re.compile(rf"Rated PBW: {_NUMBER} PB(?:, {_NUMBER}% remaining)?", re.ASCII)
-_MOVED = re.compile(r"Physical bytes (written|read)[ \t]{0,8}: (\d{1,3}(?:,\d{3}){0,6})", re.ASCII)
+_WRITTEN = re.compile(r"Physical bytes written[ \t]{0,8}: (\d{1,3}(?:,\d{3}){0,6})", re.ASCII)
 _POWER = re.compile(r"PCIe Bus power: (.{1,60})")
 
 
@@ -51,7 +51,7 @@ def parse_status(text: str) -> Cards:
         elif not indented and (match := _VOLUME.fullmatch(line)):
             at = "volume" if modules else ""
             if modules:
-                volume = IoVolume(name=match[1], state=clean(match[2]), kind=clean(match[3] or "") or None)
+                volume = IoVolume(name=match[1], state=clean(match[2]))
                 others = (other for other in modules[-1].volumes if other.name != volume.name)
                 modules[-1] = replace(modules[-1], volumes=(*others, volume))
         elif not indented and (match := _MODULE.fullmatch(line)):
@@ -145,15 +145,10 @@ def _number(text: str | None) -> float | None:
     return None if text is None else float(text)
 
 
-def _moved_bytes(match: re.Match[str]) -> dict[str, Any]:
-    return {"written_bytes" if match[1] == "written" else "read_bytes": int(match[2].replace(",", ""))}
-
-
 _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] = {
     _PCI: lambda match: {"pci": (f"{match[1]}:{match[2]}" if match[1] else match[2]).lower()},
     _FIRMWARE: lambda match: {"firmware": f"{match[1]}, rev {match[2]}"},
-    _SIZE: lambda match: {"gigabytes": float(match[1])},
-    _FORMAT: lambda match: {"sectors": int(match[1]), "sector_bytes": int(match[2])},
+    _FORMAT: lambda match: {"sector_bytes": int(match[2])},
     _HEAT: lambda match: {"celsius": float(match[1]), "celsius_most": float(match[2])},
     _RESERVE: lambda match: {
         "reserve_state": clean(match[1]),
@@ -161,7 +156,7 @@ _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] 
         "reserve_warns": _number(match[3]),
     },
     _LIFE: lambda match: {"rated_petabytes": float(match[1]), "life_percent": _number(match[2])},
-    _MOVED: _moved_bytes,
+    _WRITTEN: lambda match: {"written_bytes": int(match[1].replace(",", ""))},
 }
 """Fields of a module by the pattern of the line."""
 
@@ -259,7 +254,6 @@ def _volume(row: Mapping[str, object]) -> IoVolume | None:
     return IoVolume(
         name=name,
         state=word(row.get("vsu_state"), 200),
-        kind=word(row.get("vsu_type"), 200),
         size_bytes=whole(row.get("size_bytes")),
         sectors=whole(row.get("sector_count")),
         sector_bytes=whole(row.get("sector_size_bytes")),

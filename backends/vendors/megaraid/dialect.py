@@ -71,10 +71,10 @@ class NewVolume:
 class Dialect(Protocol):
     """One tool (storcli 7, storcli 8, MegaCli) at one path on one host."""
 
-    @property
-    def tool(self) -> str:
-        """Return the path of the program."""
-        ...
+    tool: str
+    """Path of the program."""
+    names_on_create: bool
+    """Whether the command that creates a virtual drive also names it; otherwise it briefly has no name."""
 
     @property
     def version(self) -> str | None:
@@ -123,11 +123,6 @@ class Dialect(Protocol):
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
         """Return the commands that delete a virtual drive. DESTROYS DATA: run them only after the guard allowed it."""
-        ...
-
-    @property
-    def names_on_create(self) -> bool:
-        """Return whether the command that creates a virtual drive also names it; otherwise it briefly has no name."""
         ...
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:

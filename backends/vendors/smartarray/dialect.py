@@ -47,15 +47,10 @@ class NewLogical:
 class ArrayTool(Protocol):
     """ssacli or arcconf at one path of one host. It runs one command at a time, as the tools lock each other out."""
 
-    @property
-    def tool(self) -> str:
-        """Return the path of the program."""
-        ...
-
-    @property
-    def lock_name(self) -> str:
-        """Return the name of the lock between processes; a tool serves one caller at a time, for any controller."""
-        ...
+    tool: str
+    """Path of the program."""
+    lock_name: str
+    """Name of the lock between processes; a tool serves one caller at a time, for any controller."""
 
     async def cards(self) -> CardList:
         """Return the controllers. Raises ToolFailedError or ToolTimeoutError without a usable answer."""

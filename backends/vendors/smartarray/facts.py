@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from backends.model import Health, Media, State
+from backends.model import Health, Media
 from backends.values import dataclass
 from backends.vendors._cards import BackgroundOperation, ReportedArray, ReportedCard, ReportedDrive, ReportedValue
 
@@ -58,8 +58,6 @@ class LogicalDrive(ReportedArray):
     """Whether the tool calls its caching `Array Accelerator`, in output and commands."""
     device: str | None = None
     """Device node that the tool reports: `/dev/sda`."""
-    serials: tuple[str, ...] = ()
-    """Serial numbers of its members, if reported instead of their places."""
     width: int | None = None
     """Number of named members, including missing ones, if reported."""
     ssd_cache: str | None = None
@@ -78,16 +76,10 @@ class DriveGroup:
 
     name: str
     """Name: `A`, `0`."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """State in the tool's words."""
     media: Media = Media.UNKNOWN
     """Media of its drives."""
     smart_path: ReportedValue | None = None
     """Smart Path, which bypasses the cache: `enable`, `disable`. None if it does not apply."""
-    free_bytes: int | None = None
-    """Bytes without a logical drive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

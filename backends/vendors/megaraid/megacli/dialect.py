@@ -51,16 +51,15 @@ _TELLS_PROGRESS = 8
 class MegaCli:
     """One MegaCli program on one host. Only `cards`, `read`, `reread` and `locate` run it, one command at a time."""
 
+    names_on_create = False
+    """The name is set afterwards, by number."""
+
     def __init__(self, host: Host, tool: str) -> None:
+        self.tool = tool
         self._host = host
         self._reader = MegaCliReader(host, tool)
         self._pci: dict[int, str | None] = {}
         self._awaited: dict[int, int] = {}  # expected number of the next virtual drive, by controller
-
-    @property
-    def tool(self) -> str:
-        """Return the path of the program."""
-        return self._reader.tool
 
     @property
     def version(self) -> str | None:
@@ -170,11 +169,6 @@ class MegaCli:
         """Return the command that deletes a virtual drive, DESTROYING its data."""
         return self._changes((commands.delete(card, volume),))
 
-    @property
-    def names_on_create(self) -> bool:
-        """Return False: the name is set afterwards, by number."""
-        return False
-
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
         """Announce commands that create or delete a virtual drive; () when they are done.
 
@@ -198,7 +192,7 @@ class MegaCli:
         if not key.isascii() or not key.isprintable() or not key.strip() or key.startswith("-") or " " in key:
             raise InvalidValueError("An activation key is one word of printable ASCII characters.")
         argument_lists = commands.apply_key(card, key, preview=preview)
-        return (Command(argv=(self._reader.tool, *argument_lists), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
+        return (Command(argv=(self.tool, *argument_lists), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
         """Return the tool's verdict on a command that changes something (see `verdict.judge`).
@@ -226,7 +220,7 @@ class MegaCli:
         return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
 
     def _line(self, card: int, arguments: tuple[str, ...]) -> str:
-        return Command(argv=(self._reader.tool, *commands.on_card(card, arguments))).shown()
+        return Command(argv=(self.tool, *commands.on_card(card, arguments))).shown()
 
     def _require_complete(self) -> None:
         """Raise ToolFailedError if an answer of this scan was truncated; the caller keeps its earlier state."""
@@ -322,7 +316,7 @@ class MegaCli:
         return int(numbers[0]) if len(numbers) == 1 and numbers[0].isdecimal() else None
 
     def _changes(self, lines: tuple[tuple[str, ...], ...]) -> tuple[Command, ...]:
-        return tuple(Command(argv=(self._reader.tool, *line), timeout=READ_SECONDS, mutates=True) for line in lines)
+        return tuple(Command(argv=(self.tool, *line), timeout=READ_SECONDS, mutates=True) for line in lines)
 
 
 def _compare(subject: str, promised: int | None, listed: int, problems: list[str]) -> None:

@@ -31,16 +31,14 @@ class StorCli7:
     DELETE = "del"
     """Verb that deletes a virtual drive."""
 
+    names_on_create = True
+    """`add vd` takes the name."""
+
     def __init__(self, host: Host, tool: str) -> None:
-        self._tool = tool
+        self.tool = tool
         self._reader = StorCliReader(host, tool)
         self.short = ""
         """Clause that says how many counted controllers the last list lacks; "" if it is complete."""
-
-    @property
-    def tool(self) -> str:
-        """Return the path of the program."""
-        return self._tool
 
     @property
     def version(self) -> str | None:
@@ -49,7 +47,7 @@ class StorCli7:
 
     async def cards(self) -> tuple[int, ...]:
         """Return the numbers of the controllers. Raises as `Dialect.cards` does, and ToolMissingError."""
-        command = commands.read(self._tool, "show", seconds=commands.LIST_SECONDS)
+        command = commands.read(self.tool, "show", seconds=commands.LIST_SECONDS)
         done, replies = await self._reader.replies(command)
         numbers = {number for reply in replies for number in cards.overview(reply.data)}
         count = next(
@@ -63,7 +61,7 @@ class StorCli7:
             return ()
         if count:
             raise ToolFailedError(
-                f"{self._tool} counts {count} controllers and lists none: its answer breaks off.",
+                f"{self.tool} counts {count} controllers and lists none: its answer breaks off.",
                 hint=f"Run it by hand: {' '.join(command.argv)}",
                 evidence=done.stdout[:4000],
             )
@@ -98,8 +96,8 @@ class StorCli7:
         if refusal is not None and not physical and not listed:
             raise refusal
         problems += _incomplete_problems(answers, physical, listed)
-        physical = with_refusals(f"{self._tool} {path}/eall/sall show all", physical, problems)
-        listed = with_refusals(f"{self._tool} {path}/vall show all", listed, problems)
+        physical = with_refusals(f"{self.tool} {path}/eall/sall show all", physical, problems)
+        listed = with_refusals(f"{self.tool} {path}/vall show all", listed, problems)
         if self._reader.cut:  # the lists have rounded sizes, only the details are exact
             physical = tuple(
                 drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in physical
@@ -155,13 +153,13 @@ class StorCli7:
         old = before.volume(volume)
         now = next((drive for drive in volumes.volumes(card, data) if drive.number == volume), None)
         if now is not None and now.refused:
-            raise ToolFailedError(refused_text(f"{self._tool} /c{card}/v{volume} show all", now.refused))
+            raise ToolFailedError(refused_text(f"{self.tool} /c{card}/v{volume} show all", now.refused))
         if now is None:
             if reply is not None and not reply.ok:
                 if not _says_no_such_volume(reply):
                     raise ToolFailedError(self._reader.refusal_text(reply, f"/c{card}/v{volume}", "show", "all"))
                 return replace(before, volumes=unchanged)
-            raise ToolFailedError(f"{self._tool} gave no answer about virtual drive {volume} of card {card}.")
+            raise ToolFailedError(f"{self.tool} gave no answer about virtual drive {volume} of card {card}.")
         if old is None or key not in _ALONE:
             init = volumes.auto_bgi(await self._auto_bgi(problems, card, f"/c{card}/v{volume}"))
             now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
@@ -185,29 +183,24 @@ class StorCli7:
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """Return the command that sets a setting of a virtual drive."""
         arguments = commands.volume_arguments(key, value, self.LACKS)
-        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *arguments),)
+        return (commands.change(self.tool, f"/c{card}/v{volume}", "set", *arguments),)
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
         """Return the command that sets a setting of a controller."""
         if (key, "") in self.LACKS:
             value = ""
-        return (commands.change(self._tool, f"/c{card}", "set", *commands.card_arguments(key, value)),)
+        return (commands.change(self.tool, f"/c{card}", "set", *commands.card_arguments(key, value)),)
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
         """Return the commands that delete a virtual drive and re-create it."""
         if ("io_policy", "") in self.LACKS:
             new = replace(new, io_policy="")
-        add = commands.change(self._tool, f"/c{card}", *commands.add_arguments(new))
+        add = commands.change(self.tool, f"/c{card}", *commands.add_arguments(new))
         return (*self.delete(card, volume), add)
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
         """Return the command that deletes a virtual drive, with `force` because of its data, without `discardcache`."""
-        return (commands.change(self._tool, f"/c{card}/v{volume}", self.DELETE, "force"),)
-
-    @property
-    def names_on_create(self) -> bool:
-        """Return True: `add vd` takes the name."""
-        return True
+        return (commands.change(self.tool, f"/c{card}/v{volume}", self.DELETE, "force"),)
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
         """Check that the commands only create or delete a virtual drive, with one command each."""
@@ -221,7 +214,7 @@ class StorCli7:
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
         """Return the command that applies an activation key, or with `preview` the one that changes nothing."""
         arguments = (f"/c{card}", "set", "aso", f"key={key}", *(("preview",) if preview else ()))
-        command = commands.change(self._tool, *arguments, secret=(f"key={key}", key))
+        command = commands.change(self.tool, *arguments, secret=(f"key={key}", key))
         return (replace(command, mutates=not preview),)
 
     def judge(self, command: Command, done: Completed) -> Answer:

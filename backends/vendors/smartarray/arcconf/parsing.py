@@ -320,14 +320,10 @@ def _power(card: OutputSection, family: Family) -> PowerSource | None:
 def _group(passage: OutputSection) -> DriveGroup:
     fields = passage.fields
     path = value_or_none(fields.get("ssd i/o bypass"))
-    raw = value_or_none(fields.get("status")) or ""
     return DriveGroup(
         name=passage.name,
-        state=texts.state(raw, _VOLUME_STATES),
-        state_raw=raw,
         media=media_of(fields.get("interface")),
         smart_path=None if path is None else vocabulary.phrase(path, vocabulary.switch(path)),
-        free_bytes=read_size(fields.get("unused size")),
     )
 
 

@@ -27,21 +27,14 @@ _UNSAYABLE = "how arcconf is told to set it is not known"
 class Arcconf:
     """One program, which runs one command at a time."""
 
+    lock_name = "smartarray-arcconf"
+    """Name of the lock, which is the same for all controllers."""
+
     def __init__(self, host: Host, tool: str) -> None:
         self._host = host
-        self._tool = tool
+        self.tool = tool
         self._lock = asyncio.Lock()
         self._words = commands.SetcacheOptions()
-
-    @property
-    def tool(self) -> str:
-        """Return the path of the program."""
-        return self._tool
-
-    @property
-    def lock_name(self) -> str:
-        """Return the name of the lock, which is the same for all controllers."""
-        return "smartarray-arcconf"
 
     def address(self, number: str, family: Family) -> str:
         """Return `/arc1`, or `/aac1` for series 2 to 8."""
@@ -88,7 +81,7 @@ class Arcconf:
         return 0
 
     async def _run(self, args: tuple[str, ...]) -> tuple[Command, Completed]:
-        command = Command(argv=(self._tool, *args), timeout=READ_SECONDS)
+        command = Command(argv=(self.tool, *args), timeout=READ_SECONDS)
         async with self._lock:
             return command, await self._host.run(command)
 
@@ -111,9 +104,9 @@ class Arcconf:
                 policy = _word(commands.POLICIES, value)
                 return self._set_cache(number, "drivewritecachepolicy", commands.DRIVES[key], policy)
             case "performance_mode":
-                return ((self._tool, "setperform", number, _word(commands.PERFORMANCE, value)),)
+                return ((self.tool, "setperform", number, _word(commands.PERFORMANCE, value)),)
             case "task_priority":
-                return ((self._tool, "setpriority", number, value),)
+                return ((self.tool, "setpriority", number, value),)
             case _:
                 raise InvalidValueError(_UNSAYABLE)
 
@@ -122,7 +115,7 @@ class Arcconf:
         end = self._words.end(word)
         if end is None:
             raise InvalidValueError(_UNSAYABLE)
-        return ((self._tool, "setcache", number, word, *more, *end),)
+        return ((self.tool, "setcache", number, word, *more, *end),)
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
         """Return the command that sets a setting of a logical drive."""
@@ -136,13 +129,13 @@ class Arcconf:
                 return self._set_cache(text.card.number, "logicaldrive", str(volume.number), word)
             case _:
                 raise InvalidValueError(_UNSAYABLE)
-        line = (self._tool, "setcache", text.card.number, "logicaldrive", str(volume.number), word, "noprompt")
+        line = (self.tool, "setcache", text.card.number, "logicaldrive", str(volume.number), word, "noprompt")
         return (line,)
 
     def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
         """Return the command that sets the cache of a drive."""
         word = _word(commands.DRIVE_CACHE, value)
-        return ((self._tool, "setcache", text.card.number, "device", *bay.split(":"), word, "noprompt"),)
+        return ((self.tool, "setcache", text.card.number, "device", *bay.split(":"), word, "noprompt"),)
 
     def is_free(self, drive: BayDrive) -> bool:
         """Return whether the drive is `Ready`; a `Raw` drive is exposed to the kernel."""
@@ -160,16 +153,16 @@ class Arcconf:
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """Return the command that creates a logical drive, in words of the usage."""
         return (
-            (self._tool, *commands.create(text.card.number, text.card.family, new, commands.SetcacheOptions(usage))),
+            (self.tool, *commands.create(text.card.number, text.card.family, new, commands.SetcacheOptions(usage))),
         )
 
     def delete(self, text: CardText, number: int) -> Lines:
         """Return the command that deletes a logical drive."""
-        return ((self._tool, *commands.delete(text.card.number, number)),)
+        return ((self.tool, *commands.delete(text.card.number, number)),)
 
     def makes(self, number: str, argv: tuple[str, ...]) -> bool:
         """Return whether this is a command of `create` or `delete`, with nothing else."""
-        return argv[:1] == (self._tool,) and commands.makes(number, argv[1:])
+        return argv[:1] == (self.tool,) and commands.makes(number, argv[1:])
 
     def refusal_reason(self, done: Completed) -> str | None:
         """Return the tool's reason for a failure, or None if it reports success."""

@@ -259,16 +259,12 @@ def _group(section: TextSection) -> DriveGroup:
         ),
         None,
     )
-    raw = value_or_none(fields.get("status")) or (section.row if "," not in section.row else "")
     return DriveGroup(
         name=section.name,
-        state=texts.state(raw, _VOLUME_STATES),
-        state_raw=raw,
         media=media_of(fields.get("interface type")),
         smart_path=None
         if path is None or value_or_none(path) is None
         else vocabulary.phrase(path, vocabulary.switch(path)),
-        free_bytes=read_size(fields.get("unused space")),
     )
 
 

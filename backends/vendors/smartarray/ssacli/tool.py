@@ -39,21 +39,14 @@ def _without_cards(done: Completed) -> bool:
 class Ssacli:
     """One program, which runs one command at a time: the tool itself refuses a second call."""
 
+    lock_name = "smartarray-ssacli"
+    """Name of the lock, which is the same for all controllers."""
+
     def __init__(self, host: Host, tool: str) -> None:
         self._host = host
-        self._tool = tool
+        self.tool = tool
         self._lock = asyncio.Lock()
         self._legal: dict[tuple[str, ...], tuple[str, ...]] = {}
-
-    @property
-    def tool(self) -> str:
-        """Return the path of the program."""
-        return self._tool
-
-    @property
-    def lock_name(self) -> str:
-        """Return the name of the lock, which is the same for all controllers."""
-        return "smartarray-ssacli"
 
     def address(self, number: str, family: Family) -> str:
         """Return `/slot0`."""
@@ -119,7 +112,7 @@ class Ssacli:
         """Run a read. Raises ToolFailedError in the tool's own words if the answer is only an error."""
         if "modify" in args and not commands.is_query(args):
             raise RefusedError(f"`{' '.join(args)}` is no question.")
-        command = Command(argv=(self._tool, *args), timeout=READ_SECONDS, env=_ENVIRONMENT)
+        command = Command(argv=(self.tool, *args), timeout=READ_SECONDS, env=_ENVIRONMENT)
         async with self._lock:
             done = await self._host.run(command)
         error_text = next(errors(done.stdout or done.stderr), None)
@@ -144,7 +137,7 @@ class Ssacli:
         word = commands.WORDS.get(key)
         if word is None:
             raise InvalidValueError("the word that ssacli has for it is not documented")
-        line = (self._tool, "ctrl", f"slot={text.card.number}", "modify", f"{word}={value}")
+        line = (self.tool, "ctrl", f"slot={text.card.number}", "modify", f"{word}={value}")
         if word == "drivewritecache":
             distinguishes = "drive_write_cache_unconfigured" in text.card.values
             usage = commands.USAGE.get(key, "configured" if distinguishes else "")
@@ -187,11 +180,11 @@ class Ssacli:
 
     def _caching(self, *volumes: LogicalDrive) -> str:
         """Return the word for the cache of these logical drives, as one of them uses it."""
-        old = self._tool.endswith("hpacucli") or any(volume.old_words for volume in volumes)
+        old = self.tool.endswith("hpacucli") or any(volume.old_words for volume in volumes)
         return "arrayaccelerator" if old else "caching"
 
     def _on(self, text: CardText, kind: str, name: str, word: str) -> tuple[str, ...]:
-        return (self._tool, "ctrl", f"slot={text.card.number}", kind, name, "modify", word, "forced")
+        return (self.tool, "ctrl", f"slot={text.card.number}", kind, name, "modify", word, "forced")
 
     def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
         """Raise InvalidValueError: drives have no settings of their own here."""
@@ -212,20 +205,20 @@ class Ssacli:
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """Return the command that creates a logical drive. Raises InvalidValueError for hpacucli."""
-        if self._tool.endswith("hpacucli"):
+        if self.tool.endswith("hpacucli"):
             raise InvalidValueError(
                 "How hpacucli is told to make a logical drive is not known.", hint="Install ssacli."
             )
         word = self._caching(*text.volumes)
-        return ((self._tool, *commands.create(text.card.number, new, word)),)
+        return ((self.tool, *commands.create(text.card.number, new, word)),)
 
     def delete(self, text: CardText, number: int) -> Lines:
         """Return the command that deletes a logical drive."""
-        return ((self._tool, *commands.delete(text.card.number, number)),)
+        return ((self.tool, *commands.delete(text.card.number, number)),)
 
     def makes(self, number: str, argv: tuple[str, ...]) -> bool:
         """Return whether this is a command of `create` or `delete`, with nothing else."""
-        return argv[:1] == (self._tool,) and commands.makes(number, argv[1:])
+        return argv[:1] == (self.tool,) and commands.makes(number, argv[1:])
 
     def refusal_reason(self, done: Completed) -> str | None:
         """Return the text of `Error: ...`, of an unanswered prompt or of a failed exit status; None on success."""
