@@ -109,7 +109,7 @@ class FusionIo(Settable[IoCardView]):
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Return a problem if the driver is loaded and its program is missing."""
-        if not await self._host.list(_DRIVERS) or FusionIoTools.on(self._host).status is not None:
+        if not await self._host.list(_DRIVERS) or FusionIoTools.find(self._host).status is not None:
             return ()
         message = "An ioMemory driver is loaded, but fio-status is not found: wear, heat and sector size are not known."
         return (Problem(where=NAME, message=message, hint="Install fio-util of the driver's version."),)
@@ -118,7 +118,7 @@ class FusionIo(Settable[IoCardView]):
         """Return what fio-status reports; it does not run without the driver, or without root, which it needs."""
         if not await self._host.list(_DRIVERS) or not self._host.is_root:
             return Cards()
-        return await read_cards(self._host, FusionIoTools.on(self._host).status)
+        return await read_cards(self._host, FusionIoTools.find(self._host).status)
 
     async def _require_detached(self, view: IoCardView) -> None:
         """Raise ToolFailedError unless this module is detached now."""
@@ -134,8 +134,8 @@ class FusionIo(Settable[IoCardView]):
         node = await read_node(self._host, target.address)
         if node is None:
             raise gone_error(target)
-        cards, programs = await self._cards(), FusionIoTools.on(self._host)
-        module, volume = cards.of(target.address) or (None, None)
+        cards, programs = await self._cards(), FusionIoTools.find(self._host)
+        module, volume = cards.find_volume(target.address) or (None, None)
         picture = await scan_topology(self._host)
         return IoCardView(
             node=node,

@@ -103,7 +103,7 @@ class Cards:
     cut: tuple[Problem, ...] = ()
     """Problems about truncated answers."""
 
-    def of(self, volume: str) -> tuple[Module, IoVolume] | None:
+    def find_volume(self, volume: str) -> tuple[Module, IoVolume] | None:
         """Return the module and the volume of a kernel name, or None."""
         return next(((module, part) for module in self.modules for part in module.volumes if part.name == volume), None)
 

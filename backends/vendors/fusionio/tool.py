@@ -40,7 +40,7 @@ class FusionIoTools:
     """fio-attach."""
 
     @classmethod
-    def on(cls, host: Host) -> FusionIoTools:
+    def find(cls, host: Host) -> FusionIoTools:
         """Return the programs of a host."""
         return cls(
             status=host.which((STATUS,)),

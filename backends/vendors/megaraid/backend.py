@@ -209,7 +209,7 @@ class MegaRaid:
         return replace(volume_change(view, request, about, _lock_of(unit, view, picture), companions), found=signatures)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands if the target is still as last read; the tool's report on it decides about success."""
+        """Run the commands if the target is as the caller has just read it; the tool's report decides about success."""
         address, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
         picture = await scan_topology(self._host)

@@ -122,71 +122,71 @@ class SmartArray:
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Return the settings of a controller, a logical drive or a drive."""
-        spot = parse(target)
-        if spot is None:
+        address = parse(target)
+        if address is None:
             return ()
-        if spot.drive is not None:
-            return DRIVE_SETTINGS[spot.family]
-        return (CARD_SETTINGS if spot.volume is None else VOLUME_SETTINGS)[spot.family]
+        if address.drive is not None:
+            return DRIVE_SETTINGS[address.family]
+        return (CARD_SETTINGS if address.volume is None else VOLUME_SETTINGS)[address.family]
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
-        spot, unit = await self._unit(target)
-        return self._readings(target, spot, await self._view(target, spot, unit, await unit.refresh()))
+        address, unit = await self._unit(target)
+        return self._readings(target, address, await self._view(target, address, unit, await unit.refresh()))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """Return the settings from what was last read: the tools take seconds for any command."""
-        spot, unit = await self._unit(target)
-        return self._readings(target, spot, await self._view(target, spot, unit, unit.text, ask=False))
+        address, unit = await self._unit(target)
+        return self._readings(target, address, await self._view(target, address, unit, unit.text, ask=False))
 
     async def ask_legal_values(self, target: Target) -> int:
         """Query the legal values of all settings, so that a recording has the answers. Return the number of queries."""
-        spot, unit = await self._unit(target)
-        volume = unit.text.volume(spot.volume)
-        if spot.drive is not None or (spot.volume is not None and volume is None):
+        address, unit = await self._unit(target)
+        volume = unit.text.volume(address.volume)
+        if address.drive is not None or (address.volume is not None and volume is None):
             return 0
-        return await unit.tool.ask_all(unit.text, volume)
+        return await unit.tool.query_all_values(unit.text, volume)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """Return the background tasks of a logical drive, as last read."""
-        spot, unit = await self._unit(target)
-        volume = unit.text.volume(spot.volume)
+        address, unit = await self._unit(target)
+        volume = unit.text.volume(address.volume)
         return () if volume is None else tasks(volume)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """Return the change that sets `key` to `value`, with the commands to apply and to undo it."""
-        spot, unit = await self._unit(target)
+        address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target, spot, unit, await unit.refresh())
-        now = self._readings(target, spot, view)[key]
+        view = await self._view(target, address, unit, await unit.refresh())
+        now = self._readings(target, address, view)[key]
         return plan_change(
             view,
             requested_value(target, setting, now, value),
-            self._identity(spot, unit, await scan_topology(self._host)),
+            self._identity(address, unit, await scan_topology(self._host)),
         )
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """Return the change back to `value`; after Smart Path it restores the cache of the whole array."""
-        spot, unit = await self._unit(target)
+        address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target, spot, unit, await unit.refresh(), ask=False)
+        view = await self._view(target, address, unit, await unit.refresh(), ask=False)
         require_companions(target, key, companions, legal_companions(view, key))
-        request = validated_old_value(target, setting, self._readings(target, spot, view)[key], value, value_before)
-        return plan_change(view, request, self._identity(spot, unit, await scan_topology(self._host)), companions)
+        request = validated_old_value(target, setting, self._readings(target, address, view)[key], value, value_before)
+        return plan_change(view, request, self._identity(address, unit, await scan_topology(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
         """Run the commands unless the value is already set; the value read afterwards decides.
 
         Raises ToolFailedError in the tool's own words if the controller still has the old value.
         """
-        spot, unit = await self._unit(change.target)
+        address, unit = await self._unit(change.target)
         text = await unit.refresh()
         if text.cut:
             raise truncation_error(change.target, text.cut)
-        require_same_device(change, self._identity(spot, unit, await scan_topology(self._host)))
-        if (await self._now(change, spot, unit, text)) == change.after:
+        require_same_device(change, self._identity(address, unit, await scan_topology(self._host)))
+        if (await self._now(change, address, unit, text)) == change.after:
             return
-        require_own_step(change, await self._view(change.target, spot, unit, text, ask=False))
+        require_own_step(change, await self._view(change.target, address, unit, text, ask=False))
         evidence: list[str] = []
 
         async def take(step: ChangeStep) -> None:
@@ -204,7 +204,7 @@ class SmartArray:
             await run_steps(change, take)
         except ToolFailedError as error:
             refused = error
-        now = await self._value_after(change, spot, unit)
+        now = await self._value_after(change, address, unit)
         if now == change.after:
             return
         if refused is not None:
@@ -231,7 +231,7 @@ class SmartArray:
         unit = await self._making_unit(controller)
         text = await unit.refresh()
         require_still_free(request, candidates(unit.prefix, text, unit.tool, await scan_topology(self._host)))
-        planned_array = plan_array(request, text, unit.tool, await unit.tool.making())
+        planned_array = plan_array(request, text, unit.tool, await unit.tool.creation_usage())
         return replace(planned_array, before=existing_volume_ids(text), locks=(unit.tool.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
@@ -253,7 +253,7 @@ class SmartArray:
         """Run the steps; the tool reports success or failure. Then read the controller until the change shows."""
         unit = await self._making_unit(controller)
         for step in steps:
-            if not unit.tool.makes(unit.number, step.argv):
+            if not unit.tool.is_creation_or_deletion(unit.number, step.argv):
                 text = clean(step.shown(), 200)
                 raise RefusedError(f"A step neither makes nor deletes a logical drive of this card: {text}")
         for step in steps:
@@ -271,43 +271,45 @@ class SmartArray:
             raise InvalidValueError("It is not said which card makes it.")
         return (await self._unit(controller))[1]
 
-    async def _value_after(self, change: Change, spot: SmartArrayAddress, unit: OpenController) -> str | None:
+    async def _value_after(self, change: Change, address: SmartArrayAddress, unit: OpenController) -> str | None:
         """Return the value read after a change, reading again while it is the old one."""
         now = None
         for _ in range(READ_BACK):
             with uncached():
                 text = await unit.refresh()
-            volume = text.volume(spot.volume)
+            volume = text.volume(address.volume)
             jobs = volume.jobs if volume is not None and change.key == "strip_size" else ()
             if any(job.kind == "migration" for job in jobs):
                 self._moving[change.target.address] = change.after
-            now = await self._now(change, spot, unit, text)
+            now = await self._now(change, address, unit, text)
             if now != change.before:
                 break
         return now
 
-    async def _now(self, change: Change, spot: SmartArrayAddress, unit: OpenController, text: CardText) -> str | None:
-        view = await self._view(change.target, spot, unit, text, ask=False)
-        return self._readings(change.target, spot, view)[change.key].now
+    async def _now(
+        self, change: Change, address: SmartArrayAddress, unit: OpenController, text: CardText
+    ) -> str | None:
+        view = await self._view(change.target, address, unit, text, ask=False)
+        return self._readings(change.target, address, view)[change.key].now
 
     async def _unit(self, target: Target) -> tuple[SmartArrayAddress, OpenController]:
-        spot = parse(target)
-        if spot is None:
+        address = parse(target)
+        if address is None:
             raise not_found_error(target)
-        return spot, await self._units.card_at(spot.card, target)
+        return address, await self._units.card_at(address.card, target)
 
     async def _view(
-        self, target: Target, spot: SmartArrayAddress, unit: OpenController, text: CardText, *, ask: bool = True
+        self, target: Target, address: SmartArrayAddress, unit: OpenController, text: CardText, *, ask: bool = True
     ) -> PartView:
-        volume, drive = text.volume(spot.volume), text.drive(spot.drive)
-        if (spot.volume is not None and volume is None) or (spot.drive is not None and drive is None):
+        volume, drive = text.volume(address.volume), text.drive(address.drive)
+        if (address.volume is not None and volume is None) or (address.drive is not None and drive is None):
             raise truncation_error(target, text.cut) if text.cut else gone_error(target)
-        legal = await unit.tool.legal(text, volume) if ask and drive is None and not text.cut else {}
+        legal = await unit.tool.legal_values(text, volume) if ask and drive is None and not text.cut else {}
         why_not = await denial_of(self._host, unit.tool.tool)
         return PartView(text=text, tool=unit.tool, why_not=why_not, legal=legal, volume=volume, drive=drive)
 
-    def _readings(self, target: Target, spot: SmartArrayAddress, view: PartView) -> dict[str, Reading]:
-        by_key = readings(view, spot.family)
+    def _readings(self, target: Target, address: SmartArrayAddress, view: PartView) -> dict[str, Reading]:
+        by_key = readings(view, address.family)
         wanted_strip = self._moving.get(target.address)
         strip = by_key.get("strip_size")
         if wanted_strip is None or strip is None:
@@ -321,11 +323,11 @@ class SmartArray:
             return by_key
         return by_key | {"strip_size": replace(strip, now=MOVING)}
 
-    def _identity(self, spot: SmartArrayAddress, unit: OpenController, picture: Topology) -> Identity:
+    def _identity(self, address: SmartArrayAddress, unit: OpenController, picture: Topology) -> Identity:
         text = unit.text
-        if (drive := text.drive(spot.drive)) is not None:
+        if (drive := text.drive(address.drive)) is not None:
             return drive_identity(unit.prefix, drive)
-        volume = text.volume(spot.volume)
+        volume = text.volume(address.volume)
         if volume is None:
             return card_identity(unit.prefix, text.card)
         node = volume_node(volume, text.card.family, unit.pci, picture.tree.nodes.values())

@@ -128,7 +128,7 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
         name=request.name,
     )
     steps = tuple(ChangeStep(argv=line) for line in tool.create(text, new, usage))
-    if not all(tool.makes(text.card.number, step.argv) for step in steps):
+    if not all(tool.is_creation_or_deletion(text.card.number, step.argv) for step in steps):
         raise BlockedError("What would make it is none of the lines that raidbench runs.")
     wanted = replace(request, strip_bytes=strip, spans=grouped, policies=policies)
     return ArrayPlan(

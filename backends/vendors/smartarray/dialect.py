@@ -64,11 +64,11 @@ class ArrayTool(Protocol):
         """Return the address of a controller."""
         ...
 
-    async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
+    async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """Return the legal values that the controller reports, by setting key; they are read once."""
         ...
 
-    async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
+    async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
         """Query the legal values of every setting, for a recording. Return the number of queries."""
         ...
 
@@ -88,18 +88,18 @@ class ArrayTool(Protocol):
         """Return whether the tool reports that a drive is unused and healthy."""
         ...
 
-    async def making(self) -> str:
+    async def creation_usage(self) -> str:
         """Return the usage text for creating a logical drive; "" if the words are known. Raises as `cards` does."""
         ...
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the legal policies at creation by setting key. `usage`: the text that `making` returned."""
+        """Return the legal policies at creation by setting key. `usage`: the text of `creation_usage`."""
         ...
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """Return the commands that create a logical drive over whole drives.
 
-        `usage`: the text that `making` returned. Raises InvalidValueError if the tool has no words for the layout.
+        `usage`: the text of `creation_usage`. Raises InvalidValueError if the tool has no words for the layout.
         """
         ...
 
@@ -107,7 +107,7 @@ class ArrayTool(Protocol):
         """Return the commands that delete a logical drive without a prompt."""
         ...
 
-    def makes(self, number: str, argv: tuple[str, ...]) -> bool:
+    def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
         """Return whether a command only creates a logical drive on a controller or deletes a single one."""
         ...
 

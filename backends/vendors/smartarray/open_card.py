@@ -19,7 +19,7 @@ from backends.vendors.smartarray.tools import (
     PROGRAMS,
     Program,
     SmartArrayToolProbe,
-    places_of,
+    family_addresses,
     probe_program,
     tool_problems,
 )
@@ -110,7 +110,7 @@ class OpenControllers:
         except RaidbenchError as error:
             where = f"{NAME}:{tool.address(number, Family.SMART)}"
             return Problem(where=where, message=clean(error.message, 400), hint=error.hint)
-        at = pci_address(text.card.pci, await places_of(self._host, program, text.card.family))
+        at = pci_address(text.card.pci, await family_addresses(self._host, program, text.card.family))
         return OpenController(tool.address(number, text.card.family), number, tool, at, text)
 
     async def card_at(self, prefix: str, target: Target) -> OpenController:

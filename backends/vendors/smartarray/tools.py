@@ -96,15 +96,15 @@ class SmartArrayToolProbe:
         return f"{self.path} sees {len(self.numbers) or 'no'} card{'' if len(self.numbers) == 1 else 's'}"
 
 
-async def places_of(host: Host, program: Program, family: Family) -> tuple[str, ...]:
+async def family_addresses(host: Host, program: Program, family: Family) -> tuple[str, ...]:
     """Return the PCI addresses of a family's controllers that a program may manage; only aacraid serves old ones."""
     old = await kernel_cards(host, SERIES_DRIVERS)
     if family is Family.SERIES:
         return old
-    return tuple(address for address in await cards_of(host, program) if address not in old)
+    return tuple(address for address in await controller_addresses(host, program) if address not in old)
 
 
-async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
+async def controller_addresses(host: Host, program: Program) -> tuple[str, ...]:
     """Return the PCI addresses of the controllers that a program may manage."""
     addresses = []
     for address in await kernel_cards(host, program.drivers):
@@ -120,7 +120,7 @@ async def probe_program(host: Host, program: Program, tools: dict[str, ArrayTool
     If the kernel has controllers, a program that can manage none of them does not run.
     """
     tried: list[SmartArrayToolProbe] = []
-    if await kernel_cards(host, DRIVERS) and not await cards_of(host, program):
+    if await kernel_cards(host, DRIVERS) and not await controller_addresses(host, program):
         return ()
     asked: set[str] = set()
     for name in (*program.places, *program.names):
@@ -163,7 +163,7 @@ async def unseen_card_problems(
     cards = await kernel_cards(host)
     if len(cards) <= seen_cards:
         return ()
-    fit = [program.name for program in PROGRAMS if await cards_of(host, program)]
+    fit = [program.name for program in PROGRAMS if await controller_addresses(host, program)]
     asked = {probe.kind.name for probe in tried}
     sentences = "; ".join(probe.sentence() for probe in tried if not probe.trouble)  # others have their own problem
     why = f": {sentences}" if sentences else "" if tried else ": none is installed"

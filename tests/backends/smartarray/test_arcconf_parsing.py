@@ -153,9 +153,9 @@ def test_the_usage_names_the_words_for_caching() -> None:
 
 def test_the_usage_tells_which_form_takes_noprompt_and_which_there_are() -> None:
     words = commands.SetcacheOptions(USAGE)
-    assert words.end("logicaldrive") == words.end("drivewritecachepolicy") == ("noprompt",)
-    assert words.end("cacheratio") == words.end("writecachebypassthreshold") == ()
-    assert words.end("recovercachemodule") is None
+    assert words.noprompt_words("logicaldrive") == words.noprompt_words("drivewritecachepolicy") == ("noprompt",)
+    assert words.noprompt_words("cacheratio") == words.noprompt_words("writecachebypassthreshold") == ()
+    assert words.noprompt_words("recovercachemodule") is None
 
 
 OFF = "   Cache Status                               : "

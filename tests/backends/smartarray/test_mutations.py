@@ -146,7 +146,7 @@ def _arcconf(text: str) -> tuple[CardText, ...]:
     refusal_reason(text)
     tasks(text)
     words = arcconf_commands.SetcacheOptions(text)
-    assert words.end("cacheratio") in (None, (), ("noprompt",))
+    assert words.noprompt_words("cacheratio") in (None, (), ("noprompt",))
     assert words.caching is None or len(words.caching) == 2
     found = card_text(text, 1, status=text)
     return () if found is None else (found,)

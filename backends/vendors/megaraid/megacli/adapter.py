@@ -15,7 +15,7 @@ from backends.values import dataclass
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue, reported_number, reported_only
 from backends.vendors.megaraid.facts import IMPORT, PRESERVED, PRESERVED_BOOT, CacheProtection, Card, Option
 from backends.vendors.megaraid.megacli.settings import section_settings
-from backends.vendors.megaraid.megacli.text import Line, degrees, lines, pairs, value_or_none, whole, word, yes
+from backends.vendors.megaraid.megacli.text import Line, degrees, lines, pairs, parse_yes, value_or_none, whole, word
 from backends.vendors.megaraid.sizes import strip
 
 _ADAPTER = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
@@ -105,7 +105,7 @@ def parse_adapter(text: str, number: int) -> Card:
 def _notices(sections: _Sections) -> tuple[str, ...]:
     """Return the warnings that the controller reports about itself, from any section."""
     preserved = (rows.get("any offline vd cache preserved", "") for rows in sections.rows.values())
-    return (PRESERVED,) if any(yes(text) for text in preserved) else ()
+    return (PRESERVED,) if any(parse_yes(text) for text in preserved) else ()
 
 
 def _first_whole(sections: _Sections, label: str) -> int | None:
@@ -142,8 +142,8 @@ def _title(line: Line) -> str:
 
 
 def _supports(sections: _Sections) -> Mapping[str, bool]:
-    fields = {ours: yes(sections.value("supported vd operations", label)) for label, ours in _OPERATIONS.items()}
-    blocked = yes(sections.value("", "block ssd write disk cache change"))
+    fields = {ours: parse_yes(sections.value("supported vd operations", label)) for label, ours in _OPERATIONS.items()}
+    blocked = parse_yes(sections.value("", "block ssd write disk cache change"))
     fields["drive_cache_on_ssd"] = None if blocked is None else not blocked
     return {key: value for key, value in fields.items() if value is not None}
 
@@ -301,7 +301,7 @@ def parse_battery(text: str) -> CacheProtection | None:
         return None
     kind = _first(fields, "batterytype")
     state = _state(fields)
-    learning = yes(_first(fields, "learn cycle active"))
+    learning = parse_yes(_first(fields, "learn cycle active"))
     temperatures = (degrees(value) for value in fields.get("temperature", ()))
     return CacheProtection(
         kind="cachevault" if kind.upper().startswith(("CV", "SUPERCAP")) else "bbu",
@@ -323,7 +323,7 @@ def reports_battery(text: str) -> bool:
 def _state(fields: Mapping[str, list[str]]) -> ReportedValue:
     state_text = _first(fields, "battery state")
     for key, meaning in _WORST_FIRST:
-        if yes(_first(fields, key.lower())):
+        if parse_yes(_first(fields, key.lower())):
             return ReportedValue(value=meaning, raw=key)
     if _first(fields, "issohgood").lower() == "no":
         return ReportedValue(value="failed", raw="isSOHGood")

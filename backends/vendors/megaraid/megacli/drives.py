@@ -13,7 +13,7 @@ from backends.values import dataclass
 from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.facts import COPYBACK, PhysicalDrive
 from backends.vendors.megaraid.megacli.progress import parse_ongoing
-from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, wwn, yes
+from backends.vendors.megaraid.megacli.text import Line, degrees, lines, parse_yes, value_or_none, whole, wwn
 from backends.vendors.megaraid.sizes import exact
 
 _STATES = {
@@ -153,7 +153,7 @@ def drive(record: Record) -> PhysicalDrive:
         temperature_c=degrees(value("drive temperature")),
         errors={name: count for name, count in counters.items() if count is not None},
         locked={"locked": True, "unlocked": False}.get(value("locked").lower()),
-        alert=yes(value("drive has flagged a s.m.a.r.t alert")),
+        alert=parse_yes(value("drive has flagged a s.m.a.r.t alert")),
         copyback=state_raw.lower().startswith(COPYBACK) or None,
         inquiry=value_or_none(inquiry.value) if inquiry else None,
         jobs=tuple(record.jobs),

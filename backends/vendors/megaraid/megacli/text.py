@@ -100,6 +100,6 @@ def wwn(value: str) -> str | None:
     return match[1].lower() if match and match[1].strip("0") else None
 
 
-def yes(value: str) -> bool | None:
+def parse_yes(value: str) -> bool | None:
     """Return True for `Yes`, False for `No`, None for other text."""
     return {"yes": True, "no": False}.get(value.lower())

@@ -14,7 +14,7 @@ from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.megaraid.facts import PhysicalDrive, Policies, VirtualDrive, ddf_level
 from backends.vendors.megaraid.megacli.drives import drive, records
 from backends.vendors.megaraid.megacli.progress import KINDS, parse_ongoing
-from backends.vendors.megaraid.megacli.text import lines, whole, word, yes
+from backends.vendors.megaraid.megacli.text import lines, parse_yes, whole, word
 from backends.vendors.megaraid.sizes import strip
 
 _STATES = {
@@ -164,7 +164,7 @@ def _volume(record: _Record) -> VirtualDrive:
         secured={"none": False, "fde": True}.get(value("encryption type").lower()),
         ssd_cache=record.ssd_cache,
         cached=_cached(value("is vd cached"), value("cache cade type")),
-        lost=yes(value("bad blocks exist")),
+        lost=parse_yes(value("bad blocks exist")),
     )
 
 
@@ -178,7 +178,7 @@ def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
 
 def _cached(output: str, kind: str) -> ReportedValue | None:
     """Return whether a CacheCade cache serves it, from `Is VD Cached` and `Cache Cade Type` below it."""
-    match yes(output):
+    match parse_yes(output):
         case None:
             return ReportedValue(value=UNKNOWN, raw=output) if output else None
         case False:

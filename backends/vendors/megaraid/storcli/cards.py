@@ -9,7 +9,15 @@ from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue,
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import IMPORT, PERSONALITY, PRESERVED, PRESERVED_BOOT, SSD_CACHE, Card, Option
 from backends.vendors.megaraid.storcli import battery
-from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, number_value, plain, tables
+from backends.vendors.megaraid.storcli.fields import (
+    Fields,
+    celsius,
+    flag,
+    nested_dicts,
+    normalise_key,
+    number_value,
+    tables,
+)
 
 _SUPPORTED = {
     "write_cache": ("write policy", "support changing write policy"),
@@ -132,8 +140,8 @@ def _makes_arrays(driver: str | None, limits: Fields) -> bool | None:
     if limits.text("raid level supported") is not None:
         return True
     longest = sizes.strip(limits.text("max strip size"))
-    plain = (driver or "").lower().startswith(("mpt2sas", "mpt3sas", "itsas"))
-    return False if plain or longest == 512 else None
+    normalise_key = (driver or "").lower().startswith(("mpt2sas", "mpt3sas", "itsas"))
+    return False if normalise_key or longest == 512 else None
 
 
 def _joined(name: str | None, version: str | None) -> str | None:
@@ -220,12 +228,12 @@ def options(data: Mapping[str, object]) -> tuple[Option, ...]:
 
 
 def _option(time: str | None) -> ReportedValue:
-    plain = (time or "").lower()
-    if "unsupported" in plain:
+    normalise_key = (time or "").lower()
+    if "unsupported" in normalise_key:
         return ReportedValue(value="not-activated", raw=time or "")
-    if plain.startswith("unlimited"):
+    if normalise_key.startswith("unlimited"):
         return ReportedValue(value="active", raw=time or "")
-    if any(char.isdigit() for char in plain):
+    if any(char.isdigit() for char in normalise_key):
         return ReportedValue(value="trial", raw=time or "")
     return ReportedValue(value=UNKNOWN, raw=time or "")
 
@@ -255,10 +263,12 @@ def properties(data: Mapping[str, object]) -> dict[str, str]:
     for _, row in tables(data, "ctrl_prop"):
         key, value = row.text("ctrl_prop"), row.text("value")
         if key is not None and value is not None:
-            by_key.setdefault(plain(key), value)
+            by_key.setdefault(normalise_key(key), value)
     if not by_key:
-        lines = [data, *(entries for _, entries in inside(data))]
-        by_key = {plain(key): value for entries in lines for key, value in entries.items() if isinstance(value, str)}
+        lines = [data, *(entries for _, entries in nested_dicts(data))]
+        by_key = {
+            normalise_key(key): value for entries in lines for key, value in entries.items() if isinstance(value, str)
+        }
     return by_key
 
 

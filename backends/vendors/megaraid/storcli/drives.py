@@ -13,7 +13,7 @@ from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import PhysicalDrive
 from backends.vendors.megaraid.storcli import vocabulary
-from backends.vendors.megaraid.storcli.fields import Data, Fields, celsius, inside, tables
+from backends.vendors.megaraid.storcli.fields import Data, Fields, celsius, nested_dicts, tables
 from backends.vendors.megaraid.storcli.named import refused_drives
 from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place
 from backends.vendors.megaraid.storcli.volumes import members, naa
@@ -119,7 +119,7 @@ def _speed(text: str | None) -> str | None:
 
 def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, object]]]:
     """Yield the details of each drive as one dict, whether nested (JSON) or in consecutive sections (text)."""
-    for heading, value in inside(data):
+    for heading, value in nested_dicts(data):
         if "Drive Information" in value and "Drive Detailed Information" in value:
             at = parse_place(Fields(value["Drive Information"]).raw("eid:slt"))
             if at is not None:

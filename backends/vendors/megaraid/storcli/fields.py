@@ -41,7 +41,7 @@ _FLAGS = {
 }
 
 
-def plain(key: object) -> str:
+def normalise_key(key: object) -> str:
     """Return a key in lower case with single blanks and none at its ends."""
     return " ".join(str(key).lower().split())
 
@@ -63,7 +63,7 @@ def cleaned_text(value: object) -> str | None:
 class Data(dict[str, object]):
     """Data of one answer. Its nested tables are collected once, however many parsers ask for them."""
 
-    __slots__ = ("_found", "_inside", "_rows", "differing", "ends")
+    __slots__ = ("_nested", "_results", "_rows", "differing", "ends")
 
     def __init__(
         self, data: Mapping[str, object] | None = None, *, ends: bool | None = True, differing: tuple[str, ...] = ()
@@ -76,32 +76,32 @@ class Data(dict[str, object]):
         super().__init__(data or {})
         self.ends = ends
         self.differing = differing
-        self._found: dict[object, object] = {}
+        self._results: dict[object, object] = {}
 
-    def once(self, parser: Callable[[Mapping[str, object]], T]) -> T:
+    def parse_once(self, parser: Callable[[Mapping[str, object]], T]) -> T:
         """Return the result of this parser, which runs once."""
-        if parser not in self._found:
-            self._found[parser] = parser(self)
-        return cast("T", self._found[parser])
+        if parser not in self._results:
+            self._results[parser] = parser(self)
+        return cast("T", self._results[parser])
 
     def rows(self) -> list[tuple[str, dict[str, object], Mapping[str, str]]]:
-        """Return the tables of `inside` with the normalised keys of each; every table is searched for many columns."""
+        """Return the nested dicts with their normalised keys, cached because every table is searched for many columns."""
         try:
             return self._rows
         except AttributeError:
             self._rows: list[tuple[str, dict[str, object], Mapping[str, str]]] = [
-                (heading, row, _names(tuple(row))) for heading, row in self.inside()
+                (heading, row, _names(tuple(row))) for heading, row in self.nested_dicts()
             ]
             return self._rows
 
-    def inside(self) -> list[tuple[str, dict[str, object]]]:
-        """Return every nested dict with its heading; see the function `inside`."""
+    def nested_dicts(self) -> list[tuple[str, dict[str, object]]]:
+        """Return the result of the function `nested_dicts`, which runs once."""
         try:
-            return self._inside
+            return self._nested
         except AttributeError:
-            self._inside: list[tuple[str, dict[str, object]]] = []
-            _collect(self, "", _DEPTH, self._inside)
-            return self._inside
+            self._nested: list[tuple[str, dict[str, object]]] = []
+            _collect(self, "", _DEPTH, self._nested)
+            return self._nested
 
 
 class Fields:
@@ -180,10 +180,10 @@ def flag(text: str | None) -> bool | None:
     return None if text is None else _FLAGS.get(text.partition(",")[0].strip().lower())
 
 
-def inside(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
+def nested_dicts(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
     """Return every dict in an answer, at any depth, with its heading (key); the answer itself is not included."""
     if isinstance(data, Data):
-        return data.inside()
+        return data.nested_dicts()
     pairs: list[tuple[str, dict[str, object]]] = []
     _collect(data, "", _DEPTH, pairs)
     return pairs
@@ -208,7 +208,9 @@ def _collect(data: object, heading: str, depth: int, pairs: list[tuple[str, dict
 
 def tables(data: Mapping[str, object], column: str) -> Iterator[tuple[str, Fields]]:
     """Yield every row, at any depth, that has this column (in lower case), with its heading."""
-    rows = data.rows() if isinstance(data, Data) else ((name, row, _names(tuple(row))) for name, row in inside(data))
+    rows = (
+        data.rows() if isinstance(data, Data) else ((name, row, _names(tuple(row))) for name, row in nested_dicts(data))
+    )
     for heading, row, names in rows:
         if column in names:
             yield heading, Fields(row, names)
@@ -219,5 +221,5 @@ def _names(keys: tuple[str, ...]) -> Mapping[str, str]:
     """Return the original keys by normalised key; cached, because all rows of a table have the same keys."""
     by_plain_key: dict[str, str] = {}
     for key in keys:
-        by_plain_key.setdefault(plain(key), key)
+        by_plain_key.setdefault(normalise_key(key), key)
     return by_plain_key

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.vendors.megaraid.storcli.document import Reply
-from backends.vendors.megaraid.storcli.fields import Fields, inside, tables, whole
+from backends.vendors.megaraid.storcli.fields import Fields, nested_dicts, tables, whole
 from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place, place_text, volume, volume_path
 
 _CARD_PATH = re.compile(r"(?:Drive )?/c([0-9]{1,4})(?![0-9])", re.ASCII | re.IGNORECASE)
@@ -48,7 +48,7 @@ def _controller(reply: Reply) -> str:
 
 
 def _card_paths(data: Mapping[str, object]) -> Iterator[int]:
-    headings = (*data, *(heading for heading, _ in inside(data)))
+    headings = (*data, *(heading for heading, _ in nested_dicts(data)))
     return (int(match[1]) for heading in dict.fromkeys(headings) if (match := _CARD_PATH.match(heading)))
 
 
@@ -58,7 +58,7 @@ def _volume_rows(data: Mapping[str, object]) -> Iterator[int]:
 
 def _volumes_named(data: Mapping[str, object]) -> Iterator[int]:
     yield from _volume_rows(data)
-    for heading in dict.fromkeys((*data, *(heading for heading, _ in inside(data)))):
+    for heading in dict.fromkeys((*data, *(heading for heading, _ in nested_dicts(data)))):
         if (number := _volume_of(heading)) is not None:
             yield number
 
@@ -79,7 +79,7 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
     numbers = list(_volume_rows(data))
     for number in repeated(numbers):
         why[number] = twice_reason(f"virtual drive {number}")
-    for heading, entry in inside(data):
+    for heading, entry in nested_dicts(data):
         # The path of a virtual drive is the heading of its row (version 7), or of all its data (version 8).
         heading_number = volume_path(heading) if "DG/VD" in entry or "VD Info" in entry else None
         row = volume(Fields(entry.get("VD Info", entry))) if heading_number is not None else None

@@ -17,7 +17,7 @@ from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue,
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import Policies, VirtualDrive
 from backends.vendors.megaraid.storcli import vocabulary
-from backends.vendors.megaraid.storcli.fields import Data, Fields, cleaned_text, flag, inside, tables
+from backends.vendors.megaraid.storcli.fields import Data, Fields, cleaned_text, flag, nested_dicts, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
 from backends.vendors.megaraid.storcli.properties import cache_bypass
 from backends.vendors.megaraid.storcli.topology import (
@@ -198,7 +198,7 @@ def _sort_members(members: tuple[str, ...], group: Group | None) -> tuple[str, .
 
 def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
     """Yield the properties by number: `VD5 Properties` of version 7, `VD Properties` next to `VD Info` of version 8."""
-    for heading, value in inside(data):
+    for heading, value in nested_dicts(data):
         number = _number(_PROPERTIES, heading)
         if number is not None:
             yield number, Fields(value)
@@ -210,12 +210,12 @@ def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
 
 def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
     """Return the members' places by virtual drive: from `PDs for VD 5` (version 7), or `PDs` next to `VD Info`."""
-    return data.once(_members) if isinstance(data, Data) else _members(data)
+    return data.parse_once(_members) if isinstance(data, Data) else _members(data)
 
 
 def _members(data: Mapping[str, object]) -> dict[int, list[Place]]:
     by_volume: dict[int, list[Place]] = {}
-    for heading, value in inside(data):
+    for heading, value in nested_dicts(data):
         number = _number(_DRIVES_OF, heading)
         if number is not None:
             _add_member(by_volume, number, value)

@@ -104,7 +104,7 @@ class SetcacheOptions:
     usage: str = ""
     """Complete lines of the usage."""
 
-    def end(self, word: str) -> tuple[str, ...] | None:
+    def noprompt_words(self, word: str) -> tuple[str, ...] | None:
         """Return the words that suppress the question of the form for `word`; None if there is no such form."""
         forms = self.usage.lower().split("setcache")
         form = next((form for form in forms if word.lower() in form.split()[:2]), None)
@@ -168,7 +168,7 @@ def delete(number: str, volume: int) -> tuple[str, ...]:
     return ("delete", number, "logicaldrive", str(volume), "noprompt")
 
 
-def makes(number: str, args: Sequence[str]) -> bool:
+def is_creation_or_deletion(number: str, args: Sequence[str]) -> bool:
     """Return whether these are the words of `create` or `delete` for this controller, and no others."""
     match list(args):
         case ["create", card, "logicaldrive", "name", name, *rest, "noprompt"]:

@@ -72,11 +72,11 @@ class Arcconf:
         cut = cut or (refused_words(command.shown(), text.twice) if text.twice else "")
         return replace(text, cut=cut)
 
-    async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
+    async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """Return no values: the tool cannot query the controller for them."""
         return {}
 
-    async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
+    async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
         """Return 0: the tool reports no legal values."""
         return 0
 
@@ -112,7 +112,7 @@ class Arcconf:
 
     def _set_cache(self, number: str, word: str, *more: str) -> Lines:
         """Return the command for a SmartRAID in the form of the usage. Raises InvalidValueError if there is none."""
-        end = self._words.end(word)
+        end = self._words.noprompt_words(word)
         if end is None:
             raise InvalidValueError(_UNSAYABLE)
         return ((self.tool, "setcache", number, word, *more, *end),)
@@ -141,7 +141,7 @@ class Arcconf:
         """Return whether the drive is `Ready`; a `Raw` drive is exposed to the kernel."""
         return drive.state is State.UNASSIGNED and drive.state_raw.lower() == "ready"
 
-    async def making(self) -> str:
+    async def creation_usage(self) -> str:
         """Return the complete lines of the usage of `create`."""
         return whole_lines((await self._run(commands.CREATE))[1].stdout)
 
@@ -160,9 +160,9 @@ class Arcconf:
         """Return the command that deletes a logical drive."""
         return ((self.tool, *commands.delete(text.card.number, number)),)
 
-    def makes(self, number: str, argv: tuple[str, ...]) -> bool:
+    def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
         """Return whether this is a command of `create` or `delete`, with nothing else."""
-        return argv[:1] == (self.tool,) and commands.makes(number, argv[1:])
+        return argv[:1] == (self.tool,) and commands.is_creation_or_deletion(number, argv[1:])
 
     def refusal_reason(self, done: Completed) -> str | None:
         """Return the tool's reason for a failure, or None if it reports success."""

@@ -103,7 +103,7 @@ def delete(slot: str, number: int) -> tuple[str, ...]:
     return ("ctrl", f"slot={slot}", "ld", str(number), "delete", "forced")
 
 
-def makes(slot: str, args: Sequence[str]) -> bool:
+def is_creation_or_deletion(slot: str, args: Sequence[str]) -> bool:
     """Return whether these are the words of `create` or `delete` for this controller, and no others."""
     match list(args):
         case ["ctrl", where, "create", "type=ld", *rest, "forced"]:

@@ -79,7 +79,7 @@ class Ssacli:
         cut = refused_words(command.shown(), card_text.twice) if card_text.twice else ""
         return replace(card_text, cut=truncation_message(command, cut_reason) if cut_reason else cut)
 
-    async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
+    async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """Return the values that the controller offers: cache ratios, and strip sizes of a logical drive in bytes."""
         slot = text.card.number
         if volume is None:
@@ -91,7 +91,7 @@ class Ssacli:
         sizes = await self._query_values(slot, "ss", volume.number)
         return {"strip_size": tuple(str(int(size) * 1024) for size in sizes if size.isdigit() and len(size) < 5)}
 
-    async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
+    async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
         """Query every word of a controller or a logical drive; return the number of queries."""
         asked = tuple(dict.fromkeys(commands.WORDS.values())) if volume is None else ("ss", "caching")
         for word in asked:
@@ -195,7 +195,7 @@ class Ssacli:
         free = drive.use_raw.lower() == "unassigned drive" and drive.state_raw.lower() == "ok"
         return free and drive.state is State.UNASSIGNED
 
-    async def making(self) -> str:
+    async def creation_usage(self) -> str:
         """Return "": the words are known, or it is hpacucli."""
         return ""
 
@@ -216,9 +216,9 @@ class Ssacli:
         """Return the command that deletes a logical drive."""
         return ((self.tool, *commands.delete(text.card.number, number)),)
 
-    def makes(self, number: str, argv: tuple[str, ...]) -> bool:
+    def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
         """Return whether this is a command of `create` or `delete`, with nothing else."""
-        return argv[:1] == (self.tool,) and commands.makes(number, argv[1:])
+        return argv[:1] == (self.tool,) and commands.is_creation_or_deletion(number, argv[1:])
 
     def refusal_reason(self, done: Completed) -> str | None:
         """Return the text of `Error: ...`, of an unanswered prompt or of a failed exit status; None on success."""
