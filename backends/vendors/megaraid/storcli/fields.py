@@ -85,7 +85,7 @@ class Data(dict[str, object]):
         return cast("T", self._results[parser])
 
     def rows(self) -> list[tuple[str, dict[str, object], Mapping[str, str]]]:
-        """Return the nested dicts with their normalised keys, cached because every table is searched for many columns."""
+        """Return the nested dicts with their normalised keys, cached because tables are searched for many columns."""
         try:
             return self._rows
         except AttributeError:
