@@ -68,7 +68,7 @@ from backends.vendors.megaraid.tools import doctor_problems, tool_problems, unse
 
 
 class MegaRaid:
-    """Backend for the controllers of one host that MegaRAID tools see. Methods read on demand, nothing else does."""
+    """Backend for the controllers that a host's MegaRAID tools see. It reads nothing before a method is called."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

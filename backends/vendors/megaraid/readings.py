@@ -9,7 +9,7 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
 from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.sizes import exact_text
-from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue
+from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
 from backends.vendors.megaraid import choices, effective
 from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.geometry import shape
@@ -60,7 +60,7 @@ def _policy(
     )
     against = _blocked_reason(view, key) or _no_word_reason(spoken, view)
     return Reading(
-        now=None if word is None else word.value,
+        now=value_of(word),
         raw=None if word is None else word.raw,
         effective=force.value,
         why_effective=force.why,
@@ -263,7 +263,7 @@ def _card_value(view: CardView, key: str) -> Reading:
     supported = view.card.supports.get({"perf_mode": "perf_tuning"}.get(key, key))
     against = NO_RAID if view.card.makes_arrays is False else NOT_SUPPORTED if supported is False else None
     return Reading(
-        now=None if word is None else word.value,
+        now=value_of(word),
         raw=None if word is None else word.raw,
         choices=legal or (),
         span=span,

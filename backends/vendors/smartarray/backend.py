@@ -62,7 +62,7 @@ MOVING = "pending migration"
 
 
 class SmartArray:
-    """Backend for the controllers of one host that ssacli and arcconf see. Only its methods read anything."""
+    """Backend for the controllers that a host's ssacli and arcconf see. It reads nothing before a method is called."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

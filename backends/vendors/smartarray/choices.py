@@ -5,6 +5,7 @@ from __future__ import annotations
 from backends.model import Media
 from backends.settings import Choice, Risk, Span, offer
 from backends.sizes import size_words
+from backends.vendors._cards import value_of
 from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.effective import caches_without_battery, power_text
 from backends.vendors.smartarray.facts import RaidCard
@@ -104,7 +105,7 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
     card, volume = view.card, view.volume
     assert volume is not None
     group = view.text.group(volume.array)
-    now = volume.acceleration.value if volume.acceleration is not None else None
+    now = value_of(volume.acceleration)
     unsafe = caches_without_battery(card) and card.power is not None and card.power.healthy is not True
     warning = f" {power_text(card)[:1].upper()}{power_text(card)[1:]}." if unsafe else ""
     choices = [offer("none", "Neither cache nor Smart Path: for a comparison.")]

@@ -12,7 +12,7 @@ from backends.change_steps import RequestedValue, is_restorable_value, require_e
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
-from backends.vendors._cards import ReportedValue
+from backends.vendors._cards import ReportedValue, value_of
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, PartView
 from backends.vendors.smartarray.effective import power_text
@@ -73,7 +73,7 @@ def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
     if view.volume is None or (key, value) != ("acceleration", "smart-path"):
         return {}
     cached = [mate for mate in _array_mates(view.text, view.volume) if mate.number != view.volume.number]
-    numbers = [str(drive.number) for drive in cached if _acceleration_of(drive) == "controller-cache"]
+    numbers = [str(drive.number) for drive in cached if value_of(drive.acceleration) == "controller-cache"]
     return {CACHED: ",".join(numbers)} if numbers else {}
 
 
@@ -135,7 +135,7 @@ def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartV
 
 def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> CardText:
     """Return the controller after the change: Smart Path applies to the whole array, the cache to one logical drive."""
-    affects_array = "smart-path" in (value, _acceleration_of(volume))
+    affects_array = "smart-path" in (value, value_of(volume.acceleration))
     mates_value = "smart-path" if value == "smart-path" else "none"
 
     def after(drive: LogicalDrive) -> LogicalDrive:
@@ -148,10 +148,6 @@ def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> Card
         )
 
     return replace(text, volumes=tuple(map(after, text.volumes)))
-
-
-def _acceleration_of(volume: LogicalDrive) -> str | None:
-    return volume.acceleration.value if volume.acceleration is not None else None
 
 
 def _array_mates(text: CardText, volume: LogicalDrive) -> list[LogicalDrive]:

@@ -9,7 +9,7 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, State
 from backends.settings import Choice, Reading, Span, available_unless, offer
 from backends.sizes import size_words
-from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue
+from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.effective import cache_text, cache_works, caches_without_battery, power_text
@@ -46,7 +46,7 @@ def _reading(
     force: EffectiveValue = AS_SET,
 ) -> Reading:
     return Reading(
-        now=None if phrase is None else phrase.value,
+        now=value_of(phrase),
         raw=None if phrase is None else phrase.raw,
         effective=force.value,
         why_effective=force.why,
@@ -119,12 +119,8 @@ def _ratio_reason(view: PartView) -> str | None:
 
 def _bypass_reason(view: PartView) -> str | None:
     """Return why the firmware refuses it while no logical drive may use the cache (the same library), or None."""
-    accelerators = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
-    return (
-        "the firmware refuses it while every logical drive bypasses the cache"
-        if accelerators == {"smart-path"}
-        else None
-    )
+    bypassed = {value_of(volume.acceleration) for volume in view.text.volumes} == {"smart-path"}
+    return "the firmware refuses it while every logical drive bypasses the cache" if bypassed else None
 
 
 def _busy_reason(view: PartView) -> str | None:

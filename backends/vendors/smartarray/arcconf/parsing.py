@@ -237,16 +237,15 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
 _NAMES = {"array": "array", "volume": "logical device", "drive": "device", "card": "the controller"}
 
 
+_SMART_MARKS = frozenset(
+    ("no-battery write cache", "ld acceleration method", "caching", "ssd i/o bypass", "volume unique identifier")
+)
+"""Labels that only Smart Array and SmartRAID have."""
+
+
 def _family(passages: Iterable[OutputSection]) -> Family:
-    marks = (
-        "no-battery write cache",
-        "ld acceleration method",
-        "caching",
-        "ssd i/o bypass",
-        "volume unique identifier",
-    )
     for passage in passages:
-        if any(mark in passage.fields for mark in marks) or passage.fields.get("driver name", "").lower() == "smartpqi":
+        if _SMART_MARKS & passage.fields.keys() or passage.fields.get("driver name", "").lower() == "smartpqi":
             return Family.SMART
     return Family.SERIES
 
@@ -334,14 +333,8 @@ def _volume(
     jobs: Mapping[int, tuple[BackgroundOperation, ...]],
 ) -> LogicalDrive:
     fields = passage.fields
-    raw = next(
-        (
-            status_text
-            for key, value in fields.items()
-            if key.startswith("status of logical") and (status_text := value_or_none(value))
-        ),
-        "",
-    )
+    states = (value_or_none(value) for key, value in fields.items() if key.startswith("status of logical"))
+    raw = next(filter(None, states), "")
     array = value_or_none(fields.get("array"))
     group = next((group for group in groups if group.name == array), None)
     device = (fields.get("disk name") or "").strip()
@@ -390,14 +383,8 @@ def _maxcache_text(fields: Mapping[str, str]) -> str | None:
     """
     on = {}
     for kind in ("read", "write"):
-        setting = next(
-            (
-                value
-                for last in ("status", "setting")
-                if (value := value_or_none(fields.get(f"maxcache {kind} cache {last}")))
-            ),
-            None,
-        )
+        lines = (value_or_none(fields.get(f"maxcache {kind} cache {last}")) for last in ("status", "setting"))
+        setting = next(filter(None, lines), None)
         if setting is not None and vocabulary.onoff(setting) != "off":
             on[kind] = setting
     policy = value_or_none(fields.get("maxcache write cache policy"))

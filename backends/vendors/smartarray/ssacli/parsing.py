@@ -249,16 +249,13 @@ def interface_of(text: str | None) -> str | None:
     return next((literal for literal in ("nvme", "sata", "sas", "scsi") if literal in word), None)
 
 
+_SMART_PATH = ("smart path", "hp ssd smart path", "ssd smart path", "hpe ssd smart path")
+"""Labels of Smart Path."""
+
+
 def _group(section: TextSection) -> DriveGroup:
     fields = section.fields
-    path = next(
-        (
-            fields[key]
-            for key in ("smart path", "hp ssd smart path", "ssd smart path", "hpe ssd smart path")
-            if key in fields
-        ),
-        None,
-    )
+    path = next((fields[key] for key in _SMART_PATH if key in fields), None)
     return DriveGroup(
         name=section.name,
         media=media_of(fields.get("interface type")),

@@ -14,9 +14,10 @@ from backends.model import State
 from backends.subject import misnamed_reason, refused_text, refused_words
 from backends.text import clean
 from backends.tool_output import manual_run_hint, truncation_message, unusable_output_error, whole_lines
+from backends.vendors._cards import value_of
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import CardList, Lines, NewLogical
-from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, Family, LogicalDrive
+from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive
 from backends.vendors.smartarray.ssacli import commands
 from backends.vendors.smartarray.ssacli.completeness import CONFIG, LIST, OFFERED
 from backends.vendors.smartarray.ssacli.parsing import cards
@@ -153,22 +154,15 @@ class Ssacli:
         return tuple(self._accelerate(text, volume, value))
 
     def _accelerate(self, text: CardText, volume: LogicalDrive, value: str) -> list[tuple[str, ...]]:
-        group = text.group(volume.array) or DriveGroup(name=volume.array or "")
-        now = volume.acceleration.value if volume.acceleration is not None else ""
-        steps = []
+        array, now = volume.array or "", value_of(volume.acceleration)
         if value == "smart-path":
-            mates = [drive for drive in text.volumes if drive.array == volume.array]
-            cached = [
-                mate
-                for mate in mates
-                if mate.acceleration is not None and mate.acceleration.value == "controller-cache"
-            ]
-            steps += [self._cache(text, drive, "disable") for drive in cached]
-            if now != "smart-path":
-                steps.append(self._on(text, "array", group.name, "ssdsmartpath=enable"))
-            return steps or [self._on(text, "array", group.name, "ssdsmartpath=enable")]
-        if now == "smart-path":
-            steps.append(self._on(text, "array", group.name, "ssdsmartpath=disable"))
+            mates = (drive for drive in text.volumes if drive.array == volume.array)
+            cached = [mate for mate in mates if value_of(mate.acceleration) == "controller-cache"]
+            steps = [self._cache(text, drive, "disable") for drive in cached]
+            if now != "smart-path" or not steps:
+                steps.append(self._on(text, "array", array, "ssdsmartpath=enable"))
+            return steps
+        steps = [self._on(text, "array", array, "ssdsmartpath=disable")] if now == "smart-path" else []
         if value == "controller-cache":
             steps.append(self._cache(text, volume, "enable"))
         elif not steps:
