@@ -118,9 +118,8 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         (value_of(volume.configured.io_policy), "direct", "I/O is cached"),
     ):
         if present is None or present == UNKNOWN:
-            certain = (
-                certain and present is None and wanted == "direct"
-            )  # controllers with direct I/O only do not report it
+            # Controllers with direct I/O only do not report it.
+            certain = certain and present is None and wanted == "direct"
         elif present != wanted:
             against.append(text)
     return against, certain

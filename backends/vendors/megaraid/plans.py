@@ -57,8 +57,8 @@ def volume_change(
     value, RefusedError for companions of a different virtual drive.
     """
     key, now = request.setting.key, request.now.now
-    is_present = companions is not None and request.value == now
-    forward = _steps_to(view, request, companions) if not is_present or key != "strip_size" else ()
+    is_set = companions is not None and request.value == now
+    forward = _steps_to(view, request, companions) if not is_set or key != "strip_size" else ()
     undo = _steps_back(view, request, now) if forward and now is not None and is_understood(now) else ()
     change = request.change(forward, undo, identity, lock)
     if key == "fastpath" and companions is not None and request.value != PRESET:
@@ -163,11 +163,8 @@ def _steps_back(view: VolumeView, request: RequestedValue, now: str) -> tuple[Ch
         return _policies(previous_definition(view, policies_in(request.value)), policies_in(now))
     if key == "strip_size":
         return _recreation_steps(view, request, now) if shape(view.contents, view.volume).new is not None else ()
-    return (
-        _steps_or_none(view, view.volume.number, key, now)
-        if is_final(key, now)
-        else _set(view, view.volume.number, key, now)
-    )
+    plan_steps = _steps_or_none if is_final(key, now) else _set
+    return plan_steps(view, view.volume.number, key, now)
 
 
 def _recreation_steps(view: VolumeView, request: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:

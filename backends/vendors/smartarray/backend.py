@@ -100,10 +100,8 @@ class SmartArray:
 
     async def cached_inventory(self) -> Inventory:
         """Return the inventory from what was last read of each controller, by a change too."""
-        picture, merged = (
-            await scan_topology(self._host),
-            Inventory(problems=(*await self._tool_problems(), *self._units.problems)),
-        )
+        picture = await scan_topology(self._host)
+        merged = Inventory(problems=(*await self._tool_problems(), *self._units.problems))
         for controller in await self._units.cards():
             merged = merged.merge(
                 inventory(controller.prefix, controller.text, controller.pci, controller.tool.tool, picture)

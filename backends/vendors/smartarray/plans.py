@@ -26,7 +26,6 @@ _STEP = re.compile(
     r"(?P<word>caching|arrayaccelerator|ssdsmartpath)=(?P<switch>enable|disable) forced"
 )
 
-
 _BEFORE = {
     "acceleration": re.compile("none|controller-cache|smart-path"),
     "cache_ratio": re.compile(r"[0-9]{1,3}/[0-9]{1,3}"),
@@ -50,14 +49,15 @@ def plan_change(
     Raises InvalidValueError if the tool has no word for the value.
     """
     key = request.setting.key
-    present = companions_now(view, key, request.value)
-    after = (
-        view if view.volume is None or key != "acceleration" else _accelerated_view(view, view.volume, request.value)
-    )
-    is_present = companions is not None and request.value == request.now.now
-    forward = () if is_present else _lines(view, key, request.value, companions or {})
+    current = companions_now(view, key, request.value)
+    after = view
+    if view.volume is not None and key == "acceleration":
+        accelerated = _with_acceleration(view.text, view.volume, request.value)
+        after = replace(view, text=accelerated, volume=accelerated.volume(view.volume.number))
+    is_set = companions is not None and request.value == request.now.now
+    forward = () if is_set else _lines(view, key, request.value, companions or {})
     before = request.now.now
-    undo = () if is_present or before is None or not is_understood(before) else _lines(after, key, before, present)
+    undo = () if is_set or before is None or not is_understood(before) else _lines(after, key, before, current)
     lock = view.tool.lock_name if view.volume is None else with_disk(view.tool.lock_name, identity)
     change = request.change(_steps(forward), _steps(undo), identity, lock)
     text, risk = change.risk_text, change.risk
@@ -65,7 +65,7 @@ def plan_change(
         text = f"{text} Now {power_text(view.card)}."
     if together := _together_text(view, change):
         text, risk = f"{text} {together}".strip(), worst((risk, Risk.PERFORMANCE))
-    return replace(change, risk=risk, risk_text=text, moves=_MOVES.get(change.key, ()), companions=present)
+    return replace(change, risk=risk, risk_text=text, moves=_MOVES.get(change.key, ()), companions=current)
 
 
 def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
@@ -128,11 +128,6 @@ def _is_own_acceleration(view: PartView, step: ChangeStep) -> bool:
     return not switches_path and match["volume"] in [str(mate.number) for mate in _array_mates(view.text, volume)]
 
 
-def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartView:
-    after = _with_acceleration(view.text, volume, value)
-    return replace(view, text=after, volume=after.volume(volume.number))
-
-
 def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> CardText:
     """Return the controller after the change: Smart Path applies to the whole array, the cache to one logical drive."""
     affects_array = "smart-path" in (value, value_of(volume.acceleration))
@@ -141,11 +136,9 @@ def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> Card
     def after(drive: LogicalDrive) -> LogicalDrive:
         if drive.number == volume.number:
             return replace(drive, acceleration=ReportedValue(value=value, raw=value))
-        return (
-            replace(drive, acceleration=ReportedValue(value=mates_value, raw=mates_value))
-            if affects_array and drive.array == volume.array
-            else drive
-        )
+        if affects_array and drive.array == volume.array:
+            return replace(drive, acceleration=ReportedValue(value=mates_value, raw=mates_value))
+        return drive
 
     return replace(text, volumes=tuple(map(after, text.volumes)))
 

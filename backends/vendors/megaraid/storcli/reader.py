@@ -159,10 +159,9 @@ class StorCliReader:
 
     def _warnings(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
         """Return sentences about what is wrong with an answer that is used anyway."""
-        complaints = (
-            () if reply.ok else (self.refusal_text(reply, *arguments),)
-        )  # one bad drive fails the whole command
-        return complaints if reply.data.ends is not False else (*complaints, self._note_truncation(*arguments))
+        # One bad drive fails the whole command, so a failed answer may have useful data.
+        warnings = () if reply.ok else (self.refusal_text(reply, *arguments),)
+        return warnings if reply.data.ends is not False else (*warnings, self._note_truncation(*arguments))
 
     def refusal_text(self, reply: Reply, *arguments: str) -> str:
         """Return the tool's reason against an answer, as a sentence."""
