@@ -303,7 +303,7 @@ class MegaRaid:
         return (*(volume_tasks(contents, volume) if volume is not None else ()), *card_tasks(contents))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return a problem for each tool that is of no use, and one if the kernel has controllers that no tool sees."""
+        """Return a problem for each unusable or superfluous tool, and one for controllers that no tool sees."""
         await self._units.search_cards()
         return await doctor_problems(self._host, self._units.search)
 

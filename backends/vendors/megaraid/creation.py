@@ -150,7 +150,7 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
         data_drives=data,
         seconds=_CREATE_SECONDS * len(steps),
         initialising=_initialising(wanted),
-        begins_later=_begins(wanted) is True,
+        begins_later=_starts_automatically(wanted) is True,
         warnings=warnings,
     )
 
@@ -169,14 +169,14 @@ def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tupl
     return {key: values for key, values in legal.items() if values and key not in unsupported}
 
 
-def _begins(request: ArrayRequest) -> bool | None:
+def _starts_automatically(request: ArrayRequest) -> bool | None:
     """Return whether most controllers start background initialisation automatically; None if there is none."""
     least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(request.level)
     return None if least is None else len(request.drives) // (request.spans or 1) >= least
 
 
 def _initialising(request: ArrayRequest) -> str:
-    is_automatic = _begins(request)
+    is_automatic = _starts_automatically(request)
     if is_automatic is None:
         return "Nothing has to be initialised before it is measured."
     begins = "begins by itself five minutes later" if is_automatic else "does not begin by itself on most cards"

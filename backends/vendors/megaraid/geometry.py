@@ -45,13 +45,13 @@ class VolumeGeometry:
 def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
     """Return the definition that re-creates this virtual drive exactly, or the reason why that is impossible."""
     reason = (
-        _card(contents)
-        or _kind(volume)
-        or _state(contents, volume)
-        or _spans(volume)
+        _card_reason(contents)
+        or _kind_reason(volume)
+        or _state_reason(contents, volume)
+        or _spans_reason(volume)
         or _size_reason(contents, volume)
-        or _spares(contents, volume)
-        or _policies(volume)
+        or _spares_reason(contents, volume)
+        or _policies_reason(volume)
     )
     if reason is not None:
         return VolumeGeometry(why_not=reason)
@@ -96,13 +96,13 @@ def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]
     return tuple(serial_numbers) if unambiguous else ()
 
 
-def _card(contents: CardSnapshot) -> str | None:
+def _card_reason(contents: CardSnapshot) -> str | None:
     """Return why it could not be re-created: with preserved cache every new array is refused (code 84, 0x54)."""
     has_preserved = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
     return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if has_preserved else None
 
 
-def _kind(volume: VirtualDrive) -> str | None:
+def _kind_reason(volume: VirtualDrive) -> str | None:
     if volume.ssd_cache:
         return "it is a CacheCade cache"
     if volume.level in (Level.UNKNOWN, Level.JBOD, Level.CONCAT, Level.RAID4):
@@ -116,7 +116,7 @@ def _kind(volume: VirtualDrive) -> str | None:
     return None
 
 
-def _state(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
+def _state_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     if volume.state is not State.OPTIMAL:
         return f"it is {volume.state_raw or volume.state.value}"
     if volume.jobs:
@@ -125,7 +125,7 @@ def _state(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     return f"its drive {busy[0].place} is {busy[0].state_raw or busy[0].state.value}" if busy else None
 
 
-def _spans(volume: VirtualDrive) -> str | None:
+def _spans_reason(volume: VirtualDrive) -> str | None:
     if not volume.drives:
         return "the tool does not report which drives it is made of"
     if any(slot.startswith(":") or slot.endswith((":", "?")) for slot in volume.drives):
@@ -163,12 +163,12 @@ def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     return None
 
 
-def _spares(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
+def _spares_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     spares = [drive for drive in contents.drives if drive.state is State.SPARE and drive.group == volume.group]
     return f"it has a hot spare of its own, {spares[0].place}, which would be lost" if spares else None
 
 
-def _policies(volume: VirtualDrive) -> str | None:
+def _policies_reason(volume: VirtualDrive) -> str | None:
     policies = volume.configured
     for label, word in (("write policy", policies.write_cache), ("read policy", policies.read_ahead)):
         if value_of(word) in (None, UNKNOWN):

@@ -331,7 +331,7 @@ def _order_rank(key: str, value: str) -> int:
 
 
 def with_value(view: CardView, key: str, value: str) -> CardView:
-    """Return the view after a setting was set. Settings of a controller do not depend on each other: no change."""
+    """Return the view after a setting was set; that of a controller stays, because its settings are independent."""
     if not isinstance(view, VolumeView):
         return view
     values = FASTPATH_PARTS if (key, value) == ("fastpath", PRESET) else {key: value}

@@ -92,7 +92,7 @@ class Runner:
     async def require_same_number(
         self, change: Change, unit: OpenCard, number: int | None, drives: Sequence[str]
     ) -> None:
-        """Read the controller again. Raises ToolFailedError unless the virtual drive on these drives has its number."""
+        """Read the controller. Raises ToolFailedError unless the virtual drive on these drives has its old number."""
         contents = await unit.read()
         present_number = next(
             (volume.number for volume in contents.volumes if sorted(volume.drives) == sorted(drives)), None

@@ -18,7 +18,7 @@ def strip(text: str | None) -> int | None:
 
 
 def exact(text: str | None, sector: int | None) -> int | None:
-    """Return the size of a drive in bytes, from the sectors in brackets if they match the rounded size."""
+    """Return a drive's size in bytes: the sectors in brackets if they match the rounded size, else that size."""
     rounded = read_size(text)
     match = _SECTORS.search(text or "")
     if rounded is None or match is None:

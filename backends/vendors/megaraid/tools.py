@@ -219,7 +219,7 @@ async def unseen_card_problems(host: Host, search: Search) -> tuple[Problem, ...
 
 
 async def doctor_problems(host: Host, search: Search) -> tuple[Problem, ...]:
-    """Return a problem for each tool that was tried and is of no use."""
+    """Return a problem for each tool that is unusable or superfluous."""
     if not search.kept:
         return await unseen_card_problems(host, search)
     idle = tuple(

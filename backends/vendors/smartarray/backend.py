@@ -41,10 +41,10 @@ from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.facts import CardText
 from backends.vendors.smartarray.inventory import (
     card_identity,
-    cut_of,
     drive_identity,
     inventory,
     tasks,
+    truncation_of,
     volume_identity,
 )
 from backends.vendors.smartarray.matching import volume_node
@@ -111,7 +111,7 @@ class SmartArray:
     async def diagnose(self) -> tuple[Problem, ...]:
         """Return a problem for each tool without a complete answer, and for controllers that no tool sees."""
         units = await self._units.search_cards()
-        half = (cut_of(unit.prefix, unit.text) for unit in units)
+        half = (truncation_of(unit.prefix, unit.text) for unit in units)
         return (*await self._tool_problems(), *(problem for problem in half if problem is not None))
 
     async def _tool_problems(self) -> tuple[Problem, ...]:

@@ -58,7 +58,7 @@ def span(card: RaidCard, key: str) -> Span | None:
 _OFF = offer("disable", "A write is done when it is safe without power.")
 
 
-def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
+def card_choices(view: PartView, key: str) -> tuple[Choice, ...]:
     """Return the values of a controller's setting."""
     match key:
         case "cache_ratio":

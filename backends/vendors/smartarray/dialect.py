@@ -97,9 +97,9 @@ class ArrayTool(Protocol):
         ...
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
-        """Return the commands that create a logical drive over whole drives.
+        """Return the commands that create a logical drive over whole drives; `usage`: text of `creation_usage`.
 
-        `usage`: the text of `creation_usage`. Raises InvalidValueError if the tool has no words for the layout.
+        Raises InvalidValueError if the tool has no words for the layout.
         """
         ...
 

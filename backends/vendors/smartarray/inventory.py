@@ -30,12 +30,12 @@ def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: 
         drives=tuple(_drive(prefix, text, drive, picture, nodes) for drive in text.drives),
         problems=(
             *(Problem(where=f"{NAME}:{prefix}", message=message) for message in dict.fromkeys(text.card.problems)),
-            *(cut for cut in (cut_of(prefix, text),) if cut is not None),
+            *(cut for cut in (truncation_of(prefix, text),) if cut is not None),
         ),
     )
 
 
-def cut_of(prefix: str, text: CardText) -> Problem | None:
+def truncation_of(prefix: str, text: CardText) -> Problem | None:
     """Return the problem about a truncated answer, or None if it is complete."""
     return Problem(where=f"{NAME}:{prefix}", message=f"{text.cut}.", hint=LOOK_AGAIN) if text.cut else None
 

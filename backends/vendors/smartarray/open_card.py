@@ -119,10 +119,10 @@ class OpenControllers:
             await self.search_cards()
         unit = (self._units or {}).get(prefix)
         if unit is None:
-            raise self._unknown(prefix) or not_found_error(target)
+            raise self._unlisted_error(prefix) or not_found_error(target)
         return unit
 
-    def _unknown(self, prefix: str) -> ToolFailedError | None:
+    def _unlisted_error(self, prefix: str) -> ToolFailedError | None:
         """Return the error if it is unknown whether the controller exists; None if it is known."""
         reason = next(
             (problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None

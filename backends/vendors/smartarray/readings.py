@@ -93,7 +93,7 @@ def _blocked_reason(view: PartView) -> str | None:
 def _card_value(view: PartView, key: str) -> Reading:
     card = view.card
     phrase = card.values.get(key)
-    legal, span = choices.of_card(view, key), choices.span(card, key)
+    legal, span = choices.card_choices(view, key), choices.span(card, key)
     pending = card.values.get(PENDING) if key == "power_mode" else None
     force: EffectiveValue = AS_SET
     if pending is not None and phrase is not None and pending.value != phrase.value:

@@ -41,7 +41,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "background": volumes.parse_background,
     "adapter": lambda text: adapter.parse_adapter(text, 0),
     "adapter of another number": lambda text: adapter.parse_adapter(text, 3),
-    "promise": lambda text: adapter.parse_promise(text, 0),
+    "promise": lambda text: adapter.parse_announced_counts(text, 0),
     "numbers": adapter.card_numbers,
     "count": adapter.parse_count,
     "version": adapter.parse_version,

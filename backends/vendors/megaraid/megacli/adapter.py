@@ -113,7 +113,7 @@ def _first_whole(sections: _Sections, label: str) -> int | None:
     return next((whole(rows[label]) for rows in sections.rows.values() if label in rows), None)
 
 
-def parse_promise(text: str, number: int) -> tuple[int | None, int | None]:
+def parse_announced_counts(text: str, number: int) -> tuple[int | None, int | None]:
     """Return the numbers of virtual drives and of drives that -AdpAllInfo announces."""
     sections = _sections(text, number)
     volumes = whole(sections.value("device present", "virtual drives", "virtual disks"))
@@ -173,7 +173,7 @@ def _shown(sections: _Sections) -> Mapping[str, str]:
 
 
 def parse_pci(text: str, number: int) -> str | None:
-    """Return the hexadecimal address of -AdpGetPciInfo as `03:00.0`, or None if bus, device or function is missing."""
+    """Return the PCI address of -AdpGetPciInfo, printed in hexadecimal, as `03:00.0`, or None if it is incomplete."""
     by_label: dict[str, str] = {}
     mine = True
     for line in lines(text):

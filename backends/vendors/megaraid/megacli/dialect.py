@@ -17,13 +17,13 @@ from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
     card_numbers,
     parse_adapter,
+    parse_announced_counts,
     parse_battery,
     parse_consistency_check,
     parse_count,
     parse_features,
     parse_patrol_read,
     parse_pci,
-    parse_promise,
     reports_battery,
 )
 from backends.vendors.megaraid.megacli.drives import parse_drives
@@ -93,7 +93,7 @@ class MegaCli:
         await self._reader.read_version()
         problems = [self._reader.cut] if self._reader.cut else []
         about = await self._reader.read_adapter(card, problems)
-        volume_count, drive_count = parse_promise(about, card)
+        volume_count, drive_count = parse_announced_counts(about, card)
         volumes = await self._volumes(card, volume_count, problems)
         drives = _with_volumes(
             await self._reader.read_list(commands.on_card(card, commands.DRIVES), parse_drives, card, problems), volumes

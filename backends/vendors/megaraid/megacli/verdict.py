@@ -104,10 +104,10 @@ def judge(command: Command, done: Completed) -> Answer:
         return Answer(ok=False, message="MegaCli gave no answer, so whether it did it is not known.")
     if code in PENDING:
         return Answer(ok=True, message=_join(rows), pending=_pending(text) or PENDING[code])
-    return _refusal(code, bad, rows) or _of_own_line(command.argv, code, rows, text)
+    return _judge_failure(code, bad, rows) or _judge_own_line(command.argv, code, rows, text)
 
 
-def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answer | None:
+def _judge_failure(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answer | None:
     """Return the failure that the exit code or a bad word reports, or None."""
     if code not in (None, DONE):
         why = MEANINGS.get(code, "a code without a known meaning")
@@ -115,7 +115,7 @@ def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answe
     return Answer(ok=False, message=_sentence("MegaCli refused it", bad)) if bad else None
 
 
-def _of_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], text: str) -> Answer:
+def _judge_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], text: str) -> Answer:
     """Return the verdict by the line about the object itself, which has to report success."""
     pattern, certain = _expected_line(argv)
     own_rows = [row for row in rows if re.search(pattern, row, re.ASCII | re.IGNORECASE)]

@@ -252,7 +252,7 @@ class StorCli7:
         return await self._with_version_values(problems, await self._backup(problems, card, data))
 
     async def _with_version_values(self, problems: list[str], card: Card) -> Card:
-        """Add the values that only this version reports."""
+        """Return the controller with the values that only this version reports."""
         values = dict(card.values)
         if card.supports.get("perf_tuning"):
             data = await self._reader.read_refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
@@ -266,7 +266,7 @@ class StorCli7:
         return replace(card, values=values)
 
     async def _backup(self, problems: list[str], card: Card, data: Mapping[str, object]) -> Card:
-        """Add battery or CacheVault, read as the kind that the controller has; as both if that is unknown."""
+        """Return the controller with battery or CacheVault, read as the kind it has, or as both if that is unknown."""
         if card.backup is None and card.backup_known:
             return card
         kinds = {"cachevault": ("cv",), "bbu": ("bbu",)}.get(card.backup.kind if card.backup else "", ("cv", "bbu"))
@@ -287,7 +287,7 @@ class StorCli7:
     async def _with_rebuild_progress(
         self, problems: list[str], card: int, matches: tuple[PhysicalDrive, ...]
     ) -> tuple[PhysicalDrive, ...]:
-        """Add the progress of drives that rebuild."""
+        """Return the drives with the progress of rebuilds."""
         places = [drive.place for drive in matches if drive.state.value == "rebuilding"]
         if not places:
             return matches
@@ -322,7 +322,7 @@ class StorCli8(StorCli7):
         return {}  # version 8 has it in the properties of the virtual drive
 
     async def _with_version_values(self, problems: list[str], card: Card) -> Card:
-        """Add the advanced software options, which are not in `show all`."""
+        """Return the controller with its advanced software options, which are not in `show all`."""
         supports = {"io_policy": False, **card.supports}
         data = await self._reader.read_optional(problems, card.number, f"/c{card.number}", "show", "aso")
         return replace(
@@ -330,7 +330,7 @@ class StorCli8(StorCli7):
         )
 
     async def _backup(self, problems: list[str], card: Card, data: Mapping[str, object]) -> Card:
-        """Add the cache protection from `show all`; there is no separate object for it."""
+        """Return the controller with the cache protection of `show all`; there is no separate object for it."""
         if data:
             return card
         try:

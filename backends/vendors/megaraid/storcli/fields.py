@@ -110,7 +110,7 @@ class Fields:
     __slots__ = ("_data", "_names")
 
     def __init__(self, data: object, names: Mapping[str, str] | None = None) -> None:
-        """Wrap a dict; anything else counts as empty. The first of two equal keys counts."""
+        """Wrap a dict; anything else counts as empty. The first of two keys with the same spelling counts."""
         self._data: Mapping[str, object] = data if isinstance(data, dict) else {}
         self._names = _names(tuple(self._data)) if names is None else names
 

@@ -101,7 +101,7 @@ def groups(data: Mapping[str, object]) -> Mapping[int, Group]:
             if all(place_text(at) != listed_drive for _, listed_drive in rows):
                 rows.append((row.whole("row") or 0, place_text(at)))
         else:
-            _note(row, number, free, caches)
+            _record_group(row, number, free, caches)
     return {
         number: Group(
             spans={
@@ -116,7 +116,7 @@ def groups(data: Mapping[str, object]) -> Mapping[int, Group]:
     }
 
 
-def _note(row: Fields, number: int, free: dict[int, bool], caches: dict[int, str]) -> None:
+def _record_group(row: Fields, number: int, free: dict[int, bool], caches: dict[int, str]) -> None:
     """Record free space and drive cache from the rows of the group and its spans."""
     space = row.flag("fspace")
     if space is not None:

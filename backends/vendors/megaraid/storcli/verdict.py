@@ -54,11 +54,11 @@ def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
         verdicts = [_row(row) for row in rows]
         bad = [verdict for verdict in verdicts if not verdict.ok]
         if bad:
-            return bad[0] if bad[0].message else Answer(ok=False, message=_whole(reply))
+            return bad[0] if bad[0].message else Answer(ok=False, message=_failure_text(reply))
         pending = pending or next((verdict.pending for verdict in verdicts if verdict.pending), "")
         if not reply.ok and not pending:
-            return Answer(ok=False, message=_whole(reply))
-        pending = pending or _promised(reply.description)
+            return Answer(ok=False, message=_failure_text(reply))
+        pending = pending or _pending_step(reply.description)
         messages += filter(None, [reply.description, *(verdict.message for verdict in verdicts)])
     return Answer(ok=True, message=clean(". ".join(dict.fromkeys(messages)), 300), pending=pending)
 
@@ -88,14 +88,14 @@ def _row(row: Fields) -> Answer:
     if code in PENDING:
         return Answer(ok=True, message=text, pending=PENDING[code])
     if word in _GOOD and not code:
-        return Answer(ok=True, message="", pending=_promised(text))
+        return Answer(ok=True, message="", pending=_pending_step(text))
     reason = text or SENTENCES.get(code or 0, "")
     number = f" (code {code})" if code else ""
     return Answer(ok=False, message=f"{reason}{number}".strip() if reason or number else "")
 
 
-def _promised(text: str) -> str:
-    """Return what a sentence says has to happen before the change takes effect, or ""."""
+def _pending_step(text: str) -> str:
+    """Return `reboot` or `controller reset` if a sentence says that the change waits for it, else ""."""
     plain = text.lower()
     if "controller reset" in plain and "requir" in plain:
         return "controller reset"
@@ -104,5 +104,5 @@ def _promised(text: str) -> str:
     return ""
 
 
-def _whole(reply: Reply) -> str:
+def _failure_text(reply: Reply) -> str:
     return reply.description or "The tool says that it failed and not why"

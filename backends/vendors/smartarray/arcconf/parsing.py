@@ -30,7 +30,7 @@ from backends.vendors.smartarray.facts import (
     PowerSource,
     RaidCard,
 )
-from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of, ssd_cache_of
+from backends.vendors.smartarray.ssacli.parsing import acceleration, interface_of, is_healthy, media_of, ssd_cache_of
 from backends.vendors.smartarray.text import value_or_none
 from backends.vendors.smartarray.vocabulary import drive_state, read_health
 
@@ -310,7 +310,7 @@ def _power(card: OutputSection, family: Family) -> PowerSource | None:
         if any(part in state.lower() for part in NOT_FITTED):
             return PowerSource(kind="none", state=state, healthy=False)
         kind = "bbu" if mark == "battery" else "capacitor"
-        return PowerSource(kind=kind, state=state, healthy=healthy(state.lower().removeprefix("zmm ")))
+        return PowerSource(kind=kind, state=state, healthy=is_healthy(state.lower().removeprefix("zmm ")))
     if family is Family.SMART and value_or_none(card.fields.get("cache memory")) is not None:
         return PowerSource(kind="none", state="not fitted", healthy=False)
     return None

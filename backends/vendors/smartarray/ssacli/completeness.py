@@ -26,11 +26,19 @@ def missing(text: str) -> str:
     if not card_sections:
         return "it tells of no card"
     return next(
-        filter(None, (*map(_undescribed, card_sections), _end(card_sections[-1]), *map(_short, cards(text)))), ""
+        filter(
+            None,
+            (
+                *map(_undescribed_reason, card_sections),
+                _early_end_reason(card_sections[-1]),
+                *map(_short_array_reason, cards(text)),
+            ),
+        ),
+        "",
     )
 
 
-def _undescribed(card: CardSections) -> str:
+def _undescribed_reason(card: CardSections) -> str:
     """Return a sentence about a drive that is named (by a cage, array or mirror group) and not described, or ""."""
     drives = [section for section in card.sections if section.kind == "drive"]
     described = {drive.name for drive in drives if drive.fields}
@@ -40,19 +48,19 @@ def _undescribed(card: CardSections) -> str:
     return ""
 
 
-def _end(card: CardSections) -> str:
+def _early_end_reason(card: CardSections) -> str:
     """Return where the answer ends if that is too early: before the drives, or within the fields of the last ones."""
     last = card.ends_in[-1]
     described = [section for section in card.sections if section.kind == "drive" and section.fields]
     if not described:
-        return "" if last.name.startswith(_AFTER) and _empty(card) else "it ends before the drives"
+        return "" if last.name.startswith(_AFTER) and _has_no_drives(card) else "it ends before the drives"
     for inner in card.open:
         if not _ended(inner, described):
             return f"it ends in {inner.kind} {inner.name}".replace("volume", "logical drive")
     return ""
 
 
-def _empty(card: CardSections) -> bool:
+def _has_no_drives(card: CardSections) -> bool:
     """Return whether it lists no drives at all."""
     return "none attached" in card.passed and not any(section.kind == "drive" for section in card.sections)
 
@@ -68,16 +76,16 @@ def _ended(drive: TextSection, described: list[TextSection]) -> bool:
     return any(keys[-1:] == keys_of_other[-1:] for keys_of_other in other_keys if len(keys_of_other) == longest)
 
 
-def _short(text: CardText) -> str:
+def _short_array_reason(text: CardText) -> str:
     """Return a sentence about an array with fewer drives than a logical drive on it needs, or ""."""
     for volume in text.volumes:
         drives = [drive for drive in text.drives if drive.array == volume.array and drive.state is not State.SPARE]
-        if volume.array is not None and volume.state is State.OPTIMAL and len(drives) < _least(volume):
+        if volume.array is not None and volume.state is State.OPTIMAL and len(drives) < _fewest_drives(volume):
             return f"array {volume.array} names {len(drives)} drives, logical drive {volume.number} takes more"
     return ""
 
 
-def _least(volume: LogicalDrive) -> int:
+def _fewest_drives(volume: LogicalDrive) -> int:
     """Return the fewest drives of a logical drive, by its level and full stripe."""
     data = (volume.stripe_bytes or 0) // (volume.strip_bytes or 1)
     match volume.level:

@@ -91,7 +91,7 @@ def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardTe
         elif before.array is None and section.array is not None and section.row:
             drives[section.name] = replace(before, array=section.array)
     believed = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
-    affected = _affected(card_sections.paragraphs)
+    affected = _affected_volumes(card_sections.paragraphs)
     volumes = {
         int(section.name): _volume(section, groups, believed, affected)
         for section in card_sections.sections
@@ -116,7 +116,7 @@ def _is_lost(paragraph: str) -> bool:
     return paragraph.lower().startswith("warning: unrecoverable media errors")
 
 
-def _affected(paragraphs: Iterable[str]) -> frozenset[int]:
+def _affected_volumes(paragraphs: Iterable[str]) -> frozenset[int]:
     """Return the numbers of the logical drives that warnings name as having lost data."""
     ends = (_AFFECTED.search(paragraph) for paragraph in paragraphs if _is_lost(paragraph))
     return frozenset(int(number) for end in ends if end is not None for number in _NUMBER.findall(end[1]))
@@ -191,7 +191,7 @@ def _cache_details(fields: Mapping[str, str]) -> str | None:
     return ". ".join(dict.fromkeys(name.rstrip(".") for name in details if name is not None)) or None
 
 
-def power_cause(details: str | None) -> bool:
+def is_power_cause(details: str | None) -> bool:
     """Return whether the cache is off because of its battery or capacitor, or the cable to it."""
     word = (details or "").lower()
     return any(part in word for part in ("batter", "capacitor", "backup power", "power source", "cable", "charg"))
@@ -203,7 +203,7 @@ def _power(fields: Mapping[str, str]) -> PowerSource | None:
     kind = "capacitor" if fields.get("cache backup power source", "").lower().startswith("capac") else "bbu"
     details = _cache_details(fields)
     off = fields.get("cache status", "").lower() not in ("", "ok", "not configured")
-    if (state is None or count == 0) and off and details is not None and power_cause(details):
+    if (state is None or count == 0) and off and details is not None and is_power_cause(details):
         gone = any(part in details.lower() for part in ("not attached", "not present", "not installed", "no batter"))
         return PowerSource(kind="none" if gone else kind, state=details, healthy=False)
     source = value_or_none(fields.get("cache backup power source"))
@@ -213,7 +213,7 @@ def _power(fields: Mapping[str, str]) -> PowerSource | None:
         return PowerSource(kind="none", state="not fitted", healthy=False)
     if state is None:
         return PowerSource(kind=kind, state=UNKNOWN) if count or source is not None else None
-    return PowerSource(kind=kind, state=state, healthy=healthy(state))
+    return PowerSource(kind=kind, state=state, healthy=is_healthy(state))
 
 
 _WEAK = (
@@ -223,7 +223,7 @@ _WEAK = (
 """Parts of words for a battery or capacitor that does not keep the cache."""
 
 
-def healthy(state: str) -> bool | None:
+def is_healthy(state: str) -> bool | None:
     """Return whether a battery or capacitor in this state keeps the cache; None if the words are unknown."""
     word = state.lower()
     if word in ("ok", "optimal", "okay", "ready"):

@@ -206,7 +206,7 @@ class _SectionReader:
 @lru_cache(2)  # the completeness check reads an answer before the parser
 def read(text: str) -> tuple[CardSections, ...]:
     """Return the controllers of an answer in order. The result is cached: do not change it."""
-    rows = _flush(list(texts.lines(text.removeprefix("\ufeff"))))
+    rows = _dedent(list(texts.lines(text.removeprefix("\ufeff"))))
     reader = _SectionReader(flat=not any(indent for indent, _ in rows))
     paragraph: list[str] | None = None
     for indent, bare in rows:
@@ -233,7 +233,7 @@ def read(text: str) -> tuple[CardSections, ...]:
     )
 
 
-def _flush(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:
+def _dedent(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return a text without its common indentation, such as a pasted recording."""
     least = min((indent for indent, bare in rows if bare), default=0)
     if not least or not any(indent == least and _TITLE.fullmatch(bare) for indent, bare in rows):

@@ -146,7 +146,7 @@ class Ssacli:
         return ((*line, "forced"),)
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
-        """Return the commands for a setting; the acceleration first switches one off, then the other on."""
+        """Return the commands for a setting; for the acceleration, one accelerator goes off before the other on."""
         if key == "strip_size":
             return (self._on(text, "ld", str(volume.number), f"ss={int(value) // 1024}"),)
         if key != "acceleration":
