@@ -87,12 +87,12 @@ def drive_health(text: str) -> Health:
     fields = pairs(text)
     matches = [_ATTRIBUTE.fullmatch(value) for key, value in fields.items() if key.startswith("SMART ")]
     margins = [int(match[1]) - int(match[2]) for match in matches if match is not None]
-    heat = _DEGREES.fullmatch(fields.get("Device Temperature", ""))
+    degrees = _DEGREES.fullmatch(fields.get("Device Temperature", ""))
     return Health(
         predicts_failure=min(margins) <= 0 if margins else None,
         media_errors=_count(fields.get("Media Error Count")),
         other_errors=_count(fields.get("Timeout Count")),
-        temperature=(float(heat[1]) or None) if heat is not None else None,
+        temperature=(float(degrees[1]) or None) if degrees is not None else None,
     )
 
 

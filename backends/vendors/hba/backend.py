@@ -92,14 +92,14 @@ class HbaBackend:
 
     def _is_unmanaged(self, inventory: Inventory, function: Function) -> bool:
         """Return whether to query the controller: no vendor backend has it."""
-        mine: Controller | None = next(
+        listed_controller: Controller | None = next(
             (controller for controller in inventory.controllers if controller.pci == function.address), None
         )
         return (
             function.driver == QUERIED_DRIVER
             and bool(function.hosts)
-            and mine is not None
-            and mine.target.backend == NAME
+            and listed_controller is not None
+            and listed_controller.target.backend == NAME
         )
 
     def _tool(self, function: Function) -> str | None:

@@ -115,8 +115,8 @@ async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...
     texts = await host.read_many([f"{path}/{name}" for name in _ATTRIBUTES])
     attributes = {name: clean(texts.get(f"{path}/{name}", "")) for name in _ATTRIBUTES}
     real = await host.link(path) or path
-    mine = tuple(scsi_host for scsi_host in hosts if scsi_host.path.startswith(f"{real}/"))
-    driver = await _driver(host, path, real, mine)
+    function_hosts = tuple(scsi_host for scsi_host in hosts if scsi_host.path.startswith(f"{real}/"))
+    driver = await _driver(host, path, real, function_hosts)
     return Function(
         address=path.rsplit("/", 1)[1],
         path=real,
@@ -129,7 +129,7 @@ async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...
         driver_version=await version_of(host, driver),
         numa_node=node_of(attributes),
         link=link_of(attributes),
-        hosts=mine,
+        hosts=function_hosts,
     )
 
 

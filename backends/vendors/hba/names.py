@@ -168,8 +168,12 @@ def model(function: Function, named: FunctionNames) -> str:
     maker, number = (named.board_vendor, function.subsystem_vendor) if of_board else (named.vendor, function.vendor)
     chip = named.device or CHIPS.get((function.vendor or "", function.device or ""))
     product = function.attribute(MODEL) or board or chip or f"[{ids(function)}]"
-    who = VENDORS.get(number or "") or maker
-    return product if who is None or product.lower().startswith(who.split()[0].lower()) else f"{who} {product}"
+    maker_name = VENDORS.get(number or "") or maker
+    return (
+        product
+        if maker_name is None or product.lower().startswith(maker_name.split()[0].lower())
+        else f"{maker_name} {product}"
+    )
 
 
 def ids(function: Function) -> str:

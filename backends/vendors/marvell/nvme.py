@@ -56,10 +56,10 @@ async def nvme_inventory(host: Host) -> Inventory:
     controllers = tuple(_card(row, owner) for row, owner in zip(rows, owners, strict=True))
     problems = deduplicated_problems(tool_outputs if rows else tool_outputs[:1])
     if len(rows) != 1:
-        several = f"mnv_cli names {len(rows)} cards, and not whose its virtual disks are: they are not listed."
+        message = f"mnv_cli names {len(rows)} cards, and not whose its virtual disks are: they are not listed."
         return Inventory(
             controllers=controllers,
-            problems=(*problems, *([Problem(where=NAME, message=several)] if rows else [])),
+            problems=(*problems, *([Problem(where=NAME, message=message)] if rows else [])),
         )
     arrays = tuple(_array(row, owners[0]) for row in records(volumes.text, _VOLUME) if _NUMBER.fullmatch(row[_VOLUME]))
     free = State.UNKNOWN if volumes.cut else State.UNASSIGNED

@@ -199,8 +199,8 @@ class MegaRaid:
                 raise BlockedError(f"What an activation key activated on {target} stays activated.")
             return card_change(view, request, card_identity(unit.prefix, view.card), unit.lock_name)
         require_companions(target, key, companions, legal_companions(view, key, value))
-        then = previous_definition(view, companions) if key == "strip_size" else view
-        now = self._readings(target, then)[key]
+        restored_view = previous_definition(view, companions) if key == "strip_size" else view
+        now = self._readings(target, restored_view)[key]
         free = key == "strip_size" and self._host.is_root and now.now != value
         signatures = await require_free(self._host, view.device) if free else None
         request = validated_old_value(target, setting, now, value, value_before)

@@ -154,11 +154,11 @@ def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
         return "it does not fill its drives: its size would not be the same"
     if volume.alone is None:
         sizes = [drive.size_bytes for drive in contents.drives if drive.place in volume.drives]
-        carrying = data_drives(volume)
+        data_count = data_drives(volume)
         known_sizes = [size for size in sizes if size]
-        if len(known_sizes) != len(volume.drives) or not carrying or not volume.size_bytes:
+        if len(known_sizes) != len(volume.drives) or not data_count or not volume.size_bytes:
             return "it is not known whether it fills its drives"
-        if volume.size_bytes < 0.99 * carrying * min(known_sizes):
+        if volume.size_bytes < 0.99 * data_count * min(known_sizes):
             return "it does not fill its drives: its size would not be the same"
     return None
 

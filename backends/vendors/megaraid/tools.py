@@ -108,15 +108,15 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
     for kind in KINDS:
         if kind.name == "MegaCli" and not await _may_miss_cards(host, chosen):
             continue
-        mine: list[MegaRaidToolProbe] = []
+        probes: list[MegaRaidToolProbe] = []
         for path in await _programs(host, kind, tries):
             real = await host.link(path) or path
             if real in asked:
                 continue
             asked.add(real)
-            mine.append(await _probe(host, kind, path))
-        tries += mine
-        best = max(mine, key=lambda probe: len(probe.cards), default=None)
+            probes.append(await _probe(host, kind, path))
+        tries += probes
+        best = max(probes, key=lambda probe: len(probe.cards), default=None)
         if best is not None and kind.name == "MegaCli" and chosen:
             best = await _without_managed_cards(best, chosen, slots)
         if best is not None and best.cards:

@@ -149,11 +149,12 @@ def _identifying_texts(value: object) -> dict[str, None]:
 
 
 def _controller(row: Mapping[str, object]) -> WebController:
-    spot = table(row.get("physicalLocation"))
-    slot = whole(spot.get("slot"), 99)
+    location_fields = table(row.get("physicalLocation"))
+    slot = whole(location_fields.get("slot"), 99)
     return WebController(
         id=_id(_first(row, "controllerRef", "id")) or "",
-        place=word(spot.get("label"), 16) or ("?" if slot is None else {1: "A", 2: "B"}.get(slot, str(slot))),
+        place=word(location_fields.get("label"), 16)
+        or ("?" if slot is None else {1: "A", 2: "B"}.get(slot, str(slot))),
         model=word(row.get("modelName")),
         serial=word(row.get("serialNumber")),
         firmware=word(row.get("appVersion")),
@@ -162,8 +163,8 @@ def _controller(row: Mapping[str, object]) -> WebController:
 
 
 def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) -> WebDrive | None:
-    spot = table(row.get("physicalLocation"))
-    tray, slot = trays.get(_id(spot.get("trayRef"))), whole(spot.get("slot"), 9999)
+    location_fields = table(row.get("physicalLocation"))
+    tray, slot = trays.get(_id(location_fields.get("trayRef"))), whole(location_fields.get("slot"), 9999)
     reference = _id(_first(row, "driveRef", "id"))
     location = f"{tray},{slot}" if tray is not None and slot is not None else reference
     if location is None:

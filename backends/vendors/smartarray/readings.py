@@ -72,11 +72,11 @@ def _unrestorable_reason(phrase: ReportedValue | None, legal: tuple[Choice, ...]
     return None
 
 
-def _unsettable_reason(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | None:
+def _unsettable_reason(legal: tuple[Choice, ...], plan_command: Callable[[str], object]) -> str | None:
     """Return why the tool can set none of these values, or None if it can."""
     for choice in legal or (offer("1"),):
         try:
-            say(choice.value)
+            plan_command(choice.value)
         except InvalidValueError as error:
             return error.message.rstrip(".")
     return None
@@ -140,13 +140,13 @@ def acceleration(view: PartView) -> Reading:
     assert volume is not None
     offered = choices.acceleration(view)
 
-    def say(value: str) -> object:
+    def plan_command(value: str) -> object:
         return view.tool.set_volume(view.text, volume, "acceleration", value)
 
-    legal = tuple(choice for choice in offered if _unsettable_reason((choice,), say) is None)
+    legal = tuple(choice for choice in offered if _unsettable_reason((choice,), plan_command) is None)
     against = _blocked_reason(view)
     if against is None and volume.acceleration is not None:
-        against = (None if legal else _unsettable_reason(offered, say)) or _busy_reason(view)
+        against = (None if legal else _unsettable_reason(offered, plan_command)) or _busy_reason(view)
     return _reading(view, volume.acceleration, legal, against)
 
 

@@ -123,13 +123,13 @@ def parse_announced_counts(text: str, number: int) -> tuple[int | None, int | No
 def _sections(text: str, number: int) -> _Sections:
     """Return the values by section. Titles are lines without a value above a row of `=`."""
     sections, section, title = _Sections(), "", ""
-    mine = not card_numbers(text)
+    is_of_card = not card_numbers(text)
     for line in lines(text):
         if not line.key and (match := _ADAPTER.match(line.value)):
-            mine, section = int(match[1]) == number, ""
-        elif mine and set(line.value) == {"="} and not line.key:
+            is_of_card, section = int(match[1]) == number, ""
+        elif is_of_card and set(line.value) == {"="} and not line.key:
             section = title or section
-        elif mine and line.key and line.value:
+        elif is_of_card and line.key and line.value:
             sections.rows.setdefault(section, {}).setdefault(line.key, line.value)
         title = _title(line)
     return sections
@@ -175,11 +175,11 @@ def _shown(sections: _Sections) -> Mapping[str, str]:
 def parse_pci(text: str, number: int) -> str | None:
     """Return the PCI address of -AdpGetPciInfo, printed in hexadecimal, as `03:00.0`, or None if it is incomplete."""
     by_label: dict[str, str] = {}
-    mine = True
+    is_of_card = True
     for line in lines(text):
         if not line.key and (match := re.match(r"PCI information for Controller ([0-9]{1,6})$", line.value, re.ASCII)):
-            mine = int(match[1]) == number
-        elif mine and (hexadecimal := _HEX.fullmatch(line.value)):
+            is_of_card = int(match[1]) == number
+        elif is_of_card and (hexadecimal := _HEX.fullmatch(line.value)):
             by_label.setdefault(line.key, hexadecimal[1].lower())
     parts = [by_label.get(key) for key in ("bus number", "device number", "function number")]
     if any(part is None for part in parts):
@@ -196,22 +196,22 @@ def parse_features(text: str) -> tuple[tuple[Option, ...], str | None]:
     FastPath    Unlimited`.
     """
     options: list[Option] = []
-    waiting: str | None = None
+    option_name: str | None = None
     safe_id: str | None = None
     for line in lines(text):
         if line.key in ("safe id", "safeid", "controller safe id"):
             safe_id = safe_id or value_or_none(line.value)
         elif line.key in ("advanced software option", "advanced software options", "feature", "adv s/w opt"):
-            options += [_option(waiting, "")] if waiting else []
-            waiting = value_or_none(line.value)
-        elif line.key in ("time remaining", "time left") and waiting:
-            options.append(_option(waiting, line.value))
-            waiting = None
+            options += [_option(option_name, "")] if option_name else []
+            option_name = value_or_none(line.value)
+        elif line.key in ("time remaining", "time left") and option_name:
+            options.append(_option(option_name, line.value))
+            option_name = None
         elif line.key.startswith("megaraid ") and line.value:
             options.append(_option(line.label, line.value))
         elif not line.key and (row := _TIME_LEFT.match(line.raw.strip())) and "megaraid" in row["name"].lower():
             options.append(_option(clean(row["name"]), clean(row["left"])))
-    options += [_option(waiting, "")] if waiting else []
+    options += [_option(option_name, "")] if option_name else []
     return tuple({option.name: option for option in reversed(options)}.values())[::-1], safe_id
 
 

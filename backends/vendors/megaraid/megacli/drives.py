@@ -172,8 +172,8 @@ def identify(raw: str, level: str | None, interface: str | None = None) -> tuple
     if not text.isascii() or not text.isprintable():
         return None, None, None
     wide = 60 < len(text) <= 68
-    parted = interface == "sata" and text[59:60] == " " and " " not in text[60:]
-    if wide and (parted if level is None else text[60:].strip().endswith(level)):
+    is_split = interface == "sata" and text[59:60] == " " and " " not in text[60:]
+    if wide and (is_split if level is None else text[60:].strip().endswith(level)):
         return _part(text[20:60]), _part(text[:20]), _part(text[60:68])
     vendor, revision, rest = text[:8].strip(), text[24:28].strip(), text[28:].strip()
     if len(text) > 28 and (vendor in _MAKERS if level is None else revision == level and vendor):

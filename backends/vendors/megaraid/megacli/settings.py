@@ -152,8 +152,8 @@ def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...
         return (commands.on_card(card, _meaning(WORDS[key], key, value)),)
     if key not in NUMBERS:
         raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
-    template, least, most = NUMBERS[key]
-    return (commands.on_card(card, template.format(_number(key, value, least, most)).split()),)
+    template, smallest, largest = NUMBERS[key]
+    return (commands.on_card(card, template.format(_number(key, value, smallest, largest)).split()),)
 
 
 def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
@@ -228,9 +228,9 @@ def _meaning(table: Mapping[str, T], key: str, value: str) -> T:
     return table[value]
 
 
-def _number(key: str, value: str, least: int, most: int) -> int:
-    if not _digits(value) or not least <= int(value) <= most:
-        raise InvalidValueError(f"{key} is a whole number from {least} to {most}, not {clean(value)!r}.")
+def _number(key: str, value: str, smallest: int, largest: int) -> int:
+    if not _digits(value) or not smallest <= int(value) <= largest:
+        raise InvalidValueError(f"{key} is a whole number from {smallest} to {largest}, not {clean(value)!r}.")
     return int(value)
 
 

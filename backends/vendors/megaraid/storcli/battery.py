@@ -45,8 +45,8 @@ def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bo
         rows = fields.rows(name)
         if rows:
             return _backup(kind, rows[0], {}), True
-    fitted = fields.fields("hwcfg").text("bbu", "energy pack")
-    return None, (fitted or "").lower() in ("absent", "not present", "missing")
+    presence_text = fields.fields("hwcfg").text("bbu", "energy pack")
+    return None, (presence_text or "").lower() in ("absent", "not present", "missing")
 
 
 def parse_answer(data: Mapping[str, object], kind: str) -> CacheProtection | None:

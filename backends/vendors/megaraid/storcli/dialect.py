@@ -167,11 +167,11 @@ class StorCli7:
             now = replace(now, auto_bgi=old.auto_bgi)
         if old is not None:  # the topology has the order of the drives, and only `show all` of the controller prints it
             now = replace(now, alone=old.alone, drives=old.drives or now.drives)
-        backed = before.card if key in _ALONE else await self._backup(problems, before.card, {})
+        backed_card = before.card if key in _ALONE else await self._backup(problems, before.card, {})
         self._require_complete()
         return replace(
             before,
-            card=backed,
+            card=backed_card,
             volumes=tuple(sorted((*unchanged, now), key=lambda drive: drive.number)),
         )
 

@@ -48,8 +48,8 @@ def replies(text: str) -> tuple[Reply, ...]:
     answers = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
     if not answers and _OPENING.search(plain) is not None:
         # The tool does not escape names, which breaks its JSON: escape the text of each line.
-        mended = "\n".join(map(_escape, plain.splitlines()))
-        answers = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
+        escaped = "\n".join(map(_escape, plain.splitlines()))
+        answers = [reply for document, differing in _documents(escaped) for reply in _entries(document, differing)]
     if not answers:
         answers = [
             _reply(status, data, ends=None if closed else False, differing=differing)

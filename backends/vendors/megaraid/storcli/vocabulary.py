@@ -235,8 +235,8 @@ def policies(column: str | None) -> Policies:
         )
     match = _CACHE.fullmatch(column.strip())
     if match is None:
-        odd = ReportedValue(value=UNKNOWN, raw=column)
-        return Policies(write_cache=odd, read_ahead=odd, io_policy=odd)
+        unknown_policy = ReportedValue(value=UNKNOWN, raw=column)
+        return Policies(write_cache=unknown_policy, read_ahead=unknown_policy, io_policy=unknown_policy)
     return Policies(
         write_cache=reported_word(match[2], WRITE),
         read_ahead=_read_ahead(match[1]),
