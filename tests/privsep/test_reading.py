@@ -126,10 +126,11 @@ async def test_lvs_is_asked_by_root_to_leave_a_silent_disk_alone(disk: str) -> N
 
 def test_every_question_to_megacli_is_in_the_table() -> None:
     asked = [
-        megacli.version(), megacli.count(), megacli.adapters(), megacli.adapter(0), megacli.pci(12), megacli.volumes(0),
-        megacli.volumes_and_members(0), megacli.drives(0), megacli.battery(0), megacli.features(0),
-        megacli.patrol_read(0), megacli.consistency_check(0), megacli.queueing(0),
-        megacli.background_setting(0),
+        megacli.VERSION, megacli.COUNT, megacli.ADAPTERS,
+        *(megacli.on_card(12, words) for words in (
+            megacli.ADAPTER, megacli.PCI, megacli.VOLUMES, megacli.VOLUMES_AND_MEMBERS, megacli.DRIVES, megacli.BATTERY,
+            megacli.FEATURES, megacli.PATROL_READ, megacli.CONSISTENCY_CHECK, megacli.QUEUEING, megacli.BACKGROUND,
+        )),
         megacli.progress(0, "-LDCC"), megacli.rebuild_progress(0, ("245:1", ":2")),
     ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from backends.tool_output import CUT
 from backends.vendors._cards import value_of
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf.commands import DONE, WHOLE
-from backends.vendors.smartarray.arcconf.parsing import card_text, refusal, tasks
+from backends.vendors.smartarray.arcconf.parsing import card_text, refusal_reason, tasks
 from backends.vendors.smartarray.backend import SmartArray
 from backends.vendors.smartarray.facts import CardText
 from backends.vendors.smartarray.ssacli.completeness import missing
@@ -184,4 +184,4 @@ def work_under_way_is_told(path: Path) -> None:
 @checks(ARCCONF, named=("setcache", "getconfig_1_LD", "expanderlist"))
 def arcconfs_word_on_what_it_was_told_is_taken(path: Path) -> None:
     text = text_of(path)
-    assert (refusal(text) is None) is ("Command completed successfully" in text)
+    assert (refusal_reason(text) is None) is ("Command completed successfully" in text)

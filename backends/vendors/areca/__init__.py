@@ -1,9 +1,9 @@
-"""Areca cards, through cli64: listed with what it says."""
+"""Areca controllers, through cli64: shown only."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
 CARDS = "/sys/bus/pci/drivers/arcmsr/*:*"
-"""What the kernel's driver has taken."""
+"""Pattern of the PCI devices bound to the kernel driver."""
 
 VENDOR = Vendor(
     name="areca",
@@ -12,4 +12,4 @@ VENDOR = Vendor(
     drivers=("arcmsr",),
     root_reads="backends.vendors.areca.presence:ROOT_READS",
 )
-"""Found by the registry."""
+"""Vendor entry that the registry finds."""

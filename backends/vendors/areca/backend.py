@@ -1,4 +1,4 @@
-"""The backend of Areca cards: what cli64 says; it sets nothing."""
+"""Backend for Areca controllers: shows what cli64 reports and sets nothing."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from backends.vendors.areca import CARDS
 from backends.vendors.areca.output_parsing import (
     ArecaDrive,
     RaidSet,
+    count_strange_rows,
     drive_health,
     drives,
     pairs,
     raid_sets,
-    strange_drives,
 )
 from backends.vendors.areca.presence import PLACES, READS, UNRECORDED, WHOLE
 
 NAME = "areca"
-"""The prefix of this backend's targets."""
+"""Prefix of the targets of this backend."""
 
 NOTHING_TO_SET = "none here: no documentation says how cli64 sets them"
-"""Why there is nothing to set."""
+"""Fact that says why there are no settings."""
 
 _SHOWN = (
     "Disk Write Cache Mode",
@@ -38,7 +38,7 @@ _SHOWN = (
     "CPU Temperature",
     "Controller Temp.",
 )
-"""Rows shown as facts, by their own labels."""
+"""Labels of the rows that are shown as facts."""
 
 _CARD = Target(backend=NAME, address="card", scope=Scope.CONTROLLER)
 _SETS = {
@@ -54,25 +54,25 @@ _USES = {"hotspare": State.SPARE, "failed": State.FAILED, "free": State.UNASSIGN
 
 
 class Areca(ListingBackend):
-    """The Areca card that cli64 of one host speaks of."""
+    """Backend for the Areca controller that cli64 reports on one host."""
 
     async def inventory(self) -> Inventory:
-        """The card, its raid sets and drives."""
+        """Return the controller, its RAID sets and drives."""
         program = program_of(self._host, PLACES, NAME, "cli64")
         if not isinstance(program, str):
             return program
         tool_outputs = [await read_output(self._host, WHOLE, NAME, program, *pair) for pair in READS]
-        *about, of_sets, of_drives = tool_outputs
+        *about, sets_output, drives_output = tool_outputs
         problems = deduplicated_problems(tool_outputs)
-        if count := strange_drives(of_drives.text):
+        if count := count_strange_rows(drives_output.text):
             text = f"{count} row{'s' if count > 1 else ''} of cli64's disk info could not be understood."
             problems += (Problem(where=NAME, message=text, hint="`raidbench capture` makes a report of it."),)
         rows = {key: value for tool_output in reversed(about) for key, value in pairs(tool_output.text).items()}
         if not rows:
             return Inventory(problems=problems)
-        sets, disks = raid_sets(of_sets.text), drives(of_drives.text)
-        owners = {disk.number: raid_set for disk in disks for raid_set in sets if _is_of(disk, raid_set)}
-        asked = await self._of_drives(program, disks)
+        sets, disks = raid_sets(sets_output.text), drives(drives_output.text)
+        owners = {disk.number: raid_set for disk in disks for raid_set in sets if _belongs_to(disk, raid_set)}
+        asked = await self._read_drives(program, disks)
         problems += deduplicated_problems(asked.values())
         health = {
             number: Health() if tool_output.cut else drive_health(tool_output.text)
@@ -83,20 +83,20 @@ class Areca(ListingBackend):
         }
         return Inventory(
             controllers=(_card(rows, await only_card(self._host, CARDS)),),
-            arrays=tuple(_array(raid_set, [] if of_drives.cut else members[raid_set.number]) for raid_set in sets),
+            arrays=tuple(_array(raid_set, [] if drives_output.cut else members[raid_set.number]) for raid_set in sets),
             drives=tuple(_drive(disk, owners.get(disk.number), health[disk.number]) for disk in disks),
             problems=problems,
         )
 
-    async def _of_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
-        """Return what is said of each drive, by its number; asked in turn, as the card serves one question."""
+    async def _read_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
+        """Return the answer about each drive, by number; read in turn, because the controller serves one command."""
         return {
             disk.number: await read_output(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
             for disk in disks
         }
 
     async def ask_legal_values(self, target: Target) -> int:
-        """The volume sets, so that a recording has the answer."""
+        """Read the volume sets, so that a recording has the answer. Return the number of commands."""
         program = self._host.which(PLACES)
         if program is None or target != _CARD:
             return 0
@@ -104,8 +104,8 @@ class Areca(ListingBackend):
         return 1
 
 
-def _is_of(disk: ArecaDrive, raid_set: RaidSet) -> bool:
-    """Return whether the disk names the set, which is cut to the width of its column, never below twelve letters."""
+def _belongs_to(disk: ArecaDrive, raid_set: RaidSet) -> bool:
+    """Return whether the drive names the set. The column cuts the name, but never below twelve characters."""
     return disk.usage == raid_set.name or (len(disk.usage) >= 12 and raid_set.name.startswith(disk.usage))
 
 

@@ -1,4 +1,4 @@
-"""From the answers of cli64 to rows. Pure; what is not understood is left out."""
+"""Parsers for cli64. No I/O; rows that are not understood are left out."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from backends.text import clean
 from backends.values import dataclass
 
 LINES = 2000
-"""More than any card prints; what follows is not read."""
+"""Most lines that are parsed: more than any controller prints."""
 
 NOT_THERE = "N.A."
-"""Its word for an empty slot."""
+"""Model of an empty slot."""
 
 _PLACES = {
     "Ch#": r"(\d{1,3})",
     "Enc#": r"(\d{1,3} {1,4}[A-Za-z]{1,10}(?:#| {1,2})\d{1,3})",
 }
-"""Titles of the second column, each with what says there where a drive is: a channel, or an enclosure and `Slot#1`,
-`SLOT 01`, `Slot 01`, `EXTP 01`."""
+"""Patterns of the second column by its title: a channel, or an enclosure with `Slot#1`, `SLOT 01`, `Slot 01` or `EXTP
+01`."""
 
 _DRIVES = {
     title: re.compile(
@@ -40,15 +40,15 @@ class ArecaDrive:
     """A row of `disk info`."""
 
     number: str
-    """Number of the row, by which cli64 calls it."""
+    """Number of the row, which cli64 takes as the number of the drive."""
     place: str
     """Enclosure and slot, or the channel."""
     model: str
     """Model."""
     size: str
-    """Capacity in units of 10^9 bytes, as told."""
+    """Capacity in units of 10^9 bytes, as printed."""
     usage: str
-    """The raid set that it is in, `HotSpare`, `HotSpare[Global]`, `Failed`, `Free`, `JBOD`; cut to its column."""
+    """RAID set, `HotSpare`, `HotSpare[Global]`, `Failed`, `Free` or `JBOD`, cut to the width of the column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +58,17 @@ class RaidSet:
     number: str
     """Number of the row."""
     name: str
-    """Its name."""
+    """Name."""
     disks: str
-    """How many drives it has."""
+    """Number of drives."""
     size: str
-    """Total capacity as told."""
+    """Total capacity, as printed."""
     state: str
-    """`Normal`, `Rebuilding`, `Degraded`, ..."""
+    """State: `Normal`, `Rebuilding`, `Degraded`, ..."""
 
 
 def pairs(text: str) -> Mapping[str, str]:
-    """Rows of `key : value`; the first of a key counts."""
+    """Return the rows `key : value`; the first row of a key counts."""
     by_key: dict[str, str] = {}
     for line in text.splitlines()[:LINES]:
         key, colon, value = line.partition(" : ")
@@ -83,16 +83,16 @@ _DEGREES = re.compile(r"(\d{1,3}) C", re.ASCII)
 
 
 def drive_health(text: str) -> Health:
-    """Return the condition of a drive by `disk info drv=N`: an attribute at its threshold announces its failure."""
+    """Return the condition of a drive by `disk info drv=N`: an attribute at its threshold predicts a failure."""
     fields = pairs(text)
     matches = [_ATTRIBUTE.fullmatch(value) for key, value in fields.items() if key.startswith("SMART ")]
     margins = [int(match[1]) - int(match[2]) for match in matches if match is not None]
-    heat = _DEGREES.fullmatch(fields.get("Device Temperature", ""))
+    degrees = _DEGREES.fullmatch(fields.get("Device Temperature", ""))
     return Health(
         predicts_failure=min(margins) <= 0 if margins else None,
         media_errors=_count(fields.get("Media Error Count")),
         other_errors=_count(fields.get("Timeout Count")),
-        temperature=(float(heat[1]) or None) if heat is not None else None,
+        temperature=(float(degrees[1]) or None) if degrees is not None else None,
     )
 
 
@@ -101,7 +101,7 @@ def _count(text: str | None) -> int | None:
 
 
 def drives(text: str) -> tuple[ArecaDrive, ...]:
-    """Drives of `disk info`, with enclosures or channels as its title says; empty slots left out."""
+    """Return the drives of `disk info`, with enclosures or channels as its title says, without empty slots."""
     by_number: dict[str, ArecaDrive] = {}
     for _, row in _drive_rows(text):
         if row is not None and row[3].strip() != NOT_THERE:
@@ -111,13 +111,13 @@ def drives(text: str) -> tuple[ArecaDrive, ...]:
     return tuple(by_number.values())
 
 
-def strange_drives(text: str) -> int:
-    """How many rows of `disk info` are none by its title."""
+def count_strange_rows(text: str) -> int:
+    """Return the number of rows of `disk info` that do not fit its title."""
     return sum(row is None and re.match(r"\d{1,3} ", line, re.ASCII) is not None for line, row in _drive_rows(text))
 
 
 def _drive_rows(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
-    """The lines below the title, each with what it says if it is a row."""
+    """Yield the lines below the title, each with its match if it is a row."""
     shape: re.Pattern[str] | None = None
     for raw in text.splitlines()[:LINES]:
         line = raw.strip()[:200]
@@ -129,7 +129,7 @@ def _drive_rows(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
 
 
 def raid_sets(text: str) -> tuple[RaidSet, ...]:
-    """Raid sets of `rsf info`."""
+    """Return the RAID sets of `rsf info`."""
     by_name: dict[str, RaidSet] = {}
     for line in text.splitlines()[:LINES]:
         if (row := _RAID_SET.fullmatch(line.strip()[:200])) is not None:

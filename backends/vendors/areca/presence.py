@@ -1,4 +1,4 @@
-"""Where cli64 may be, what it is asked, and how its whole answers are known."""
+"""Paths of cli64, the commands it runs, and the check for complete answers."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from backends.protocol import RootReads
 from backends.tool_output import CompletenessCheck
 
 PLACES = ("/usr/local/sbin/cli64", "/root/cli64", "/opt/areca/cli64", "cli64", "areca-cli")
-"""Where the program is looked for."""
+"""Paths and names of the program, in the order of the search."""
 
 UNRECORDED = ("vsf", "info")
-"""Volume sets, of which no recorded answer tells how they look: asked for a recording alone."""
+"""Words for the volume sets. No recorded answer shows their format, so only recordings read them."""
 
 READS = (("sys", "info"), ("sys", "showcfg"), ("adsys", "info"), ("hw", "info"), ("rsf", "info"), ("disk", "info"))
-"""What it is asked."""
+"""Commands for the controller, its sets and drives."""
 
 DRIVE_READ = ("disk", "info", r"drv=\d{1,3}")
-"""What it is asked about one drive, as patterns."""
+"""Command for one drive, as patterns."""
 
 _LAST = re.compile(r"GuiErrMsg<0x[0-9A-Fa-f]{2}>:[^\n]*\s*\Z")
 
@@ -28,8 +28,8 @@ WHOLE = CompletenessCheck(
     missing=lambda text: "" if _LAST.search(text) else "its last line is missing",
     statuses=frozenset(),
 )
-"""All recorded answers end so, refusals too."""
+"""All recorded answers end like this, also refusals."""
 
 
 ROOT_READS: RootReads = {PLACES: (*READS, DRIVE_READ, UNRECORDED)}
-"""What root starts for a user: it reads, and changes nothing."""
+"""Commands that root runs for a user: all of them only read."""

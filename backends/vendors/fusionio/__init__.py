@@ -1,4 +1,4 @@
-"""Fusion-io ioMemory cards: fio-status tells of them, fio-format changes their sector size."""
+"""Fusion-io ioMemory: fio-status reports the modules, fio-format changes their sector size."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
@@ -10,4 +10,5 @@ VENDOR = Vendor(
     declares=("backends.vendors.fusionio.sector:SETTINGS",),
     root_reads="backends.vendors.fusionio.tool:ROOT_READS",
 )
-"""Found by the registry. Without its driver nothing is run: an old fio-status then brought a DL580 Gen8 down."""
+"""Vendor entry that the registry finds. Nothing runs without the driver: an old fio-status then crashed a DL580
+Gen8."""

@@ -1,4 +1,4 @@
-"""What fio-status tells of ioMemory cards. Values only; None where it does not say."""
+"""Data that fio-status reports about ioMemory modules. A field is None if it is not reported."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ class IoVolume:
     name: str
     """Kernel name."""
     state: str | None = None
-    """`Online`."""
-    kind: str | None = None
-    """`block device`."""
+    """State: `Online`."""
     size_bytes: int | None = None
-    """Exact size, where it is told."""
+    """Exact size in bytes, if reported."""
     gigabytes: float | None = None
     """Size in units of 10^9 bytes."""
     sectors: int | None = None
     """Number of sectors."""
     sector_bytes: int | None = None
-    """Size of a sector."""
+    """Sector size in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,45 +31,39 @@ class Module:
     name: str
     """Name of its control node."""
     state: str | None = None
-    """`Attached`, `Detached`, `Minimal mode`, ..."""
+    """State: `Attached`, `Detached`, `Minimal mode`, ..."""
     product: str | None = None
-    """What it calls itself."""
+    """Product name."""
     serial: str | None = None
     """Serial number."""
     pci: str | None = None
     """PCI address, often without its domain."""
     firmware: str | None = None
-    """Version and revision."""
-    gigabytes: float | None = None
-    """Formatted size in units of 10^9 bytes."""
-    sectors: int | None = None
-    """Number of sectors it is formatted to."""
+    """Firmware version and revision."""
     sector_bytes: int | None = None
-    """Size of a sector it is formatted to."""
+    """Sector size of its format in bytes."""
     link: str | None = None
-    """PCI Express link as told."""
+    """PCI Express link, as printed."""
     celsius: float | None = None
-    """Internal temperature."""
+    """Internal temperature in degrees Celsius."""
     celsius_most: float | None = None
-    """The highest it had."""
+    """Highest temperature so far in degrees Celsius."""
     protection: str | None = None
     """Power-loss protection: `protected`."""
     reserve_state: str | None = None
-    """Of the spare flash: `Healthy`."""
+    """State of the spare flash: `Healthy`."""
     reserve_percent: float | None = None
-    """What is left of the spare flash."""
+    """Remaining spare flash in percent."""
     reserve_warns: float | None = None
-    """Percent below which it warns."""
+    """Percentage of spare flash below which it warns."""
     rated_petabytes: float | None = None
-    """What it is made to take, 10^15 bytes."""
+    """Rated endurance in units of 10^15 bytes."""
     life_percent: float | None = None
-    """What is left of that."""
+    """Remaining endurance in percent."""
     written_bytes: int | None = None
-    """Physical bytes written in its life."""
-    read_bytes: int | None = None
-    """Physical bytes read in its life."""
+    """Physical bytes written so far."""
     throttling: str | None = None
-    """Why or how writes are slowed down: `None`."""
+    """Why or how writes are throttled: `None`."""
     trouble: tuple[str, ...] = ()
     """Warnings and errors in its own words."""
     volumes: tuple[IoVolume, ...] = ()
@@ -80,41 +72,41 @@ class Module:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
-    """A card with one or more modules."""
+    """An adapter with one or more modules."""
 
     kind: str | None = None
-    """`Single Controller Adapter`."""
+    """Kind: `Single Controller Adapter`."""
     product: str | None = None
-    """Its name in the catalogue."""
+    """Product name."""
     serial: str | None = None
     """Serial number."""
     external_power: str | None = None
-    """`NOT connected`: then the slot's power limit holds."""
+    """External power: `NOT connected` means that the power limit of the slot applies."""
     power_limit: str | None = None
-    """`24.75W`, or bare watts; `Disabled` where it is overridden."""
+    """Power limit: `24.75W`, or bare watts; `Disabled` if it is overridden."""
     power: str | None = None
-    """What it draws, as told, or bare watts."""
+    """Power draw as printed, or bare watts."""
     modules: tuple[str, ...] = ()
     """Names of its modules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cards:
-    """All that one answer tells."""
+    """Everything that fio-status reports."""
 
     driver: str | None = None
     """Version of the driver."""
     adapters: tuple[Adapter, ...] = ()
-    """Cards."""
+    """Adapters."""
     modules: tuple[Module, ...] = ()
-    """Modules of all cards."""
+    """Modules of all adapters."""
     cut: tuple[Problem, ...] = ()
-    """What is told of answers that are not whole."""
+    """Problems about truncated answers."""
 
-    def of(self, volume: str) -> tuple[Module, IoVolume] | None:
-        """The module and the volume of a kernel name."""
+    def find_volume(self, volume: str) -> tuple[Module, IoVolume] | None:
+        """Return the module and the volume of a kernel name, or None."""
         return next(((module, part) for module in self.modules for part in module.volumes if part.name == volume), None)
 
     def adapter_of(self, module: str) -> Adapter | None:
-        """The card that a module is on."""
+        """Return the adapter of a module, or None."""
         return next((adapter for adapter in self.adapters if module in adapter.modules), None)

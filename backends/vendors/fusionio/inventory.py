@@ -1,4 +1,4 @@
-"""From what fio-status tells to controllers and drives. Pure."""
+"""Inventory objects from the data of fio-status. No I/O."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 from backends.vendors.fusionio.text import MODULE, VOLUME
 
 NAME = "fusionio"
-"""The prefix of this backend's targets."""
+"""Prefix of the targets of this backend."""
 
 
 def controller_target(name: str) -> Target:
-    """The target of a module, by the name of its control node."""
+    """Return the target of a module, by the name of its control node."""
     return Target(backend=NAME, address=name, scope=Scope.CONTROLLER)
 
 
 def drive_target(name: str) -> Target:
-    """The target of a block device, by its kernel name."""
+    """Return the target of a block device, by its kernel name."""
     return Target(backend=NAME, address=name)
 
 
 def is_drive(address: str) -> bool:
-    """Whether this is the name of one of its block devices, which becomes part of paths: nothing else may."""
+    """Return whether this is the name of a block device. It becomes part of paths, so nothing else is allowed."""
     return VOLUME.fullmatch(address) is not None
 
 
 def is_controller(address: str) -> bool:
-    """Whether this is the name of a control node."""
+    """Return whether this is the name of a control node."""
     return MODULE.fullmatch(address) is not None
 
 
 def controller(module: Module, cards: Cards) -> Controller:
-    """A module as the inventory shows it."""
+    """Return a module as a controller of the inventory."""
     adapter = cards.adapter_of(module.name) or Adapter()
     facts = [("State", module.state if module.state != "Attached" else None)]
     facts += [("Adapter", adapter.kind), ("External power", adapter.external_power)]
@@ -52,7 +52,7 @@ def controller(module: Module, cards: Cards) -> Controller:
 
 
 def drive(volume: IoVolume, module: Module, cards: Cards) -> Drive:
-    """A block device of a module as the inventory shows it."""
+    """Return a block device of a module as a drive of the inventory."""
     adapter = cards.adapter_of(module.name) or Adapter()
     return Drive(
         target=drive_target(volume.name),
@@ -72,18 +72,18 @@ def drive(volume: IoVolume, module: Module, cards: Cards) -> Drive:
 
 
 def _watts(text: str | None) -> str | None:
-    """With its unit, which the JSON has in its key."""
+    """Return the power with its unit; in the JSON the key has the unit."""
     return f"{text}W" if text is not None and text.replace(".", "", 1).isdigit() else text
 
 
 def problems(module: Module) -> tuple[Problem, ...]:
-    """What the module itself complains of."""
+    """Return the warnings and errors of the module as problems."""
     where = f"{NAME}:{module.name}"
     return tuple(Problem(where=where, message=f"{module.name}: {text}") for text in module.trouble)
 
 
 def sector(volume: IoVolume, module: Module) -> int | None:
-    """Bytes of a sector; the module tells the same where it has one volume alone."""
+    """Return the sector size in bytes; that of the module counts if it has only one volume."""
     if volume.sector_bytes is not None:
         return volume.sector_bytes
     return module.sector_bytes if len(module.volumes) == 1 else None
@@ -104,7 +104,7 @@ def _state(volume: IoVolume, module: Module) -> State:
 
 
 def _health(module: Module) -> Health:
-    """Return the condition of the module; flash whose reserve runs out will stop taking writes."""
+    """Return the condition of the module; without spare flash it stops accepting writes."""
     life = module.life_percent
     return Health(
         predicts_failure=None if module.reserve_state is None else module.reserve_state != "Healthy",
@@ -114,7 +114,7 @@ def _health(module: Module) -> Health:
 
 
 def _condition(module: Module) -> Iterable[tuple[str, str | None]]:
-    """Wear, heat and power, as far as it is told."""
+    """Yield wear, temperature and power, as far as reported."""
     if module.celsius is not None:
         most = "" if module.celsius_most is None else f" (at most {module.celsius_most:.0f} °C)"
         yield "Temperature", f"{module.celsius:.0f} °C{most}"

@@ -1,4 +1,4 @@
-"""The sector size of an ioMemory card, all that can be set there: its reading and the steps that change it. Pure."""
+"""Sector size of an ioMemory module, its only setting: the reading, and the steps that change it. No I/O."""
 
 from __future__ import annotations
 
@@ -38,51 +38,49 @@ SECTOR_SIZE = unconfirmed(
 )
 
 SECTORS = (512, 4096)
-"""Sector sizes that every VSL can format to."""
+"""Sector sizes in bytes that every VSL can format to."""
 
 SETTINGS = (SECTOR_SIZE,)
-"""All that a card has."""
+"""All settings of a block device."""
 
-
-# -- the sector size of a card: its reading, the steps that change it, and whether a step is one of them. Pure --------
 
 _SIZE = re.compile(r"-b(\d{3,5})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoCardView:
-    """A block device as the kernel and fio-status tell it at one moment."""
+    """A block device as just reported by the kernel and fio-status."""
 
     node: Node
-    """The kernel's disk."""
+    """Its kernel disk."""
     programs: FusionIoTools
-    """Where the programs are."""
+    """Paths of the programs."""
     blind: str | None = None
-    """Why the card could not be asked; None if it was."""
+    """Why fio-status could not run; None if it ran."""
     module: Module | None = None
-    """The module that it is on."""
+    """Its module; None if unknown."""
     volume: IoVolume | None = None
-    """What fio-status tells of it."""
+    """Data of fio-status about it; None if unknown."""
     uses: tuple[str, ...] = ()
-    """What uses it, in words."""
+    """Users of the device, as texts."""
     frozen: str | None = None
     """Why nothing may be changed (needs root, read-only mode)."""
 
     @property
     def identity(self) -> Identity:
-        """What stays when it is formatted and attached again: neither size nor the kernel's numbers."""
+        """Return the identity that survives formatting and attaching: neither size nor the kernel's numbers."""
         serial_number = self.module.serial if self.module is not None else None
         return Identity(name=self.node.name, wwn=wwn(self.node), serial=serial_number or serial(self.node))
 
     @property
     def control(self) -> str:
-        """The node that the programs take. The module must be known."""
+        """Return the control node that the programs take. The module must be known."""
         assert self.module is not None
         return f"/dev/{self.module.name}"
 
 
 def reading(view: IoCardView) -> Reading:
-    """The sector size in use, and why it may not be changed."""
+    """Return the current sector size, and why it may not be changed."""
     now = None if view.volume is None or view.module is None else sector(view.volume, view.module)
     kernel = number(view.node.attributes.get("queue/logical_block_size"))
     differs = now is not None and kernel is not None and kernel != now
@@ -104,14 +102,14 @@ def reading(view: IoCardView) -> Reading:
 
 
 def _availability(view: IoCardView, now: int | None) -> Availability:
-    """Return whether it may be formatted. A sector size of before needs no knowledge of the present one."""
+    """Return whether it may be formatted; to restore a former sector size, the present one need not be known."""
     silent = now is None and view.module is not None and view.volume is not None
     unsettled = "fio-status does not say its sector size" if silent else None
     return available_unless(None, unsettled, _blocked_reason(view))
 
 
 def _blocked_reason(view: IoCardView) -> str | None:
-    """The first reason against a format, those that a person cannot change before those that one can."""
+    """Return the first reason against a format, reasons that a user cannot remove first, or None."""
     if view.blind is not None:
         return view.blind
     if view.module is None or view.volume is None:
@@ -129,7 +127,10 @@ def _blocked_reason(view: IoCardView) -> str | None:
 
 
 def steps(view: IoCardView, size: str) -> tuple[ChangeStep, ...]:
-    """Detach, format, attach. fio-detach is not told to go on whatever it asks: a card in use would harm the kernel."""
+    """Return the steps to detach, format and attach.
+
+    fio-detach is not forced, because detaching a module in use would harm the kernel.
+    """
     tools = view.programs
     assert tools.detach is not None
     assert tools.format is not None
@@ -142,11 +143,11 @@ def steps(view: IoCardView, size: str) -> tuple[ChangeStep, ...]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A sector size that the card had, whether it is offered or not. Raises InvalidValueError."""
+    """Return a former sector size, offered or not. Raises InvalidValueError for an illegal value."""
     return value if _SIZE.fullmatch(f"-b{value}") else check_value(setting, now, value)
 
 
 def is_step(view: IoCardView, argv: tuple[str, ...]) -> bool:
-    """Whether this is a step of such a change of this very card: what is in a journal is not trusted to be one."""
+    """Return whether this is a step of formatting this module; journals are not trusted."""
     size = _SIZE.fullmatch(argv[2]) if len(argv) == 4 else None
     return any(argv == step.argv for step in steps(view, size[1] if size else str(SECTORS[0])))

@@ -1,4 +1,4 @@
-"""Parsers of fio-status, `-a` as text and `-fj` as JSON. No I/O; what is not understood is left out."""
+"""Parsers for fio-status: `-a` as text, `-fj` as JSON. No I/O; lines that are not understood are left out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backends.tool_output import line_end
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 
 LINES = 4000
-"""More than any machine's cards take; what follows is not read."""
+"""Most lines that are parsed: more than any machine's modules take."""
 
 MODULE = re.compile(r"fct\d{1,4}", re.ASCII)
 VOLUME = re.compile(r"fio[a-z]{1,4}", re.ASCII)
@@ -21,8 +21,8 @@ VOLUME = re.compile(r"fio[a-z]{1,4}", re.ASCII)
 _NUMBER = r"(\d{1,12}(?:\.\d{1,6})?)"
 _ADAPTER = re.compile(r"Adapter:[ \t]{0,8}(\S.{0,80})")
 _MODULE = re.compile(r"(fct\d{1,4})[ \t]{1,16}(\S.{0,80})", re.ASCII)
-_VOLUME = re.compile(r"(fio[a-z]{1,4})[ \t]{1,16}State: ([^,]{1,40})(?:, Type: (.{1,60}))?", re.ASCII)
-_LISTED = re.compile(r"(fct\d{1,4}|fio[a-z]{1,4}):(?:[ \t]|$)", re.ASCII)
+_VOLUME = re.compile(r"(fio[a-z]{1,4})[ \t]{1,16}State: ([^,]{1,40})(?:, Type: .{1,60})?", re.ASCII)
+_NAMED = re.compile(r"(fct\d{1,4}|fio[a-z]{1,4}):(?:[ \t]|$)", re.ASCII)
 _SERIAL = re.compile(r"(?:^|[ ,])SN:([^,\s]{1,40})")
 _PRODUCT = re.compile(r"([^:]{2,100}), (?:Product Number|SN):")
 _PCI = re.compile(r"PCI:(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b", re.ASCII | re.IGNORECASE)
@@ -32,12 +32,12 @@ _FORMAT = re.compile(r"Format: (?:v\d{1,6}, )?(\d{1,18}) sectors of (\d{1,6}) by
 _HEAT = re.compile(rf"Internal temperature: {_NUMBER} degC, max {_NUMBER} degC", re.ASCII)
 _RESERVE = re.compile(rf"Reserve space status: ([^;]{{1,40}}); Reserves: {_NUMBER}%(?:, warn at {_NUMBER}%)?", re.ASCII)
 _LIFE = re.compile(rf"Rated PBW: {_NUMBER} PB(?:, {_NUMBER}% remaining)?", re.ASCII)
-_MOVED = re.compile(r"Physical bytes (written|read)[ \t]{0,8}: (\d{1,3}(?:,\d{3}){0,6})", re.ASCII)
+_WRITTEN = re.compile(r"Physical bytes written[ \t]{0,8}: (\d{1,3}(?:,\d{3}){0,6})", re.ASCII)
 _POWER = re.compile(r"PCIe Bus power: (.{1,60})")
 
 
 def parse_status(text: str) -> Cards:
-    """Cards, modules and volumes that it tells of; an empty answer where it tells of none."""
+    """Return the adapters, modules and volumes of the text; empty if it lists none."""
     driver: str | None = None
     adapters: list[Adapter] = []
     modules: list[Module] = []
@@ -51,21 +51,22 @@ def parse_status(text: str) -> Cards:
         elif not indented and (match := _VOLUME.fullmatch(line)):
             at = "volume" if modules else ""
             if modules:
-                volume = IoVolume(name=match[1], state=clean(match[2]), kind=clean(match[3] or "") or None)
-                modules[-1] = replace(modules[-1], volumes=(*_volumes_besides(modules[-1], volume.name), volume))
+                volume = IoVolume(name=match[1], state=clean(match[2]))
+                others = (other for other in modules[-1].volumes if other.name != volume.name)
+                modules[-1] = replace(modules[-1], volumes=(*others, volume))
         elif not indented and (match := _MODULE.fullmatch(line)):
             modules.append(Module(name=match[1], state=clean(match[2])))
             at = "module"
         elif not indented and line.startswith("Driver version:"):
             driver = clean(line.partition(":")[2]) or None
         elif at == "adapter":
-            adapters[-1] = _of_adapter(adapters[-1], line)
+            adapters[-1] = _add_adapter_line(adapters[-1], line)
         elif at == "module":
-            modules[-1] = _of_module(modules[-1], line)
+            modules[-1] = _add_module_line(modules[-1], line)
         elif at == "volume":
             *rest, last = modules[-1].volumes
-            modules[-1] = replace(modules[-1], volumes=(*rest, _of_volume(last, line)))
-    return Cards(driver=driver, adapters=tuple(adapters), modules=_each_once(modules))
+            modules[-1] = replace(modules[-1], volumes=(*rest, _add_volume_line(last, line)))
+    return Cards(driver=driver, adapters=tuple(adapters), modules=_first_of_each_name(modules))
 
 
 _FOUND = re.compile(r"^Found (\d{1,4}) ioMemory devices? in this system", re.MULTILINE | re.ASCII)
@@ -73,7 +74,7 @@ _NONE = re.compile(r"^No .{1,40} found in this system", re.MULTILINE)
 
 
 def missing_part(text: str) -> str:
-    """What an answer lacks of all that it names; "" where it is whole, and where it says that there is nothing."""
+    """Return what is missing from an answer; "" if it is complete or reports that there is nothing."""
     cards, count = parse_status(text), _FOUND.search(text)
     if count is None:
         return "" if _NONE.search(text) and not cards.modules else "it does not say how many devices there are"
@@ -81,28 +82,24 @@ def missing_part(text: str) -> str:
         return f"{count[1]} devices are found, and {len(cards.modules)} told of"
     if bare := [module.name for module in cards.modules if module.state == "Attached" and not module.volumes]:
         return f"{bare[0]} is attached, and no block device of it is told of"
-    named = {match[1] for line in text.splitlines()[:LINES] if (match := _LISTED.match(line.strip()))}
-    told_of = {module.name for module in cards.modules}
-    told_of |= {volume.name for module in cards.modules for volume in module.volumes if volume.gigabytes is not None}
-    if untold := sorted(named - told_of):
-        return f"{untold[0]} is named and not told of"
+    named = {match[1] for line in text.splitlines()[:LINES] if (match := _NAMED.match(line.strip()))}
+    described = {module.name for module in cards.modules}
+    described |= {volume.name for module in cards.modules for volume in module.volumes if volume.gigabytes is not None}
+    if undescribed := sorted(named - described):
+        return f"{undescribed[0]} is named and not told of"
     return line_end(text)
 
 
-def _each_once(modules: list[Module]) -> tuple[Module, ...]:
-    """The first of a name counts."""
+def _first_of_each_name(modules: list[Module]) -> tuple[Module, ...]:
+    """Return the first module of each name."""
     by_name: dict[str, Module] = {}
     for module in modules:
         by_name.setdefault(module.name, module)
     return tuple(by_name.values())
 
 
-def _volumes_besides(module: Module, name: str) -> tuple[IoVolume, ...]:
-    return tuple(volume for volume in module.volumes if volume.name != name)
-
-
-def _of_adapter(adapter: Adapter, line: str) -> Adapter:
-    if (match := _LISTED.match(line)) and match[1].startswith("fct"):
+def _add_adapter_line(adapter: Adapter, line: str) -> Adapter:
+    if (match := _NAMED.match(line)) and match[1].startswith("fct"):
         return replace(adapter, modules=tuple(dict.fromkeys((*adapter.modules, match[1]))))
     if adapter.product is None and (product := _PRODUCT.match(line)):
         serial = _SERIAL.search(line)
@@ -120,7 +117,7 @@ _ADAPTER_WORDS = {"External Power": "external_power", "PCIe Power limit threshol
 _MODULE_WORDS = {"Powerloss protection": "protection", "PCIe negotiated link": "link"}
 
 
-def _of_module(module: Module, line: str) -> Module:
+def _add_module_line(module: Module, line: str) -> Module:
     key, colon, value = line.partition(":")
     if key in _MODULE_WORDS:
         word: dict[str, Any] = {_MODULE_WORDS[key]: clean(value) or None}
@@ -136,7 +133,7 @@ def _of_module(module: Module, line: str) -> Module:
     return module
 
 
-def _of_volume(volume: IoVolume, line: str) -> IoVolume:
+def _add_volume_line(volume: IoVolume, line: str) -> IoVolume:
     if match := _SIZE.match(line):
         return replace(volume, gigabytes=float(match[1]))
     if match := _FORMAT.match(line):
@@ -148,15 +145,10 @@ def _number(text: str | None) -> float | None:
     return None if text is None else float(text)
 
 
-def _moved(match: re.Match[str]) -> dict[str, Any]:
-    return {"written_bytes" if match[1] == "written" else "read_bytes": int(match[2].replace(",", ""))}
-
-
 _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] = {
     _PCI: lambda match: {"pci": (f"{match[1]}:{match[2]}" if match[1] else match[2]).lower()},
     _FIRMWARE: lambda match: {"firmware": f"{match[1]}, rev {match[2]}"},
-    _SIZE: lambda match: {"gigabytes": float(match[1])},
-    _FORMAT: lambda match: {"sectors": int(match[1]), "sector_bytes": int(match[2])},
+    _FORMAT: lambda match: {"sector_bytes": int(match[2])},
     _HEAT: lambda match: {"celsius": float(match[1]), "celsius_most": float(match[2])},
     _RESERVE: lambda match: {
         "reserve_state": clean(match[1]),
@@ -164,13 +156,13 @@ _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] 
         "reserve_warns": _number(match[3]),
     },
     _LIFE: lambda match: {"rated_petabytes": float(match[1]), "life_percent": _number(match[2])},
-    _MOVED: _moved,
+    _WRITTEN: lambda match: {"written_bytes": int(match[1].replace(",", ""))},
 }
-"""By the shape of a line of a module: the facts in it."""
+"""Fields of a module by the pattern of the line."""
 
 
 _MOST = 64
-"""Cards, modules or volumes of one: more than a machine has room for."""
+"""Most adapters, modules or volumes: more than a machine has slots for."""
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _LABELLED_PCI = re.compile(r"(?:^|\s)([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$", re.ASCII | re.IGNORECASE)
 _CONNECTED = {"0": "NOT connected", "1": "connected"}
@@ -179,7 +171,7 @@ Facts = TypeVar("Facts", Adapter, Module, IoVolume)
 
 
 def parse_document(text: str) -> Cards:
-    """What the JSON tells, all of whose values are strings; an empty answer where it is none."""
+    """Return what the JSON reports, whose values are all strings; empty if it is no JSON."""
     adapters: list[Adapter] = []
     modules: dict[str, Module] = {}
     for row in rows(table(document(text)).get("adapter"), _MOST):
@@ -193,12 +185,12 @@ def parse_document(text: str) -> Cards:
 
 
 def merge_cards(text: Cards, document: Cards) -> Cards:
-    """Both answers in one; where both tell of the same thing the text counts."""
+    """Return both answers as one; the text wins if both report a value."""
     left = {module.name: module for module in document.modules}
     modules = [_module_of_both(module, left.pop(module.name, None)) for module in text.modules]
     named = {name: adapter for adapter in document.adapters for name in adapter.modules}
     adapters = [
-        _filled(adapter, next((named[name] for name in adapter.modules if name in named), None))
+        _fill(adapter, next((named[name] for name in adapter.modules if name in named), None))
         for adapter in text.adapters
     ]
     return Cards(
@@ -212,12 +204,12 @@ def _module_of_both(module: Module, second: Module | None) -> Module:
     if second is None:
         return module
     volumes = {volume.name: volume for volume in second.volumes}
-    both = tuple(_filled(volume, volumes.pop(volume.name, None)) for volume in module.volumes)
-    return replace(_filled(module, second), volumes=(*both, *volumes.values()))
+    both = tuple(_fill(volume, volumes.pop(volume.name, None)) for volume in module.volumes)
+    return replace(_fill(module, second), volumes=(*both, *volumes.values()))
 
 
-def _filled(first: Facts, second: Facts | None) -> Facts:
-    """What the one does not tell, from the other."""
+def _fill(first: Facts, second: Facts | None) -> Facts:
+    """Return the first record with its missing values from the second."""
     if second is None:
         return first
     missing = {
@@ -262,7 +254,6 @@ def _volume(row: Mapping[str, object]) -> IoVolume | None:
     return IoVolume(
         name=name,
         state=word(row.get("vsu_state"), 200),
-        kind=word(row.get("vsu_type"), 200),
         size_bytes=whole(row.get("size_bytes")),
         sectors=whole(row.get("sector_count")),
         sector_bytes=whole(row.get("sector_size_bytes")),

@@ -1,4 +1,4 @@
-"""The programs of the ioMemory driver (VSL): what is asked, and what a change runs."""
+"""Programs of the ioMemory driver (VSL): commands that read, and paths of those that change something."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import merge_cards, missing_part, parse_document, parse_status
 
 STATUS = "fio-status"
-"""Tells everything, and changes nothing."""
+"""Name of the program that reports everything and changes nothing."""
 
 READS = (("-a",), ("-fj",))
-"""Words after it: all for people; all fields as JSON, which tells of throttling besides."""
+"""Words after it: all as text, and all fields as JSON, which also has throttling."""
 
 READ_SECONDS = 30.0
-"""After this a card that does not answer is given up."""
+"""Timeout in seconds for reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FusionIoTools:
-    """Where the programs are; None where one is not installed."""
+    """Paths of the programs; None for one that is not installed."""
 
     status: str | None
     """fio-status."""
@@ -40,8 +40,8 @@ class FusionIoTools:
     """fio-attach."""
 
     @classmethod
-    def on(cls, host: Host) -> FusionIoTools:
-        """Those of a host."""
+    def find(cls, host: Host) -> FusionIoTools:
+        """Return the programs of a host."""
         return cls(
             status=host.which((STATUS,)),
             detach=host.which(("fio-detach",)),
@@ -51,7 +51,7 @@ class FusionIoTools:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Those that a format needs and that are not there."""
+        """Return the missing programs that a format needs."""
         wanted = {"fio-detach": self.detach, "fio-format": self.format, "fio-attach": self.attach}
         return tuple(name for name, path in wanted.items() if path is None)
 
@@ -71,28 +71,28 @@ WHOLE_JSON = CompletenessCheck(
 )
 
 
-async def ask(host: Host, status: str | None) -> Cards:
-    """What fio-status tells, and what of that is not whole; nothing where it is missing."""
+async def read_cards(host: Host, status: str | None) -> Cards:
+    """Return what fio-status reports and problems about truncated answers; empty if it is not installed."""
     if status is None:
         return Cards()
     text, document = await asyncio.gather(
-        *(_read_output(host, whole, status, *args) for args, whole in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
+        *(_read_output(host, check, status, *args) for args, check in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
     )
     cards = merge_cards(parse_status(text.text), parse_document("" if document.cut else document.text))
     return replace(cards, cut=deduplicated_problems((text, document)))
 
 
-async def _read_output(host: Host, whole: CompletenessCheck, *argv: str) -> ToolOutput:
-    """An answer; nothing, and no problem, of a version that refuses JSON."""
+async def _read_output(host: Host, check: CompletenessCheck, *argv: str) -> ToolOutput:
+    """Return an answer; empty without a problem from a version that refuses JSON."""
     command = Command(argv=argv, timeout=READ_SECONDS)
     try:
         done = await host.run(command)
     except RaidbenchError as error:
         return ToolOutput(problem=Problem(where="fusionio", message=error.message, hint=error.hint))
-    if whole is WHOLE_JSON and done.returncode > 0 and "{" not in done.stdout:
+    if check is WHOLE_JSON and done.returncode > 0 and "{" not in done.stdout:
         return ToolOutput()
-    return judge_output(whole, command, "fusionio", done)
+    return judge_output(check, command, "fusionio", done)
 
 
 ROOT_READS: RootReads = {(STATUS,): tuple(tuple(map(re.escape, args)) for args in READS)}
-"""What root starts for a user: it reads, and changes nothing."""
+"""Commands that root runs for a user: all of them only read."""

@@ -1,4 +1,4 @@
-"""Storage controllers of any maker, as the PCI bus and the SCSI layer show them."""
+"""Storage controllers of any vendor, as the PCI bus and the SCSI layer show them."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
@@ -7,4 +7,4 @@ VENDOR = Vendor(
     backend=lazy_backend("backends.vendors.hba.backend:HbaBackend"),
     present=present_if_found("/sys/bus/pci/devices/*"),
 )
-"""Found by the registry."""
+"""Vendor entry that the registry finds."""

@@ -1,4 +1,4 @@
-"""Controllers from the PCI bus and the SCSI layer, with or without a vendor's tool; nothing can be set on them."""
+"""Backend for controllers on the PCI bus, with or without a vendor tool. It sets nothing."""
 
 from __future__ import annotations
 
@@ -10,71 +10,68 @@ from backends.host import Host
 from backends.model import Controller, Inventory, Problem
 from backends.topology import Topology, read_tree
 from backends.vendors.hba.functions import Function, functions
-from backends.vendors.hba.inventory import add_firmware_facts, controller, place_drives
-from backends.vendors.hba.names import Named, names
+from backends.vendors.hba.inventory import NAME, add_firmware_facts, controller, place_drives
+from backends.vendors.hba.names import FunctionNames, names
 from backends.vendors.hba.tools import narrow_link_problems, tool_of, unanswered_problems, unmanaged_problems
 
-NAME = "hba"
-"""The prefix of this backend's targets."""
-
-ASKED = "megaraid_sas"
-"""The driver whose cards can be asked about themselves."""
+QUERIED_DRIVER = "megaraid_sas"
+"""Kernel driver whose controllers answer firmware queries."""
 
 
 class HbaBackend:
-    """Every storage controller of one host."""
+    """Backend for all storage controllers of one host."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._functions: tuple[Function, ...] = ()
 
     async def inventory(self) -> Inventory:
-        """Every controller that is on the PCI bus, by address."""
+        """Return every storage controller on the PCI bus, by address."""
         self._functions = await functions(self._host)
         if not self._functions:
             return Inventory()
         names_by_address, problems = await names(self._host, [function.address for function in self._functions])
         controllers = (
-            controller(function, names_by_address.get(function.address, Named()), self._tool(function))
+            controller(function, names_by_address.get(function.address, FunctionNames()), self._tool(function))
             for function in self._functions
         )
         return Inventory(controllers=tuple(controllers), problems=problems)
 
     async def complete(self, inventory: Inventory) -> Inventory:
-        """What all vendors found, with drives hung from their controllers and with what unmanaged cards say themselves.
+        """Return the inventory of all vendors with each drive at its controller and with data from firmware queries.
 
-        The firmware of a card is asked only here, once, and only when no vendor's backend has the card.
+        Each controller is queried only here, once, and only if no vendor backend has it.
         """
         if not self._functions:
             return inventory
-        asking = await self._asking()
+        asking = await self._query_host()
         for function in self._functions:
-            if asking is not None and self._unmanaged(inventory, function):
+            if asking is not None and self._is_unmanaged(inventory, function):
                 inventory = await self._with_firmware_answers(inventory, function, asking)
         return place_drives(inventory, self._functions, await self._paths(inventory))
 
     async def _paths(self, inventory: Inventory) -> Mapping[str, str]:
-        """Where in sysfs the drives are that have no controller yet, by node."""
+        """Return the sysfs paths of the drives that have no controller yet, by device node."""
         nodes = [drive.device for drive in inventory.drives if drive.controller is None and drive.device is not None]
         links = {node: await self._host.link(f"/sys/block/{node.removeprefix('/dev/')}") for node in nodes}
         return {node: path for node, path in links.items() if path is not None}
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Cards without the tool that manages them, on too narrow a link, or that cannot be asked."""
+        """Return a problem for each controller without its tool, on a narrow PCIe link, or without firmware queries."""
         all_functions = await functions(self._host)
         names_by_address, _ = await names(self._host, ())
-        named = [(function, names_by_address.get(function.address, Named())) for function in all_functions]
+        named = [(function, names_by_address.get(function.address, FunctionNames())) for function in all_functions]
         problems = [*unmanaged_problems(self._host, named), *narrow_link_problems(named)]
         asking = self._host.firmware
-        cards = [pair for pair in named if pair[0].driver == ASKED and self._tool(pair[0]) is None]
+        cards = [pair for pair in named if pair[0].driver == QUERIED_DRIVER and self._tool(pair[0]) is None]
         if cards and asking is not None:
             problems += unanswered_problems(cards, await asking.firmware_reachable())
         return tuple(problems)
 
-    async def _asking(self) -> FirmwareQueryHost | None:
-        """Who can be asked, None where nobody may be or can."""
+    async def _query_host(self) -> FirmwareQueryHost | None:
+        """Return the host that answers firmware queries, or None if they are disabled or impossible."""
         asking = self._host.firmware
-        cards = any(function.driver == ASKED for function in self._functions)
+        cards = any(function.driver == QUERIED_DRIVER for function in self._functions)
         if asking is None or not cards or not asking.firmware_queries:
             return None
         return asking if await asking.firmware_reachable() is None else None
@@ -93,12 +90,17 @@ class HbaBackend:
         why = f"none: {tool.name} is not found" if tool is not None and self._tool(function) is None else "none"
         return add_firmware_facts(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
 
-    def _unmanaged(self, inventory: Inventory, function: Function) -> bool:
-        """Whether this is a card to ask: one that no vendor's backend has."""
-        mine: Controller | None = next(
+    def _is_unmanaged(self, inventory: Inventory, function: Function) -> bool:
+        """Return whether to query the controller: no vendor backend has it."""
+        listed_controller: Controller | None = next(
             (controller for controller in inventory.controllers if controller.pci == function.address), None
         )
-        return function.driver == ASKED and bool(function.hosts) and mine is not None and mine.target.backend == NAME
+        return (
+            function.driver == QUERIED_DRIVER
+            and bool(function.hosts)
+            and listed_controller is not None
+            and listed_controller.target.backend == NAME
+        )
 
     def _tool(self, function: Function) -> str | None:
         tool = tool_of(function)

@@ -1,4 +1,4 @@
-"""Storage controllers as the PCI bus and the SCSI layer list them, read from sysfs."""
+"""Storage controllers of the PCI bus with their SCSI hosts, read from sysfs."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ KINDS: Mapping[str, str] = {
     "0180": "storage controller",
     "0c04": "Fibre Channel adapter",
 }
-"""Class and subclass of what storage hangs from. 0108 is NVMe, where the function is the drive."""
+"""Names of storage controllers by PCI class and subclass. 0108 is NVMe, where the function is the drive itself."""
 
 _DISKS_THEMSELVES = ("virtio_blk", "xen_blkfront")
-"""Drivers of functions that are one disk each and no controller."""
+"""Drivers of functions that are a single disk rather than a controller."""
 
 _ATTRIBUTES = ("vendor", "device", "subsystem_vendor", "subsystem_device", *SLOT)
 
 MODEL = ("board_name", "model_name", "modelname", "model", "host_fw_model")
-"""Where drivers put a card's model: mpt3sas, qla2xxx, lpfc, smartpqi and aacraid, arcmsr."""
+"""sysfs attributes with the model: mpt3sas, qla2xxx, lpfc, smartpqi and aacraid, arcmsr."""
 
 FIRMWARE = (
     "version_fw",
@@ -40,68 +40,69 @@ FIRMWARE = (
     "hba_kernel_version",
     "host_fw_version",
 )
-"""Its firmware: mpt3sas and mpi3mr, qla2xxx, lpfc, smartpqi, hpsa, aacraid, arcmsr."""
+"""sysfs attributes with the firmware: mpt3sas and mpi3mr, qla2xxx, lpfc, smartpqi, hpsa, aacraid, arcmsr."""
 
 SERIAL = ("board_tracer_number", "board_tracer", "serial_number", "serialnum", "serial_num")
-"""Its serial number: mpt3sas, smartpqi and aacraid, lpfc, qla2xxx."""
+"""sysfs attributes with the serial number: mpt3sas, smartpqi and aacraid, lpfc, qla2xxx."""
 
 BIOS = ("version_bios", "optrom_bios_version", "hba_bios_version")
-"""Its BIOS."""
+"""sysfs attributes with the BIOS version."""
 
 LIMITS = ("can_queue", "cmd_per_lun", "sg_tablesize", "nr_hw_queues")
-"""What the SCSI layer may hand to a host: commands in flight, commands for a device, segments, queues."""
+"""sysfs attributes with limits of the SCSI layer for a host: commands in flight, commands for a device, segments,
+queues."""
 
 _HOST_ATTRIBUTES = ("proc_name", "state", *MODEL, *FIRMWARE, *SERIAL, *BIOS, *LIMITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScsiHost:
-    """A SCSI host: a port of a SATA controller, all of a RAID card."""
+    """A SCSI host: a port of a SATA controller, or a complete RAID controller."""
 
     number: int
-    """N of `hostN`."""
+    """N in `hostN`."""
     path: str
-    """Its sysfs folder, links resolved."""
+    """Its sysfs folder, with links resolved."""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """What its driver says in sysfs, cleaned; the empty left out."""
+    """sysfs attributes of its driver, cleaned, without empty ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A PCI function that storage hangs from."""
+    """A PCI function that is a storage controller."""
 
     address: str
-    """`0000:03:00.0`."""
+    """PCI address: `0000:03:00.0`."""
     path: str
-    """Its sysfs folder, links resolved."""
+    """Its sysfs folder, with links resolved."""
     kind: str
     """A key of KINDS."""
     vendor: str | None
-    """Four hexadecimal digits, as are the next three; None if not readable."""
+    """PCI vendor id as four hexadecimal digits, like the next three; None if not readable."""
     device: str | None
-    """Device."""
+    """PCI device id."""
     subsystem_vendor: str | None
-    """Who made the board."""
+    """PCI vendor id of the board."""
     subsystem_device: str | None
-    """Which board."""
+    """PCI device id of the board."""
     driver: str | None
-    """The kernel driver, None if none has taken it."""
+    """Kernel driver; None if it is bound to none."""
     driver_version: str | None
-    """Version of the driver's module, None if it has none of its own."""
+    """Version of the driver's module; None if it has none."""
     numa_node: int | None
-    """NUMA node, None if the machine has none."""
+    """NUMA node; None if the machine has none."""
     link: Link = field(default_factory=Link)
-    """Its PCI Express link."""
+    """PCI Express link."""
     hosts: tuple[ScsiHost, ...] = ()
-    """SCSI hosts behind it, by number."""
+    """Its SCSI hosts, by number."""
 
-    def says(self, names: tuple[str, ...]) -> str | None:
-        """What the first of its hosts says under the first of these names."""
+    def attribute(self, names: tuple[str, ...]) -> str | None:
+        """Return the value of the first host for the first of these attributes, or None."""
         return next((host.attributes[name] for host in self.hosts for name in names if name in host.attributes), None)
 
 
 async def functions(host: Host) -> tuple[Function, ...]:
-    """Every storage controller on the PCI bus, by address."""
+    """Return every storage controller on the PCI bus, by address."""
     paths = await host.list(f"{DEVICES}/*")
     classes = await host.read_many([f"{path}/class" for path in paths])
     storage = {path: kind for path in paths if (kind := _kind(classes.get(f"{path}/class"))) in KINDS}
@@ -114,8 +115,8 @@ async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...
     texts = await host.read_many([f"{path}/{name}" for name in _ATTRIBUTES])
     attributes = {name: clean(texts.get(f"{path}/{name}", "")) for name in _ATTRIBUTES}
     real = await host.link(path) or path
-    mine = tuple(scsi_host for scsi_host in hosts if scsi_host.path.startswith(f"{real}/"))
-    driver = await _driver(host, path, real, mine)
+    function_hosts = tuple(scsi_host for scsi_host in hosts if scsi_host.path.startswith(f"{real}/"))
+    driver = await _driver(host, path, real, function_hosts)
     return Function(
         address=path.rsplit("/", 1)[1],
         path=real,
@@ -128,12 +129,12 @@ async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...
         driver_version=await version_of(host, driver),
         numa_node=node_of(attributes),
         link=link_of(attributes),
-        hosts=mine,
+        hosts=function_hosts,
     )
 
 
 async def _driver(host: Host, path: str, real: str, hosts: tuple[ScsiHost, ...]) -> str | None:
-    """The driver that speaks to the card. Of a virtio function it is the one behind virtio-pci."""
+    """Return the driver; for a virtio function the one behind virtio-pci."""
     named = next(
         (scsi_host.attributes["proc_name"] for scsi_host in hosts if "proc_name" in scsi_host.attributes), None
     )
@@ -158,7 +159,7 @@ async def _hosts(host: Host) -> tuple[ScsiHost, ...]:
 
 
 def _kind(text: str | None) -> str:
-    """`0104` of `0x010400`."""
+    """Return `0104` for `0x010400`."""
     return (text or "").strip().removeprefix("0x")[:4].lower()
 
 

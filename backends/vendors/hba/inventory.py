@@ -1,4 +1,4 @@
-"""From PCI functions to controllers, and drives to the controller that they hang from. Pure."""
+"""Inventory objects from PCI functions, and the assignment of drives to controllers. No I/O."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, Target
 from backends.topology import Topology
 from backends.vendors.hba.functions import BIOS, FIRMWARE, KINDS, LIMITS, SERIAL, Function
-from backends.vendors.hba.names import Named, ids, model
+from backends.vendors.hba.names import FunctionNames, ids, model
 from backends.vendors.hba.tools import tool_of
 
 if TYPE_CHECKING:
     from backends.vendors.megaraid.dialect import CardSnapshot
 
 NAME = "hba"
-"""The prefix of this backend's targets."""
+"""Prefix of the targets of this backend."""
 
 FROM_FIRMWARE = "the card's firmware, read only"
-"""Where facts come from that no tool told."""
+"""Source of facts that come from firmware queries."""
 
 _LABELS = {
     "can_queue": "Queue depth",
@@ -30,18 +30,18 @@ _LABELS = {
 
 
 def target(address: str) -> Target:
-    """The target of the controller at a PCI address."""
+    """Return the target of the controller at a PCI address."""
     return Target(backend=NAME, address=address, scope=Scope.CONTROLLER)
 
 
-def controller(function: Function, named: Named, tool: str | None) -> Controller:
-    """A controller. `tool` is the program that would manage it, None if there is none here."""
+def controller(function: Function, named: FunctionNames, tool: str | None) -> Controller:
+    """Return a controller. `tool`: path of the program that manages it; None if there is none."""
     return Controller(
         target=target(function.address),
         vendor=NAME,
         model=model(function, named),
-        serial=function.says(SERIAL),
-        firmware=function.says(FIRMWARE),
+        serial=function.attribute(SERIAL),
+        firmware=function.attribute(FIRMWARE),
         driver=" ".join(filter(None, (function.driver, function.driver_version))) or None,
         pci=function.address,
         facts=Fact.from_rows(_facts(function, tool)),
@@ -57,7 +57,7 @@ def _facts(function: Function, tool: str | None) -> Iterable[tuple[str, str | No
     for name in LIMITS:
         values = {host.attributes[name] for host in function.hosts if name in host.attributes}
         yield _LABELS[name], _range(values)
-    yield "BIOS", function.says(BIOS)
+    yield "BIOS", function.attribute(BIOS)
     yield "Kernel driver", None if function.driver is not None else "none has taken it"
     wanted = tool_of(function)
     if wanted is not None:
@@ -65,60 +65,56 @@ def _facts(function: Function, tool: str | None) -> Iterable[tuple[str, str | No
 
 
 def _range(values: set[str]) -> str | None:
-    """`32`, or `32 to 128` where the hosts differ."""
+    """Return `32`, or `32 to 128` if the hosts differ; None without values."""
     ordered = sorted(values, key=lambda text: (len(text), text))
     return " to ".join(dict.fromkeys((ordered[0], ordered[-1]))) if ordered else None
 
 
 def _span(numbers: list[int]) -> str | None:
-    """`host0 to host5`, `host7`, `host0, host3`."""
+    """Return `host0 to host5`, `host7` or `host0, host3`; None without hosts."""
     if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"host{numbers[0]} to host{numbers[-1]}"
     return ", ".join(f"host{number}" for number in numbers) or None
 
 
 def place_drives(inventory: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
-    """The drives without a controller, hung from the one that their path in sysfs, by node, leads through."""
-    by_path = {f"{function.path}/": _target_at(inventory, function.address) for function in functions}
+    """Return the inventory with each drive at the controller on its sysfs path; `paths` has them by device node."""
+    owners = {controller.pci: controller.target for controller in reversed(inventory.controllers)}
+    by_path = {f"{function.path}/": owners.get(function.address) for function in functions}
 
     def at(device: str | None) -> Target | None:
         path = paths.get(device or "", "")
         return next((owner for folder, owner in by_path.items() if path.startswith(folder)), None)
 
-    def placed_drive(drive: Drive) -> Drive:
+    def place_drive(drive: Drive) -> Drive:
         owner = at(drive.device) if drive.controller is None else None
         return drive if owner is None else replace(drive, controller=owner)
 
-    return replace(inventory, drives=tuple(placed_drive(drive) for drive in inventory.drives))
-
-
-def _target_at(inventory: Inventory, address: str) -> Target | None:
-    """The controller at a PCI address, whichever backend has it."""
-    return next((controller.target for controller in inventory.controllers if controller.pci == address), None)
+    return replace(inventory, drives=tuple(place_drive(drive) for drive in inventory.drives))
 
 
 def add_firmware_facts(
     inventory: Inventory, function: Function, contents: CardSnapshot, why: str, picture: Topology
 ) -> Inventory:
-    """The inventory with what the firmware of one card says of the card, its arrays and its drives.
+    """Return the inventory with what the firmware of one controller reports about itself, its arrays and drives.
 
-    `why` says why none of it can be set.
+    `why`: why none of it can be set.
     """
     from backends.vendors.megaraid.inventory import inventory as of_card
 
     from_firmware = of_card("/c0", contents, FROM_FIRMWARE, None, picture)
     owner = target(function.address)
 
-    def rebased(original: Target) -> Target:
+    def rebase(original: Target) -> Target:
         return Target(
             backend=NAME, address=function.address + original.address.removeprefix("/c0"), scope=original.scope
         )
 
     reason = Fact(label="Settings", value=why)
-    arrays = tuple(_array(array, owner, rebased, reason) for array in from_firmware.arrays)
+    arrays = tuple(_array(array, owner, rebase, reason) for array in from_firmware.arrays)
     drives = tuple(
         replace(
-            drive, target=rebased(drive.target), controller=owner, array=rebased(drive.array) if drive.array else None
+            drive, target=rebase(drive.target), controller=owner, array=rebase(drive.array) if drive.array else None
         )
         for drive in from_firmware.drives
     )
@@ -126,7 +122,7 @@ def add_firmware_facts(
     problems = tuple(replace(problem, where=str(owner)) for problem in from_firmware.problems)
     return Inventory(
         controllers=tuple(
-            _merged(controller, card, reason) if controller.target == owner else controller
+            _merge(controller, card, reason) if controller.target == owner else controller
             for controller in inventory.controllers
         ),
         arrays=inventory.arrays + arrays,
@@ -135,20 +131,20 @@ def add_firmware_facts(
     )
 
 
-def _array(array: Array, owner: Target, rebased: Callable[[Target], Target], reason: Fact) -> Array:
+def _array(array: Array, owner: Target, rebase: Callable[[Target], Target], reason: Fact) -> Array:
     return replace(
         array,
-        target=rebased(array.target),
+        target=rebase(array.target),
         controller=owner,
-        size_bytes=None if array.device is not None else array.size_bytes,  # the kernel knows the size of its blocks
-        uses=(),  # as it knows who uses it
-        members=tuple(rebased(member) for member in array.members),
+        size_bytes=None if array.device is not None else array.size_bytes,  # the kernel's size is exact
+        uses=(),  # the kernel's disk has them
+        members=tuple(rebase(member) for member in array.members),
         facts=(*array.facts, reason),
     )
 
 
-def _merged(bus: Controller, card: Controller, reason: Fact) -> Controller:
-    """What the firmware says of the card, then what the bus does."""
+def _merge(bus: Controller, card: Controller, reason: Fact) -> Controller:
+    """Return the controller with the values of its firmware, completed by those of the bus."""
     labels: Mapping[str, str] = {fact.label: fact.value for fact in card.facts if fact.label != "PCI address"}
     facts = tuple(Fact(label="Source" if label == "Tool" else label, value=value) for label, value in labels.items())
     return replace(

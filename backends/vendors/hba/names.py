@@ -1,4 +1,4 @@
-"""What a card is called: by its driver, by lspci, by a small table, else by its numbers. Pure but for lspci."""
+"""Names of controllers: from the driver, from lspci, from a small table, else the PCI ids. Only lspci does I/O."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VENDORS: Mapping[str, str] = {
     "8086": "Intel",
     "9005": "Adaptec / Microchip",
 }
-"""Makers of storage controllers by PCI vendor id (the PCI ID repository)."""
+"""Vendors of storage controllers by PCI vendor id (the PCI ID repository)."""
 
 CHIPS: Mapping[tuple[str, str], str] = {
     ("1000", "005b"): "MegaRAID SAS 2208",
@@ -82,27 +82,27 @@ CHIPS: Mapping[tuple[str, str], str] = {
 """Common chips by vendor and device id (the PCI ID repository), for machines without lspci."""
 
 _NAMED_BY_BOARD = ("0100", "0104", "0107", "0180", "0c04")
-"""Kinds whose subsystem is a card with a name. That of a chipset's SATA controller is the main board."""
+"""PCI classes whose subsystem names the board. For a chipset's SATA controller it would name the main board."""
 
 _TELLING_BOARDS = ("smartpqi", "aacraid")
-"""Drivers that tell the model of the board, whoever made the chip: HPE's cards have Microchip's."""
+"""Drivers that report the model of the board, not of the chip: HPE's controllers have Microchip chips."""
 
 _LINE = re.compile(r"(?P<name>.*) \[(?P<id>[0-9a-f]{4})\]")
 _UNNAMED = re.compile(r"Device [0-9a-f]{4}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
-    """Names of a function; None where the list of names has none."""
+class FunctionNames:
+    """Names of a function; None if lspci has none."""
 
     vendor: str | None = None
-    """Maker of the chip."""
+    """Vendor of the chip."""
     device: str | None = None
-    """The chip."""
+    """Name of the chip."""
     board_vendor: str | None = None
-    """Maker of the board."""
+    """Vendor of the board."""
     board: str | None = None
-    """The board."""
+    """Name of the board."""
 
 
 WHOLE = CompletenessCheck(
@@ -113,10 +113,11 @@ WHOLE = CompletenessCheck(
 )
 
 
-async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Named], tuple[Problem, ...]]:
-    """Names by address, as lspci has them, and what is told where it does not name all of these; none without it.
+async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, FunctionNames], tuple[Problem, ...]]:
+    """Return the names by address from lspci, and a problem if it does not name all of these addresses.
 
-    A card without them is called by its chip, which is another name than that of the board.
+    Without a name from lspci a controller gets the name of its chip instead of its board. There are no names without
+    lspci.
     """
     program = host.which(("lspci",))
     if program is None:
@@ -124,19 +125,19 @@ async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Name
     command = Command(argv=(program, "-D", "-nn", "-vmm"), timeout=20)
     tool_output = await run_checked(host, WHOLE, command, "hba")
     by_address = parse_lspci(tool_output.text.rpartition("\n\n")[0] if tool_output.cut else tool_output.text)
-    untold = [address for address in addresses if address not in by_address]
+    unnamed = [address for address in addresses if address not in by_address]
     problem = tool_output.problem
-    if problem is None and untold:
-        problem = truncation_problem("hba", command, f"{untold[0]} is not in it")
-    if problem is None or not untold:
+    if problem is None and unnamed:
+        problem = truncation_problem("hba", command, f"{unnamed[0]} is not in it")
+    if problem is None or not unnamed:
         return by_address, ()
-    text = f"{problem.message} {', '.join(untold)}: called by the chip, not by the board."
+    text = f"{problem.message} {', '.join(unnamed)}: called by the chip, not by the board."
     return by_address, (Problem(where=problem.where, message=text, hint=problem.hint),)
 
 
-def parse_lspci(text: str) -> dict[str, Named]:
-    """Names by address in what `lspci -D -nn -vmm` prints: records of `Key:<tab>Value` apart by empty lines."""
-    by_address: dict[str, Named] = {}
+def parse_lspci(text: str) -> dict[str, FunctionNames]:
+    """Return the names by address from `lspci -D -nn -vmm`: records of `Key:<tab>Value`, separated by empty lines."""
+    by_address: dict[str, FunctionNames] = {}
     for record in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
         for line in record.splitlines():
@@ -144,7 +145,7 @@ def parse_lspci(text: str) -> dict[str, Named]:
             fields.setdefault(key.strip(), value.strip())
         address = fields.get("Slot", "")
         if address:
-            by_address[clean(address, 32)] = Named(
+            by_address[clean(address, 32)] = FunctionNames(
                 vendor=_name(fields.get("Vendor")),
                 device=_name(fields.get("Device")),
                 board_vendor=_name(fields.get("SVendor")),
@@ -154,25 +155,29 @@ def parse_lspci(text: str) -> dict[str, Named]:
 
 
 def _name(text: str | None) -> str | None:
-    """The name before the number; None if there is only the number."""
+    """Return the name before the number, or None if there is only the number."""
     match = _LINE.fullmatch(text or "")
     name = clean(match["name"] if match is not None else text or "")
     return None if not name or _UNNAMED.fullmatch(name) else name
 
 
-def model(function: Function, named: Named) -> str:
-    """What the card is called."""
+def model(function: Function, named: FunctionNames) -> str:
+    """Return the display name of the controller."""
     board = named.board if function.kind in _NAMED_BY_BOARD and function.subsystem_vendor != "1af4" else None
-    of_board = board or (function.driver in _TELLING_BOARDS and function.says(MODEL))
+    of_board = board or (function.driver in _TELLING_BOARDS and function.attribute(MODEL))
     maker, number = (named.board_vendor, function.subsystem_vendor) if of_board else (named.vendor, function.vendor)
     chip = named.device or CHIPS.get((function.vendor or "", function.device or ""))
-    product = function.says(MODEL) or board or chip or f"[{ids(function)}]"
-    who = VENDORS.get(number or "") or maker
-    return product if who is None or product.lower().startswith(who.split()[0].lower()) else f"{who} {product}"
+    product = function.attribute(MODEL) or board or chip or f"[{ids(function)}]"
+    maker_name = VENDORS.get(number or "") or maker
+    return (
+        product
+        if maker_name is None or product.lower().startswith(maker_name.split()[0].lower())
+        else f"{maker_name} {product}"
+    )
 
 
 def ids(function: Function) -> str:
-    """`1000:0079 (1000:9261)`: the chip, and the board where it says which."""
+    """Return `1000:0079 (1000:9261)`: the ids of the chip, and of the board if it has any."""
     chip = f"{function.vendor or '?'}:{function.device or '?'}"
     if function.subsystem_vendor in (None, "0000"):
         return chip

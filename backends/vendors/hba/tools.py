@@ -1,4 +1,4 @@
-"""Which vendor tool manages the cards of a driver, and where it is looked for. Tables."""
+"""Tables of vendor tools by kernel driver, and problems for `doctor`."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from backends.host import Host
 from backends.model import Problem
 from backends.values import dataclass
 from backends.vendors.hba.functions import Function
-from backends.vendors.hba.names import Named, model
+from backends.vendors.hba.names import FunctionNames, model
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
 from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI, SSACLI_PLACES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A vendor's command line."""
+    """A vendor's command line tool."""
 
     name: str
-    """What to install."""
+    """Name of the tool to install."""
     programs: tuple[str, ...]
-    """Names on PATH, under which it is found too."""
+    """Names on PATH."""
     places: tuple[str, ...] = ()
-    """Where its packages put it."""
+    """Paths where packages install it."""
     backend: str | None = None
-    """The backend that drives it and has more to say; None if raidbench has none."""
+    """Backend that uses the tool and reports more; None if raidbench has none."""
 
     def find_program(self, host: Host) -> str | None:
-        """The program, None if it is not installed."""
+        """Return the path of the program, or None if it is not installed."""
         return host.which((*self.places, *self.programs))
 
     @property
     def places_text(self) -> str:
-        """Where it is looked for, in words."""
+        """Return the searched paths and names as text."""
         folders = f"{', '.join(self.places)}, and " if self.places else ""
         return f"{folders}{', '.join(self.programs)} on PATH"
 
@@ -45,6 +45,7 @@ _SAS3 = Tool(
 _SAS2 = Tool(name="sas2ircu or sas2flash", programs=("sas2ircu", "sas2flash", *STORCLI_7), places=STORCLI_7_PLACES)
 _SSACLI = Tool(name="ssacli", programs=SSACLI, places=SSACLI_PLACES, backend="smartarray")
 _ARCCONF = Tool(name="arcconf", programs=ARCCONF, places=ARCCONF_PLACES, backend="smartarray")
+_TW_CLI = Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",))
 _FIO_STATUS = Tool(name="fio-status", programs=("fio-status",), backend="fusionio")
 
 TOOLS: Mapping[str, Tool] = {
@@ -56,8 +57,8 @@ TOOLS: Mapping[str, Tool] = {
     "cciss": _SSACLI,
     "smartpqi": _SSACLI,
     "aacraid": _ARCCONF,
-    "3w-9xxx": Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",)),
-    "3w-sas": Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",)),
+    "3w-9xxx": _TW_CLI,
+    "3w-sas": _TW_CLI,
     "arcmsr": Tool(name="cli64", programs=("cli64", "areca-cli"), places=("/usr/local/sbin/cli64", "/root/cli64")),
     "iomemory-vsl": _FIO_STATUS,
     "iomemory-vsl4": _FIO_STATUS,
@@ -66,25 +67,23 @@ TOOLS: Mapping[str, Tool] = {
         name="qaucli", programs=("qaucli", "qacli"), places=("/opt/QLogic_Corporation/QConvergeConsoleCLI/qaucli",)
     ),
 }
-"""By kernel driver. What is missing here (AHCI, virtio) has nothing to manage."""
+"""Tools by kernel driver. Drivers without an entry (AHCI, virtio) have nothing to manage."""
 
 _MICROCHIP = "9005"
 
 
 def tool_of(function: Function) -> Tool | None:
-    """What manages a card; None where nothing does. Adaptec's own cards with HPE's driver want arcconf."""
+    """Return the tool for a controller, or None. Adaptec's own controllers with HPE's driver need arcconf."""
     if function.driver == "smartpqi" and function.subsystem_vendor == _MICROCHIP:
         return _ARCCONF
     return TOOLS.get(function.driver or "")
 
 
-# -- what doctor says of controllers. Pure but for looking for programs -----------------------------------------------
-
-Cards = Iterable[tuple[Function, Named]]
+Cards = Iterable[tuple[Function, FunctionNames]]
 
 
 def unmanaged_problems(host: Host, cards: Cards) -> Iterable[Problem]:
-    """Cards whose tool is not installed. Those that another backend speaks of are left to it."""
+    """Yield a problem for each controller whose tool is missing, unless another backend reports on it."""
     for function, named in cards:
         tool = tool_of(function)
         if tool is None or tool.backend is not None or tool.find_program(host) is not None:
@@ -98,7 +97,7 @@ def unmanaged_problems(host: Host, cards: Cards) -> Iterable[Problem]:
 
 
 def narrow_link_problems(cards: Cards) -> Iterable[Problem]:
-    """Cards whose PCI Express link is less than they are made for."""
+    """Yield a problem for each controller whose PCI Express link is below its maximum."""
     for function, named in cards:
         if function.link.link_degraded:
             now = f"{function.link.speed} x{function.link.width}"
@@ -110,7 +109,7 @@ def narrow_link_problems(cards: Cards) -> Iterable[Problem]:
 
 
 def unanswered_problems(cards: Cards, why_not: str | None) -> Iterable[Problem]:
-    """MegaRAID cards that no tool manages, and whether their firmware can be asked instead."""
+    """Yield a problem for each MegaRAID controller without a tool: whether its firmware can be queried instead."""
     for function, named in cards:
         name = model(function, named)
         if why_not is None:

@@ -1,4 +1,4 @@
-"""Marvell boot cards, listed with what their tools say: SATA (Dell BOSS-S1) through mvcli, NVMe through mnv_cli."""
+"""Marvell boot controllers, shown only: SATA (Dell BOSS-S1) through mvcli, NVMe through mnv_cli."""
 
 from backends.protocol import Vendor, lazy_backend
 from backends.vendors.marvell.presence import installed
@@ -9,4 +9,4 @@ VENDOR = Vendor(
     present=installed,
     root_reads="backends.vendors.marvell.presence:ROOT_READS",
 )
-"""Found by the registry."""
+"""Vendor entry that the registry finds."""

@@ -1,4 +1,4 @@
-"""The backend of Marvell boot cards: what mvcli says, read without trusting it; there is nothing to set."""
+"""Backend for Marvell boot controllers: parses the output of mvcli defensively and sets nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backends.vendors.marvell.presence import CARDS, DISKS, LINES, NAME, PLACES,
 ADAPTER = ("adapter id", "controller id")
 DISK = ("adapter",)
 VOLUME = ("id",)
-"""Labels that begin a record of each kind."""
+"""Labels that start a record of each kind."""
 
 
 _ATTRIBUTE = re.compile(
@@ -46,10 +46,8 @@ def drive_health(text: str) -> Health:
     )
 
 
-# -- the backend of Marvell boot cards: what mvcli says; there is nothing to set --------------------------------------
-
 NOTHING_TO_SET = "none: the card caches nothing, and its stripe size is chosen when a virtual disk is created"
-"""Why there is nothing to set."""
+"""Fact that says why there are no settings."""
 
 _STATES = {
     "functional": State.OPTIMAL,
@@ -61,27 +59,21 @@ _LEVELS = {"RAID0": Level.RAID0, "RAID1": Level.RAID1, "RAID10": Level.RAID10, "
 
 
 class Marvell(ListingBackend):
-    """The Marvell card of one host. mvcli tells of one at a time, the first."""
+    """Backend for the Marvell controllers of one host. mvcli reports only the first one."""
 
     async def inventory(self) -> Inventory:
-        """Return the cards of both kinds, their virtual disks and drives."""
-        sata, nvme = await self._sata(), await nvme_inventory(self._host)
-        return Inventory(
-            controllers=(*sata.controllers, *nvme.controllers),
-            arrays=(*sata.arrays, *nvme.arrays),
-            drives=(*sata.drives, *nvme.drives),
-            problems=(*sata.problems, *nvme.problems),
-        )
+        """Return the controllers of both kinds, their virtual disks and drives."""
+        return (await self._sata()).merge(await nvme_inventory(self._host))
 
     async def _sata(self) -> Inventory:
         program = program_of(self._host, PLACES, NAME, "mvcli")
         if not isinstance(program, str):
             return program
         asked = zip(READS, (CARDS, VOLUMES, DISKS), strict=True)
-        tool_outputs = [await read_output(self._host, whole, NAME, program, *arguments) for arguments, whole in asked]
+        tool_outputs = [await read_output(self._host, check, NAME, program, *arguments) for arguments, check in asked]
         cards, volumes, disks = tool_outputs
         card_records = records(cards.text, *ADAPTER)
-        if not card_records:  # where there is none, no recording tells what it says
+        if not card_records:  # no recording shows the answer without a controller
             return Inventory(problems=deduplicated_problems(tool_outputs[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
@@ -96,17 +88,19 @@ class Marvell(ListingBackend):
         free = State.UNKNOWN if volumes.cut else State.UNASSIGNED
         return Inventory(
             controllers=(_card(card_records[0], owner),),
-            arrays=_each_once(arrays),
-            drives=_each_once(tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)),
+            arrays=_without_duplicates(arrays),
+            drives=_without_duplicates(
+                tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)
+            ),
             problems=deduplicated_problems((*tool_outputs, *smart.values())),
         )
 
 
-Thing = TypeVar("Thing", Array, Drive)
+Listed = TypeVar("Listed", Array, Drive)
 
 
-def _each_once(things: tuple[Thing, ...]) -> tuple[Thing, ...]:
-    return tuple({array.target: array for array in reversed(things)}.values())[::-1]
+def _without_duplicates(devices: tuple[Listed, ...]) -> tuple[Listed, ...]:
+    return tuple({array.target: array for array in reversed(devices)}.values())[::-1]
 
 
 def _card(row: Mapping[str, str], owner: Target) -> Controller:
@@ -124,7 +118,7 @@ def _card(row: Mapping[str, str], owner: Target) -> Controller:
 
 
 _NUMBER = re.compile(r"\d{1,3}", re.ASCII)
-"""Of a drive, which becomes a word of a command: nothing else may."""
+"""Number of a drive. It becomes a word of a command, so nothing else is allowed."""
 
 
 def _disk_target(number: str) -> Target:
@@ -151,7 +145,7 @@ def _array(row: Mapping[str, str], owner: Target) -> Array:
 def _drive(
     row: Mapping[str, str], owner: Target, arrays: tuple[Array, ...], free: State, health: Health | None
 ) -> Drive:
-    """`free`: how a drive is that no array has."""
+    """Return a drive. `free`: state of a drive that is in no array."""
     target = _disk_target(row["pd id"])
     array = next((array.target for array in arrays if target in array.members), None)
     return Drive(

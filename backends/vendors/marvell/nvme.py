@@ -1,4 +1,4 @@
-"""NVMe RAID 1 boot cards, through mnv_cli: listed with what it says. There is nothing to set."""
+"""NVMe RAID 1 boot controllers, through mnv_cli: shown only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backends.vendors._read_only import facts, program_of, read_output
 from backends.vendors.marvell.presence import NAME, NVME_CARDS, NVME_DISKS, NVME_PLACES, NVME_VOLUMES, READS, records
 
 _CARD, _VOLUME, _DISK = "bus device fun", "vd id", "pd id"
-"""Labels that begin a record of each kind. The line with the number of the NVMe controller has no colon."""
+"""Labels that start a record of each kind. The line with the number of the NVMe controller has no colon."""
 
 _DEVICE = re.compile(r"/dev/(nvme\d{1,4})", re.ASCII)
 _NUMBER = re.compile(r"\d{1,4}", re.ASCII)
@@ -38,28 +38,28 @@ _DISK_STATES = {
     "offline": State.OFFLINE,
     "missing": State.MISSING,
 }
-"""How a drive is. None: as it is used."""
+"""States of a drive; None means that its use decides."""
 
 _LEVELS = {"RAID0": Level.RAID0, "RAID1": Level.RAID1, "RAID10": Level.RAID10, "JBOD": Level.JBOD}
 
 
 async def nvme_inventory(host: Host) -> Inventory:
-    """Return the card with its virtual disks and drives; of several cards only the cards, and a problem."""
+    """Return the controller with its virtual disks and drives; of several only the controllers, and a problem."""
     program = program_of(host, NVME_PLACES, NAME, "mnv_cli")
     if not isinstance(program, str):
         return program
     asked = zip(READS, (NVME_CARDS, NVME_VOLUMES, NVME_DISKS), strict=True)
-    tool_outputs = [await read_output(host, whole, NAME, program, *arguments) for arguments, whole in asked]
+    tool_outputs = [await read_output(host, check, NAME, program, *arguments) for arguments, check in asked]
     cards, volumes, disks = tool_outputs
     rows = records(cards.text, _CARD)
     owners = [_target(row, at) for at, row in enumerate(rows)]
     controllers = tuple(_card(row, owner) for row, owner in zip(rows, owners, strict=True))
     problems = deduplicated_problems(tool_outputs if rows else tool_outputs[:1])
     if len(rows) != 1:
-        several = f"mnv_cli names {len(rows)} cards, and not whose its virtual disks are: they are not listed."
+        message = f"mnv_cli names {len(rows)} cards, and not whose its virtual disks are: they are not listed."
         return Inventory(
             controllers=controllers,
-            problems=(*problems, *([Problem(where=NAME, message=several)] if rows else [])),
+            problems=(*problems, *([Problem(where=NAME, message=message)] if rows else [])),
         )
     arrays = tuple(_array(row, owners[0]) for row in records(volumes.text, _VOLUME) if _NUMBER.fullmatch(row[_VOLUME]))
     free = State.UNKNOWN if volumes.cut else State.UNASSIGNED
@@ -75,7 +75,7 @@ async def nvme_inventory(host: Host) -> Inventory:
 
 
 def _target(row: Mapping[str, str], at: int) -> Target:
-    """Return the target of a card: the kernel's name of its NVMe controller."""
+    """Return the target of a controller: the kernel's name of its NVMe controller."""
     named = _DEVICE.fullmatch(row.get("device", ""))
     return Target(backend=NAME, address=named[1] if named is not None else f"card{at}", scope=Scope.CONTROLLER)
 
@@ -120,7 +120,7 @@ def _array(row: Mapping[str, str], owner: Target) -> Array:
 
 
 def _drive(row: Mapping[str, str], owner: Target, arrays: tuple[Array, ...], free: State) -> Drive:
-    """Return a drive. `free`: the state of a drive that no array has."""
+    """Return a drive. `free`: state of a drive that is in no array."""
     target = _disk_target(owner, row[_DISK])
     array = next((array.target for array in arrays if target in array.members), None)
     state = _DISK_STATES.get(row.get("status", "").lower(), State.UNKNOWN)

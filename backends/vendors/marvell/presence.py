@@ -1,4 +1,7 @@
-"""Whether a machine may have such a card: its driver is that of any SATA port or NVMe drive, so the program tells."""
+"""Presence check, commands and completeness checks of mvcli and mnv_cli, and the parser for their records.
+
+Only an installed program shows that there may be such a controller: its driver is that of any SATA port or NVMe drive.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,19 @@ from backends.text import clean
 from backends.tool_output import CompletenessCheck
 
 PLACES = ("/opt/marvell/bin/mvcli", "/opt/dell/mvcli/mvcli", "mvcli")
-"""Where the program is looked for."""
+"""Paths and names of the program, in the order of the search."""
 
 NVME_PLACES = ("/opt/marvell/bin/mnv_cli", "/opt/dell/mnv_cli/mnv_cli", "mnv_cli")
-"""Where the program for NVMe boot cards is looked for (Dell BOSS-N1, HPE NS204i, Lenovo M.2 RAID kits)."""
+"""Paths and names of the program for NVMe boot controllers (Dell BOSS-N1, HPE NS204i, Lenovo M.2 RAID kits)."""
 
 READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
-"""What it is asked: cards, virtual disks, drives."""
+"""Commands for controllers, virtual disks and drives."""
 
 
-def _last(label: str, subject: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
-    """Return what a whole answer ends in: the last label that is recorded of it.
+def _last_label_check(label: str, subject: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
+    """Return the check for a complete answer: the last label in its recordings.
 
-    `head`: the label of each record, where the last line counts them.
+    `head`: the label of each record, if the last line counts them.
     """
     shape = re.compile(rf"^{re.escape(label)}:[ \t]*(\d{{0,4}})", re.ASCII | re.MULTILINE)
     heads = re.compile(rf"^[ \t]*{re.escape(head)}:", re.IGNORECASE | re.MULTILINE)
@@ -43,12 +46,12 @@ def _last(label: str, subject: str, program: str = "mvcli", *, head: str = "") -
     )
 
 
-CARDS = _last("HBA info image health", "hba")
-VOLUMES = _last("Total # of VD", "vd", head="id")
-DISKS = _last("Total # of PD", "pd", head="PD ID")
-NVME_CARDS = _last("Total # of HBA", "hba", "mnv_cli", head="Bus Device Fun")
-NVME_VOLUMES = _last("Total # of VD", "vd", "mnv_cli", head="VD ID")
-NVME_DISKS = _last("Total # of PD", "pd", "mnv_cli", head="PD ID")
+CARDS = _last_label_check("HBA info image health", "hba")
+VOLUMES = _last_label_check("Total # of VD", "vd", head="id")
+DISKS = _last_label_check("Total # of PD", "pd", head="PD ID")
+NVME_CARDS = _last_label_check("Total # of HBA", "hba", "mnv_cli", head="Bus Device Fun")
+NVME_VOLUMES = _last_label_check("Total # of VD", "vd", "mnv_cli", head="VD ID")
+NVME_DISKS = _last_label_check("Total # of PD", "pd", "mnv_cli", head="PD ID")
 
 _FROM_C7 = re.compile(r"^(?:C[7-9A-F]|[DEF][0-9A-F]) [^\n]{20,200}\n", re.ASCII | re.MULTILINE)
 
@@ -60,29 +63,29 @@ SMART = CompletenessCheck(
     hides="that an attribute behind C7 is at its threshold",
 )
 DRIVE_READ = ("smart", "-p", r"\d{1,3}")
-"""What it is asked about one drive, as patterns."""
+"""Command for one drive, as patterns."""
 
 
 async def installed(host: Host) -> bool:
-    """Return whether mvcli or mnv_cli is there. Nothing is run."""
+    """Return whether mvcli or mnv_cli is installed. Runs nothing."""
     return host.which((*PLACES, *NVME_PLACES)) is not None
 
 
 async def on_bus(host: Host) -> bool:
-    """Whether a SATA controller of Marvell's (PCI vendor 1b4b) is there."""
+    """Return whether there is a Marvell SATA controller (PCI vendor 1b4b)."""
     paths = [f"{path}/vendor" for path in await host.list("/sys/bus/pci/drivers/ahci/*:*:*.*")]
     return "0x1b4b" in {text.strip() for text in (await host.read_many(paths)).values()}
 
 
 NAME = "marvell"
-"""The prefix of this backend's targets."""
+"""Prefix of the targets of this backend."""
 
 LINES = 4000
-"""Lines that are read: more than any card prints."""
+"""Most lines that are parsed: more than any controller prints."""
 
 
 def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
-    """Return the records that begin with one of these labels, by labels in small letters; noise before is skipped."""
+    """Return the records that start with one of these labels, by label in lower case; skip text before them."""
     listed_records: list[dict[str, str]] = []
     for line in text.splitlines()[:LINES]:
         key, colon, value = line.partition(":")
@@ -97,4 +100,4 @@ def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
 
 
 ROOT_READS: RootReads = {(*PLACES, *NVME_PLACES): (*READS, DRIVE_READ)}
-"""What root starts for a user: it reads, and changes nothing."""
+"""Commands that root runs for a user: all of them only read."""

@@ -1,14 +1,14 @@
-"""MegaRAID, PERC and their OEM cards, through storcli, perccli or MegaCli."""
+"""MegaRAID, PERC and OEM controllers, through storcli, perccli or MegaCli."""
 
 from backends.protocol import Vendor, lazy_backend
-from backends.vendors.megaraid.presence import DRIVERS, anything
+from backends.vendors.megaraid.presence import DRIVERS, is_present
 
 VENDOR = Vendor(
     name="megaraid",
     backend=lazy_backend("backends.vendors.megaraid.backend:MegaRaid"),
-    present=anything,
+    present=is_present,
     drivers=DRIVERS,
     declares=("backends.vendors.megaraid.settings:VOLUME_SETTINGS", "backends.vendors.megaraid.settings:CARD_SETTINGS"),
     root_reads="backends.vendors.megaraid.presence:ROOT_READS",
 )
-"""Found by the registry."""
+"""Vendor entry that the registry finds."""

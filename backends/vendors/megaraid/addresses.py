@@ -1,4 +1,4 @@
-"""Addresses of this backend: `/c0`, `/c0/v1`, `/c0/e245/s1`, `/c0/s3`. Pure."""
+"""Addresses of MegaRAID targets: `/c0`, `/c0/v1`, `/c0/e245/s1`, `/c0/s3`. No I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from backends.model import Scope, Target
 from backends.values import dataclass
 
 NAME = "megaraid"
-"""The prefix of this backend's targets."""
+"""Prefix of the targets of this backend."""
 
 _ADDRESS = re.compile(
     r"(?P<card>(?:/[A-Za-z][A-Za-z0-9_.-]{0,31})?/c\d{1,4})"
@@ -19,18 +19,19 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MegaRaidAddress:
-    """What an address says."""
+    """Parsed address of a target."""
 
     card: str
-    """Address of the card: `/c0`, or `/storcli2/c0` where two tools count different cards alike."""
+    """Address of the controller: `/c0`, or `/storcli2/c0` where two tools give different controllers the same
+    number."""
     volume: int | None = None
-    """Number of the virtual drive."""
+    """Number of the virtual drive; None for other targets."""
     drive: str | None = None
-    """`245:1`, `:3`."""
+    """Place of the drive: `245:1`, or `:3` without an enclosure; None for other targets."""
 
 
 def parse(target: Target) -> MegaRaidAddress | None:
-    """What the address of a target says; None if it is none of ours."""
+    """Return the parsed address of a target, or None if it is not an address of this backend."""
     match = _ADDRESS.fullmatch(target.address)
     if target.backend != NAME or match is None:
         return None
@@ -42,16 +43,16 @@ def parse(target: Target) -> MegaRaidAddress | None:
 
 
 def card_target(card: str) -> Target:
-    """The target of a card."""
+    """Return the target of a controller."""
     return Target(backend=NAME, address=card, scope=Scope.CONTROLLER)
 
 
 def volume_target(card: str, number: int) -> Target:
-    """The target of a virtual drive."""
+    """Return the target of a virtual drive."""
     return Target(backend=NAME, address=f"{card}/v{number}", scope=Scope.ARRAY)
 
 
 def drive_target(card: str, slot_address: str) -> Target:
-    """The target of a drive at `245:1` or, without an enclosure, `:3`."""
+    """Return the target of a drive at `245:1` or, without an enclosure, `:3`."""
     enclosure, _, slot = slot_address.partition(":")
     return Target(backend=NAME, address=f"{card}/e{enclosure}/s{slot}" if enclosure else f"{card}/s{slot}")

@@ -1,9 +1,10 @@
-"""The MegaRAID backend: cards, virtual drives and drives through whichever tool sees them.
+"""Backend for MegaRAID controllers, their virtual drives and drives, through the tool that sees each of them.
 
-A change that the tool accepts for later (codes 0x59, 116, 132: controller reset or reboot) is no error and not done
-either. From then on the setting reads `pending reboot` or `pending controller reset`, with the old value as the one
-in force, until the card shows the new value. So whoever compares the value read back with the wanted one says
-"differs: now pending reboot". raidbench forgets it when it ends; the card then shows what it has.
+A tool may accept a change that takes effect only after a controller reset or a reboot (codes 0x59, 116, 132). This is
+neither an error nor done. From then on the setting reads `pending reboot` or `pending controller reset`, with the old
+value as the effective one, until the controller reports the new value. A caller that compares the value with the wanted
+one therefore reports "differs: now pending reboot". raidbench forgets pending changes when it exits; the next session
+shows what the controller reports.
 """
 
 from __future__ import annotations
@@ -37,24 +38,24 @@ from backends.text import clean
 from backends.topology import Topology, scan_topology
 from backends.vendors.megaraid.addresses import NAME, MegaRaidAddress, card_target, parse
 from backends.vendors.megaraid.creation import candidates, existing_volume_ids, find_made, plan_array
-from backends.vendors.megaraid.dialect import CanReread, CardSnapshot
+from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.inventory import (
+    card_identity,
     card_tasks,
     inventory,
-    of_card,
-    of_volume,
     require_same_device,
+    volume_identity,
     volume_tasks,
 )
 from backends.vendors.megaraid.open_card import CardCache, OpenCard, OpenCards
 from backends.vendors.megaraid.plans import (
     card_change,
-    in_order,
     key_change,
     legal_companions,
     previous_definition,
     require_own_step,
+    sort_keys,
     value_before,
     volume_change,
     with_value,
@@ -63,11 +64,11 @@ from backends.vendors.megaraid.presence import volume_node
 from backends.vendors.megaraid.readings import card_readings, volume_readings
 from backends.vendors.megaraid.running import Runner, places_of, remake
 from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.megaraid.tools import for_doctor, tool_problems, unseen_card_problems
+from backends.vendors.megaraid.tools import doctor_problems, tool_problems, unseen_card_problems
 
 
 class MegaRaid:
-    """Cards behind the MegaRAID tools of one host. Nothing is read unless somebody asks."""
+    """Backend for the controllers that a host's MegaRAID tools see. It reads nothing before a method is called."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -77,11 +78,11 @@ class MegaRaid:
         self._picture: Topology | None = None
 
     async def inventory(self) -> Inventory:
-        """All cards, asked at the same time. One that cannot be read is a problem, the others stand."""
+        """Return all controllers, read in parallel. A controller that cannot be read becomes a problem."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
     async def inventory_in_parts(self, report: Told) -> Inventory:
-        """As `inventory`; every card is told at once, and again as it answers: some take their time."""
+        """Return the inventory, and report each controller at once as a placeholder and again when it has answered."""
         units = await self._units.search_cards()
         search = self._units.search
         if not units:
@@ -107,7 +108,7 @@ class MegaRaid:
         return merged
 
     async def cached_inventory(self) -> Inventory:
-        """As `inventory`, of what was read last of each card, also by a change; one that told nothing is asked."""
+        """Return the inventory from what was last read of each controller, by a change too."""
         if not self._units.cards:
             return await self.inventory()
         picture = self._picture = await scan_topology(self._host)
@@ -117,28 +118,28 @@ class MegaRaid:
         return merged
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of a card or of a virtual drive; drives behind a card have none of their own."""
+        """Return the settings of a controller or a virtual drive; drives behind a controller have none of their own."""
         address = parse(target)
         if address is None or address.drive is not None:
             return ()
         return VOLUME_SETTINGS if address.volume is not None else CARD_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now, asked of the card. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
         return self._readings(target, await self._view(target, address, unit))
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
-        """As `read`; of what this setting does not depend on as it was read last: no battery for read-ahead."""
+        """Read the settings again, as far as `key` depends on it: for read-ahead, for example, not the battery."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
         return self._readings(target, await self._view(target, address, unit, key))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """As `read`, out of what was read last: a card is asked only where nothing is known of it."""
+        """Return the settings from what was last read; read the controller only if nothing is cached."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
@@ -148,37 +149,36 @@ class MegaRaid:
         return self._readings(target, await self._view_of(target, address, unit, contents, self._picture))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The commands that set `key` to `value`, and those that bring the present value back."""
+        """Return the change that sets `key` to `value`, with the commands to apply and to undo it."""
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings, each as if those before it were set: a volume re-created has their values."""
+        """Return changes planned together: a virtual drive that one re-creates gets the values of the others."""
         address, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         view = as_found = await self._view(target, address, unit, *(values if len(values) == 1 else ()))
         signatures: tuple[Signature, ...] | None = None
         if "strip_size" in values and isinstance(view, VolumeView) and self._host.is_root:
-            signatures = await require_free(
-                self._host, view.device
-            )  # without root not all can be seen: before applying, then
+            # Without root not all users of the device are visible: the check then runs before applying.
+            signatures = await require_free(self._host, view.device)
         picture = await scan_topology(self._host)
 
-        async def planned(view: CardView, key: str) -> Change:
+        async def plan_setting(view: CardView, key: str) -> Change:
             request = requested_value(target, settings[key], self._readings(target, view)[key], values[key])
             if isinstance(view, VolumeView):
-                about = of_volume(unit.prefix, view.card, view.volume, picture, anew="strip_size" in values)
+                about = volume_identity(unit.prefix, view.card, view.volume, picture, recreated="strip_size" in values)
                 change = volume_change(view, request, about, _lock_of(unit, view, picture))
                 return replace(change, found=signatures) if key == "strip_size" else change
-            about = of_card(unit.prefix, view.card)
+            about = card_identity(unit.prefix, view.card)
             if key == "activation_key":
                 return await self._plan_key(view, request, about, unit)
             return card_change(view, request, about, unit.lock_name)
 
         changes: list[Change] = []
-        for key in in_order(values):
-            change = await planned(view, key)
-            if key == "strip_size" and as_found is not view:  # made again, it is to be as it was before the whole set
-                first = await planned(as_found, key)
+        for key in sort_keys(values):
+            change = await plan_setting(view, key)
+            if key == "strip_size" and as_found is not view:  # undo restores the state before all of the changes
+                first = await plan_setting(as_found, key)
                 change = replace(change, undo=first.undo, companions=first.companions)
             changes.append(change)
             view = with_value(view, key, change.after)
@@ -186,47 +186,44 @@ class MegaRaid:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """The commands that bring `value` back: a strip size with the policies and the name of before."""
+        """Return the change that sets `key` back to `value`; a strip size comes with its former policies and name."""
         address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, address, unit, key)
-        if view.contents.cut and key != "strip_size":  # a way back needs its own part whole, and nothing else
+        if view.contents.cut and key != "strip_size":  # an undo needs a complete answer only about its own target
             view = await self._view(target, address, unit, key, whole_card=False)
         if not isinstance(view, VolumeView):
             require_companions(target, key, companions, {})
             request = validated_old_value(target, setting, self._readings(target, view)[key], value)
             if key == "activation_key":
                 raise BlockedError(f"What an activation key activated on {target} stays activated.")
-            return card_change(view, request, of_card(unit.prefix, view.card), unit.lock_name)
+            return card_change(view, request, card_identity(unit.prefix, view.card), unit.lock_name)
         require_companions(target, key, companions, legal_companions(view, key, value))
-        then = previous_definition(view, companions) if key == "strip_size" else view
-        now = self._readings(target, then)[key]
+        restored_view = previous_definition(view, companions) if key == "strip_size" else view
+        now = self._readings(target, restored_view)[key]
         free = key == "strip_size" and self._host.is_root and now.now != value
         signatures = await require_free(self._host, view.device) if free else None
         request = validated_old_value(target, setting, now, value, value_before)
         picture = await scan_topology(self._host)
-        about = of_volume(unit.prefix, view.card, view.volume, picture, anew=key == "strip_size")
+        about = volume_identity(unit.prefix, view.card, view.volume, picture, recreated=key == "strip_size")
         return replace(volume_change(view, request, about, _lock_of(unit, view, picture), companions), found=signatures)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands if what they are for is still what was read last, which whoever applies has just done.
-
-        Each is judged by what the tool says of the object.
-        """
+        """Run the commands if the target is as the caller has just read it; the tool's report decides about success."""
         address, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
         picture = await scan_topology(self._host)
-        volume = next((drive for drive in contents.volumes if drive.number == address.volume), None)
+        volume = contents.volume(address.volume)
         if change.key == "strip_size" and volume is None and change.before == NOT_THERE:
             await self._make(change, address, unit)
             return
         require_same_device(change, unit.prefix, address.volume, contents, picture)
         if change.key == "strip_size" and change.before == change.after:
-            return  # nothing is made again for nothing
+            return  # the value is already set
         require_own_step(change, CardView(contents=contents, dialect=unit.dialect), volume)
         match change.key:
             case "strip_size":
-                assert volume is not None  # it is the same
+                assert volume is not None  # require_same_device found it
                 node = volume_node(volume, contents.card, picture.tree.nodes.values())
                 await require_free(self._host, node.device if node is not None else None, change.found)
                 await self._runner.run(change, unit, change.writes)
@@ -244,21 +241,21 @@ class MegaRaid:
                 self._memory.note_accepted(change, await self._runner.run(change, unit, change.writes))
 
     async def plan_remake(self, change: Change) -> Change:
-        """What makes a virtual drive that was deleted to be made with another strip size, of the drives that it had."""
+        """Return the change that re-creates a deleted virtual drive on its former drives, with its new strip size."""
         address, unit = await self._unit(change.target)
         return remake(change, address, await unit.read(), unit.dialect, unit.prefix, unit.lock_name)
 
     async def _make(self, change: Change, address: MegaRaidAddress, unit: OpenCard) -> None:
-        """Make what is not there, if its drives are still free."""
+        """Re-create a missing virtual drive, provided that its drives are still free."""
         contents = await unit.read()
         planned = remake(change, address, contents, unit.dialect, unit.prefix, unit.lock_name)
-        change_steps.require_same_device(change, of_card(unit.prefix, contents.card))
+        change_steps.require_same_device(change, card_identity(unit.prefix, contents.card))
         require_equal_steps(change, planned.writes)
         await self._runner.run(change, unit, planned.writes)
         await self._runner.require_same_number(change, unit, address.volume, places_of(contents, change.members))
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Every drive that only a card has, with what the card says against it. Cards that cannot be read have none."""
+        """Return every drive that only a readable controller sees, with its reasons against using the drive."""
         picture = await scan_topology(self._host)
         listed: list[Candidate] = []
         for unit in self._units.cards or await self._units.search_cards():
@@ -270,7 +267,7 @@ class MegaRaid:
         return tuple(listed)
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
+        """Return the plan of the array. Reads the controller again: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
@@ -280,13 +277,13 @@ class MegaRaid:
         return replace(planned, before=existing_volume_ids(contents), locks=(unit.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """By the serial numbers of its drives behind its card; another array of its name is never taken for it."""
+        """Find an array by its drives' serial numbers; a different array with the same name never matches."""
         unit = await self._making_unit(array.controller)
         contents, picture = await unit.read(), await scan_topology(self._host)
         return find_made(array, contents, unit.dialect, picture, prefix=unit.prefix, lock=unit.lock_name)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """The card's own tool, step by step, judged by its words."""
+        """Run the steps with the controller's tool; the tool's report decides whether each succeeded."""
         await self._runner.run_making(await self._making_unit(controller), steps)
 
     async def _making_unit(self, controller: Target | None) -> OpenCard:
@@ -295,20 +292,20 @@ class MegaRaid:
         return (await self._unit(controller))[1]
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Work on a virtual drive as last read with its settings, and of its card as last looked at.
+        """Return the background tasks of a virtual drive and of its controller, as last read.
 
-        No tool is asked where something is known: each question costs a card seconds. Raises NotFoundError,
-        ToolFailedError.
+        The tool runs only if nothing is cached, because each call costs a controller seconds. Raises NotFoundError for
+        an unknown address, ToolFailedError if the tool gives no usable answer.
         """
         address, unit = await self._unit(target)
         contents = unit.contents if unit.contents is not None else await unit.read()
-        volumes = [volume for volume in contents.volumes if volume.number == address.volume]
-        return (*(task for volume in volumes for task in volume_tasks(contents, volume)), *card_tasks(contents))
+        volume = contents.volume(address.volume)
+        return (*(volume_tasks(contents, volume) if volume is not None else ()), *card_tasks(contents))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Every tool tried that is of no use and, where the kernel has cards that none sees, what was tried."""
+        """Return a problem for each unusable or superfluous tool, and one for controllers that no tool sees."""
         await self._units.search_cards()
-        return await for_doctor(self._host, self._units.search)
+        return await doctor_problems(self._host, self._units.search)
 
     async def _card_inventory(self, unit: OpenCard, picture: Topology, *, cached: bool = False) -> Inventory:
         try:
@@ -334,19 +331,20 @@ class MegaRaid:
         *,
         whole_card: bool = True,
     ) -> CardView:
-        """The card, or the virtual drive, as it is now; where it cannot be asked, as it was, and not to be changed.
+        """Return the current state of the controller or virtual drive.
 
-        `key`: only of what this setting depends on. `whole_card`: whether a cut answer about the rest of the card, read
-        earlier, stands against a change of it as well.
+        If it cannot be read, return the cached state with a reason that blocks all changes. `key`: read only what this
+        setting depends on. `whole_card`: whether an earlier truncated answer about the rest of the controller also
+        blocks a change.
         """
         refusal = None
         try:
             contents = await unit.refresh(address.volume, key)
         except (ToolFailedError, ToolTimeoutError) as error:
             if unit.contents is None or unit.changed:
-                raise  # what was known before a change proves nothing after it
+                raise  # the cached state is older than the change
             contents, refusal = unit.contents, f"it could not be read again: {error.message.rstrip('.')}"
-        if not whole_card and refusal is None and isinstance(unit.dialect, CanReread):
+        if not whole_card and refusal is None:
             contents = replace(contents, cut="")
         return await self._view_of(target, address, unit, contents, await scan_topology(self._host), refusal)
 
@@ -363,7 +361,7 @@ class MegaRaid:
         why_not = refusal or contents.cut.rstrip(".") or await denial_of(self._host, unit.dialect.tool)
         if address.volume is None:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
-        volume = next((drive for drive in contents.volumes if drive.number == address.volume), None)
+        volume = contents.volume(address.volume)
         if volume is None:
             raise gone_error(target)
         node = volume_node(volume, contents.card, picture.tree.nodes.values())
@@ -379,10 +377,10 @@ class MegaRaid:
 
     def _readings(self, target: Target, view: CardView) -> dict[str, Reading]:
         read = volume_readings(view) if isinstance(view, VolumeView) else card_readings(view)
-        return {key: self._memory.shown(target, key, reading) for key, reading in read.items()}
+        return {key: self._memory.apply_pending(target, key, reading) for key, reading in read.items()}
 
     async def _plan_key(self, view: CardView, request: RequestedValue, about: Identity, unit: OpenCard) -> Change:
-        """The key goes into memory; a token stands for it in the change."""
+        """Return the change that applies an activation key; it contains a token, the key stays in memory."""
         token = self._memory.token(request.value)
         key = self._memory.key(token) or ""
         preview = await self._runner.preview(unit, view.dialect.apply_key(view.card.number, key, preview=True))
@@ -390,10 +388,10 @@ class MegaRaid:
 
 
 def _active(contents: CardSnapshot) -> set[str]:
-    """Names of the options that are active."""
+    """Return the names of the active options."""
     return {option.name for option in contents.card.options if option.state.value == "active"}
 
 
 def _lock_of(unit: OpenCard, view: VolumeView, picture: Topology) -> str:
-    """The card's lock and that of the disk that the volume is."""
-    return with_disk(unit.lock_name, of_volume(unit.prefix, view.card, view.volume, picture, anew=False))
+    """Return the names of the controller's lock and of the lock of the kernel disk of the virtual drive."""
+    return with_disk(unit.lock_name, volume_identity(unit.prefix, view.card, view.volume, picture, recreated=False))

@@ -1,4 +1,4 @@
-"""The legal values of each setting, with a sentence and the risk of each on this card. Pure."""
+"""Legal values of each setting, each with a sentence and its risk on a given controller. No I/O."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Mapping
 from backends.settings import Choice, Risk, offer
 from backends.sizes import exact_text
 from backends.vendors._cards import UNKNOWN
-from backends.vendors.megaraid.effective import protected, protection_text
+from backends.vendors.megaraid.effective import is_protected, protection_text
 from backends.vendors.megaraid.facts import Card
 
 PRESET = "preset"
-"""Value of `fastpath` that stands for write-through, no read-ahead and direct I/O."""
+"""Value of `fastpath` that sets write-through, no read-ahead and direct I/O."""
 
 POLICIES: Mapping[str, tuple[str, ...]] = {
     "write_cache": ("write-through", "write-back", "always-write-back"),
     "read_ahead": ("none", "read-ahead", "adaptive"),
     "io_policy": ("direct", "cached"),
 }
-"""The policies that FastPath depends on, in the order in which they are told as one, and what each may be."""
+"""Legal values of the policies that FastPath depends on, in the order in which one text lists them."""
 
 FASTPATH_PARTS = {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"}
-"""What the preset sets."""
+"""Policies that the preset sets."""
 
 
 def policies_in(value: str) -> dict[str, str]:
-    """The three policies by key that a value of `fastpath` stands for; nothing where it is none."""
+    """Return the three policies by key that a value of `fastpath` sets, or an empty dict if it is none."""
     choices = list(FASTPATH_PARTS.values()) if value == PRESET else value.split(" + ")
     by_key = dict(zip(POLICIES, choices, strict=False))
     legal = len(choices) == len(POLICIES) and all(by_key[key] in POLICIES[key] for key in by_key)
@@ -33,8 +33,8 @@ def policies_in(value: str) -> dict[str, str]:
 
 
 def write_cache(card: Card) -> tuple[Choice, ...]:
-    """Write-back risks data only while the card has nothing healthy to keep it."""
-    unsafe = protected(card) is not True
+    """Return the write policies. Write-back risks data only while battery or CacheVault are not healthy."""
+    unsafe = is_protected(card) is not True
     text = f" Now {protection_text(card)}." if unsafe else ""
     return (
         offer("write-through", "A write is done when the drives have it."),
@@ -53,8 +53,8 @@ def write_cache(card: Card) -> tuple[Choice, ...]:
 
 
 def io_policy(card: Card) -> tuple[Choice, ...]:
-    """Cached I/O caches writes, too."""
-    unsafe = protected(card) is not True
+    """Return the I/O policies. Cached I/O also caches writes, so it carries the risk of write-back."""
+    unsafe = is_protected(card) is not True
     return (
         offer("direct", "Reads are not kept in the card's memory."),
         offer(
@@ -78,7 +78,7 @@ DRIVE_CACHE = (
     offer("default", "As the drives come: most SATA drives cache, most SAS drives do not.", risk=Risk.POWER_LOSS),
 )
 BIRTH: Mapping[str, tuple[str, ...]] = {**POLICIES, "drive_cache": tuple(choice.value for choice in DRIVE_CACHE)}
-"""What a virtual drive is made with, and what each may be."""
+"""Legal values of the policies that a virtual drive is created with."""
 
 ACCESS = (
     offer("read-write", "As usual."),
@@ -126,7 +126,7 @@ PERF_MODE = (
 
 
 def strips(card: Card) -> tuple[Choice, ...]:
-    """Every power of two between the smallest and the largest strip of the card; none if it does not say."""
+    """Return the powers of two from the smallest to the largest strip size, or () if those are not reported."""
     low, high = card.strip_minimum, card.strip_maximum
     if low is None or high is None:
         return ()
@@ -143,7 +143,7 @@ def strips(card: Card) -> tuple[Choice, ...]:
 
 
 def fastpath(now: str) -> tuple[Choice, ...]:
-    """The preset, and what is set now when that is something else."""
+    """Return the preset and, if it differs, the present value."""
     preset = offer(PRESET, "Write-through, no read-ahead and direct I/O: what FastPath wants.", label="preset")
     if now in (PRESET, UNKNOWN):
         return (preset,)

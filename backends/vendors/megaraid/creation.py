@@ -1,6 +1,8 @@
-"""Free drives of a MegaRAID card, the commands that make an array of them, and the search for an array made here."""
+"""Free drives of a controller, commands that create an array on them, and the search for an array created here."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from backends.array_planning import (
     ArrayMatch,
@@ -31,20 +33,20 @@ from backends.vendors.megaraid.plans import creation
 from backends.vendors.megaraid.presence import drive_node, volume_node
 
 _STRIP = 256 << 10
-"""Bytes, where nobody says: what today's cards take unless told."""
+"""Default strip size in bytes; also the firmware default of current controllers."""
 
 _MOST_ON_CARD, _MOST_IN_VOLUME, _MOST_SPANS = 64, 32, 8
-"""Virtual drives of a card, drives of one, and its spans (MegaRAID SAS Software User Guide)."""
+"""Most virtual drives of a controller, drives of a virtual drive, and spans (MegaRAID SAS Software User Guide)."""
 
 _BUSY = ("rebuild", "migration", "copyback")
-"""Work beside which nothing is made."""
+"""Background operations during which no array is created."""
 
 _CREATE_SECONDS = 0.4
-"""`add vd` on a 9361."""
+"""Seconds that `add vd` takes on a 9361."""
 
 
 def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[Candidate, ...]:
-    """Every drive of the card, the free ones first said to be so by the card alone."""
+    """Return every drive that only the controller sees, each with the reasons against using it."""
     nodes = tuple(picture.tree.nodes.values())
     card = card_exclusion_reasons(contents)
     return tuple(
@@ -66,7 +68,7 @@ def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[
 
 
 def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
-    """Every reason of the card's own against making an array of a drive."""
+    """Return every reason of the controller against creating an array on a drive."""
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives] or list(drive.volumes)
     reasons: list[str] = []
     if used:
@@ -82,13 +84,13 @@ def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tup
     if drive.jobs:
         reasons.append(f"{drive.jobs[0].kind} is under way on it")
     reasons += [reason for reason in reasons_against(drive.health) if reason not in reasons]
-    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
-        reasons.append(twice)
+    if not reasons and (serial_reason := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
+        reasons.append(serial_reason)
     return tuple(reasons)
 
 
 def card_exclusion_reasons(contents: CardSnapshot) -> tuple[str, ...]:
-    """What stands against making anything on this card now."""
+    """Return the reasons against creating any array on this controller now."""
     reasons = [contents.cut.rstrip(".")] if contents.cut else []
     jobs = [job for volume in contents.volumes for job in volume.jobs]
     jobs += [job for drive in contents.drives for job in drive.jobs]
@@ -101,7 +103,11 @@ def card_exclusion_reasons(contents: CardSnapshot) -> tuple[str, ...]:
 
 
 def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) -> ArrayPlan:
-    """What makes the array, in the words of the card's own tool. Raises InvalidValueError, BlockedError."""
+    """Return the plan with the tool's commands that create the array.
+
+    Raises InvalidValueError for a layout or policy that the controller does not support, BlockedError while the
+    controller can create nothing.
+    """
     warnings = require_alike(request.drives)
     data = require_shape(request)
     spans = spans_of(request.level, len(request.drives), request.spans)
@@ -130,20 +136,12 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
         io_policy=policies.get("io_policy", ""),
         drive_cache=policies.get("drive_cache"),
         name=request.name,
-        size_bytes=None,
     )
     number = next(
         number for number in range(_MOST_ON_CARD + 1) if all(number != volume.number for volume in contents.volumes)
     )
     steps = creation(CardView(contents=contents, dialect=dialect), number, new)
-    wanted = ArrayRequest(
-        level=request.level,
-        drives=request.drives,
-        strip_bytes=strip,
-        spans=spans if spans > 1 else None,
-        name=request.name,
-        policies=policies,
-    )
+    wanted = replace(request, strip_bytes=strip, spans=spans if spans > 1 else None, policies=policies)
     return ArrayPlan(
         wish=wanted,
         maker=dialect.tool.rpartition("/")[2],
@@ -152,39 +150,36 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
         data_drives=data,
         seconds=_CREATE_SECONDS * len(steps),
         initialising=_initialising(wanted),
-        begins_later=_begins(wanted) is True,
+        begins_later=_starts_automatically(wanted) is True,
         warnings=warnings,
     )
 
 
 def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
-    """What can be said of a virtual drive when it is made: values by the keys of its settings.
+    """Return the policies at creation by setting key: values that both the tool and the controller support."""
 
-    As far as the tool has a word for them, and the card that choice.
-    """
-
-    def says(key: str, value: str) -> bool:
+    def has_command(key: str, value: str) -> bool:
         try:
             return bool(dialect.set_volume(contents.card.number, 0, key, value))
         except InvalidValueError:
             return False
 
-    legal = {key: tuple(value for value in values if says(key, value)) for key, values in BIRTH.items()}
-    unsaid = [key for key in ("io_policy", "drive_cache") if contents.card.supports.get(key) is False]
-    return {key: values for key, values in legal.items() if values and key not in unsaid}
+    legal = {key: tuple(value for value in values if has_command(key, value)) for key, values in BIRTH.items()}
+    unsupported = [key for key in ("io_policy", "drive_cache") if contents.card.supports.get(key) is False]
+    return {key: values for key, values in legal.items() if values and key not in unsupported}
 
 
-def _begins(request: ArrayRequest) -> bool | None:
-    """Whether most cards begin a background initialisation by themselves; None where there is nothing to initialise."""
+def _starts_automatically(request: ArrayRequest) -> bool | None:
+    """Return whether most controllers start background initialisation automatically; None if there is none."""
     least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(request.level)
     return None if least is None else len(request.drives) // (request.spans or 1) >= least
 
 
 def _initialising(request: ArrayRequest) -> str:
-    by_itself = _begins(request)
-    if by_itself is None:
+    is_automatic = _starts_automatically(request)
+    if is_automatic is None:
         return "Nothing has to be initialised before it is measured."
-    begins = "begins by itself five minutes later" if by_itself else "does not begin by itself on most cards"
+    begins = "begins by itself five minutes later" if is_automatic else "does not begin by itself on most cards"
     return (
         f"Background initialisation {begins}, and is measured along with the load while it runs: "
         "set auto_bgi=off on the array, or initialise it in full first."
@@ -192,16 +187,16 @@ def _initialising(request: ArrayRequest) -> str:
 
 
 def existing_volume_ids(contents: CardSnapshot) -> tuple[str, ...]:
-    """What lasts of each virtual drive of a card: its world wide name, else the serial numbers of its drives."""
+    """Return a lasting id of each virtual drive: its world wide name, else the serial numbers of its drives."""
     return tuple(sorted(_lasting(contents, volume) for volume in contents.volumes))
 
 
 def find_made(
     array: CreatedArray, contents: CardSnapshot, dialect: Dialect, picture: Topology, *, prefix: str, lock: str
 ) -> ArrayMatch:
-    """What is there now of an array; see `BuildsArrays.find_made`.
+    """Return what exists now of an array; see `BuildsArrays.find_made`.
 
-    `contents`: the card, asked anew; `prefix` and `lock`: its address, and its lock between programs.
+    `contents`: the controller, just read. `prefix` and `lock`: its address, and the name of its lock between processes.
     """
     card = CardArrays(
         drives=tuple(_drive(drive) for drive in contents.drives),
@@ -224,8 +219,8 @@ def _drive(drive: PhysicalDrive) -> CardDrive:
 
 
 def _array(volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, picture: Topology, prefix: str) -> CardArray:
-    beside = [drive for drive in contents.drives if drive.group is not None and drive.group == volume.group]
-    added = next((drive for drive in beside if drive.place not in volume.drives), None)
+    group_drives = [drive for drive in contents.drives if drive.group is not None and drive.group == volume.group]
+    added = next((drive for drive in group_drives if drive.place not in volume.drives), None)
     commands = dialect.flatten(dialect.delete(contents.card.number, volume.number))
     return CardArray(
         called=f"virtual drive {volume.number}",

@@ -1,163 +1,161 @@
-"""What a MegaRAID command line tool must be able to say and do, so that the backend need not know which it is."""
+"""Interface of a MegaRAID command line tool; the backend does not need to know which tool it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from dataclasses import replace
+from typing import Protocol
 
 from backends.host import Command, Completed
+from backends.subject import refused_text, refused_words
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardSnapshot:
-    """All of one card."""
+    """State of one controller as last read."""
 
     card: Card
-    """The card itself."""
+    """The controller itself."""
     volumes: tuple[VirtualDrive, ...] = ()
     """Virtual drives."""
     drives: tuple[PhysicalDrive, ...] = ()
-    """Physical drives, spares and foreign ones included."""
+    """Physical drives, including hot spares and foreign drives."""
     problems: tuple[str, ...] = ()
-    """What could not be read, each a sentence."""
+    """Sentences about parts that could not be read."""
     cut: str = ""
-    """Which answer about it was cut, as a sentence: what it does not tell is unknown. "" where all are whole."""
+    """Sentence that names a truncated answer, so that missing parts are unknown; "" if all answers are complete."""
+
+    def volume(self, number: int | None) -> VirtualDrive | None:
+        """Return the virtual drive with this number, or None."""
+        return next((volume for volume in self.volumes if volume.number == number), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a tool answered to a command that changes something."""
+    """Result of a command that changes something."""
 
     ok: bool
-    """Every object's own row says success; the exit status decides nothing."""
+    """Whether the row of every object reports success; the exit status decides nothing."""
     message: str = ""
-    """The tool's own words, cleaned; a sentence when it failed."""
+    """The tool's own words, cleaned; a sentence on failure."""
     pending: str = ""
-    """`reboot` or `controller reset` when the tool says that it takes effect then; "" otherwise."""
+    """`reboot` or `controller reset` if the change takes effect only then, else ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVolume:
-    """A virtual drive to be made, as its predecessor was."""
+    """Definition of a virtual drive to create; it takes all space of its drives."""
 
     level: str
     """`raid0`, `raid1`, `raid5`, `raid6`, `raid10`, `raid50`, `raid60`."""
     drives: tuple[str, ...]
     """Members as `enclosure:slot`, in span order."""
     drives_per_span: int | None
-    """For spanned levels."""
+    """Drives in each span; None for levels without spans."""
     strip_bytes: int
-    """Strip size."""
+    """Strip size in bytes."""
     write_cache: str
-    """Common vocabulary."""
+    """Write policy in the common vocabulary."""
     read_ahead: str
-    """Common vocabulary."""
+    """Read policy in the common vocabulary."""
     io_policy: str
-    """Common vocabulary."""
+    """I/O policy in the common vocabulary; "" for the controller's default."""
     drive_cache: str | None
-    """Common vocabulary, None to leave it."""
+    """Policy for the drive caches in the common vocabulary; None for the controller's default."""
     name: str | None
-    """Given name."""
-    size_bytes: int | None
-    """None for all of the drives."""
+    """Name, or None."""
 
 
 class Dialect(Protocol):
     """One tool (storcli 7, storcli 8, MegaCli) at one path on one host."""
 
-    @property
-    def tool(self) -> str:
-        """Path of the program."""
-        ...
+    tool: str
+    """Path of the program."""
+    names_on_create: bool
+    """Whether the command that creates a virtual drive also names it; otherwise it briefly has no name."""
 
     @property
     def version(self) -> str | None:
-        """Version, as the tool says."""
+        """Return the version that the tool reports."""
         ...
 
     async def cards(self) -> tuple[int, ...]:
-        """Numbers of the cards it sees; empty if it sees none. Raises ToolFailedError, ToolTimeoutError."""
+        """Return the numbers of the controllers. Raises ToolFailedError or ToolTimeoutError without a usable answer."""
         ...
 
     async def read(self, card: int) -> CardSnapshot:
-        """Everything about a card. What cannot be read becomes problems. Raises as `cards`."""
+        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
+        ...
+
+    async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
+        """Read again what the settings of a virtual drive (None: of the controller) depend on; keep the rest.
+
+        `key`: read at least what this setting depends on. A virtual drive that no longer exists is left out. Raises
+        ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time.
+        """
+        ...
+
+    async def locate(self, card: int) -> str | None:
+        """Return the PCI address as the tool writes it, or None if it reports none. Raises as `cards` does."""
         ...
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
-        """Commands that set a virtual drive's setting (`write_cache`, `read_ahead`, `io_policy`, `drive_cache`,
-        `access_policy`, `auto_bgi`). Raises InvalidValueError for what the tool has no word for."""
+        """Return the commands that set a setting of a virtual drive.
+
+        `key`: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access_policy`, `auto_bgi`,
+        `cache_bypass_mode`. Raises InvalidValueError if the tool has no word for the value.
+        """
         ...
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
-        """Commands that set a card's setting (keys of `Card.values`). Raises InvalidValueError."""
+        """Return the commands for a setting, a key of `Card.values`. Raises InvalidValueError for an unknown value."""
         ...
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
-        """Commands that delete a virtual drive and make it anew. DESTROYS DATA: only after the guard's word.
+        """Return the commands that delete a virtual drive and re-create it.
 
-        Raises InvalidValueError for a shape the tool cannot be told exactly.
+        DESTROYS DATA: run them only after the guard allowed it. Raises InvalidValueError for a layout that the tool
+        cannot express exactly.
         """
         ...
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
-        """Commands that delete a virtual drive. DESTROYS DATA: only after the guard's word."""
-        ...
-
-    @property
-    def names_on_create(self) -> bool:
-        """Whether a virtual drive has its name from the command that makes it; else it is nameless for a moment."""
+        """Return the commands that delete a virtual drive. DESTROYS DATA: run them only after the guard allowed it."""
         ...
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """These lines are about to be run on a card, to make a virtual drive or to delete one; () when they are over.
+        """Announce commands that create or delete a virtual drive; () when they are done.
 
-        What they make has to get the number that lines after it name: `judge` fails it otherwise. Raises RefusedError
-        for a line that does anything else.
+        Later commands address the new virtual drive by number. `judge` reports a failure if it got a different number.
+        Raises RefusedError for a command that does anything else.
         """
         ...
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
-        """Commands that apply an activation key; the key is in `Command.secret`, never shown or logged."""
+        """Return the commands that apply an activation key, which is in `Command.secret`: never shown or logged."""
         ...
 
     def judge(self, command: Command, done: Completed) -> Answer:
-        """The tool's verdict on a command that changes something: per object, whatever the exit status."""
+        """Return the tool's verdict on a command that changes something, for each object, whatever the exit status."""
+        ...
+
+    def retry_command(self, command: Command, done: Completed) -> Command | None:
+        """Return the command to run instead if this one was not understood and therefore did nothing; else None."""
         ...
 
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
-        """The argument lists, secrets masked, for the dialog."""
+        """Return the argument lists with masked secrets, for display."""
         ...
 
 
-@runtime_checkable
-class CanReread(Protocol):
-    """A dialect that can read a part of a card again; any other is asked for the whole."""
+def with_refusals(command: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
+    """Return what a command listed, with the command added to the reason of each refused part.
 
-    async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """What the settings of one virtual drive (of the card itself when None) depend on, read again.
-
-        `key`: at least what this setting of it depends on.
-
-        The rest is as it was before; a virtual drive that is gone is left out. Raises as `Dialect.cards`.
-        """
-        ...
-
-
-@runtime_checkable
-class CanTryAgain(Protocol):
-    """A dialect some of whose builds do not understand every word."""
-
-    def again(self, command: Command, done: Completed) -> Command | None:
-        """The line to give instead, when this one was not understood and therefore did nothing; else None."""
-        ...
-
-
-@runtime_checkable
-class CanLocate(Protocol):
-    """A dialect that can say where a card is without reading all of it."""
-
-    async def locate(self, card: int) -> str | None:
-        """PCI address as the tool writes it, None if it does not say. Raises as `Dialect.cards`."""
-        ...
+    Appends a sentence about each refused part to `problems`.
+    """
+    problems += [refused_text(command, part.refused) for part in parts if part.refused]
+    return tuple(
+        replace(part, refused=refused_words(command, part.refused)) if part.refused else part for part in parts
+    )

@@ -1,4 +1,4 @@
-"""One virtual drive at one moment, and what is really in force there where that is not what is set, and why. Pure."""
+"""Effective policies of a virtual drive, where they differ from the configured ones, and the reason. No I/O."""
 
 from __future__ import annotations
 
@@ -11,67 +11,65 @@ from backends.vendors.megaraid.facts import CacheProtection, Card, Policies, Vir
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardView:
-    """A card as read just now."""
+    """A controller as just read."""
 
     contents: CardSnapshot
-    """All of it."""
+    """State of the whole controller."""
     dialect: Dialect
-    """The tool that speaks to it."""
+    """The tool that manages it."""
     why_not: str | None = None
-    """What stands against any change: no root, read-only mode."""
+    """Reason that blocks every change: no root, read-only mode, truncated answers."""
 
     @property
     def card(self) -> Card:
-        """The card itself."""
+        """Return the controller itself."""
         return self.contents.card
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeView(CardView):
-    """A virtual drive as read just now."""
+    """A virtual drive as just read."""
 
     volume: VirtualDrive
-    """The drive."""
+    """The virtual drive."""
     device: str | None = None
-    """Its block device, if one is known for certain."""
+    """Its block device; None unless it is certain."""
     uses: tuple[Use, ...] = ()
     """What uses that device."""
     blind: tuple[str, ...] = ()
-    """What could not be looked at, so that use may be hidden."""
+    """Places that could not be checked for users of the device."""
 
 
-# -- what is really in force, where that may be something else than what is set, and why. Pure ------------------------
-
-# Write-back without a healthy battery is write-through; cached I/O caches writes, too, says libstoragemgmt.
+# Write-back without a healthy battery works as write-through. Cached I/O also caches writes (libstoragemgmt).
 
 FASTPATH_WORDS = ("fastpath", "fast path")
-"""How the option is called."""
+"""Words by which the names of the option are recognised."""
 
 
-def protected(card: Card) -> bool | None:
-    """Whether cached writes outlive a power cut; None if it cannot be told."""
+def is_protected(card: Card) -> bool | None:
+    """Return whether cached writes survive a power cut; None if unknown."""
     if card.backup is not None:
         return card.backup.healthy
     return False if card.backup_known else None
 
 
 def protection_text(card: Card) -> str:
-    """The state of the protection, to complete "...: "."""
+    """Return the state of the cache protection as a clause."""
     if card.backup is None:
         return "no battery or CacheVault is fitted" if card.backup_known else "the tool says nothing of a battery"
     return f"the {protection_name(card.backup)} is {card.backup.state.raw or card.backup.state.value}"
 
 
 def protection_name(backup: CacheProtection) -> str:
-    """`battery` or `CacheVault`."""
+    """Return `battery` or `CacheVault`."""
     return "CacheVault" if backup.kind == "cachevault" else "battery"
 
 
 def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
-    """The write policy in force. What the tool itself says counts; else it follows from the battery."""
+    """Return the effective write policy: what the tool reports, else what follows from the battery."""
     wanted = value_of(volume.configured.write_cache)
     reported = volume.in_force.write_cache if volume.in_force is not None else None
-    safe = protected(card)
+    safe = is_protected(card)
     if reported is not None and reported.value != wanted:
         reason = protection_text(card) if safe is not True else "the card says so and gives no reason"
         return EffectiveValue(reported.value, f"{reason} (the card says {reported.raw})")
@@ -86,7 +84,7 @@ def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
 
 
 def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
-    """For a policy that only the tool can tell: what it says is in force, where that differs."""
+    """Return the effective value that the tool reports for a policy, if it differs from the configured one."""
     policies: Policies | None = volume.in_force
     reported: ReportedValue | None = getattr(policies, name) if policies is not None else None
     if reported is None or wanted is None or reported.value == wanted.value:
@@ -95,9 +93,10 @@ def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name
 
 
 def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], bool]:
-    """(why FastPath is not in force for this drive, each a clause; whether it is certain).
+    """Return the reasons why FastPath is not in force for this virtual drive, and whether they are certain.
 
-    It wants the option activated, an optimal drive, write-through, no read-ahead and direct I/O (HPE MR guide, p. 79).
+    FastPath needs the activated option, an optimal virtual drive, write-through, no read-ahead and direct I/O (HPE MR
+    guide, p. 79).
     """
     against: list[str] = []
     certain = True
@@ -107,9 +106,9 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         against += ["the card does not support it"] if supported is False else []
         certain = bool(card.options)
     elif states or supported is not None:
-        against.append("its activation key is missing")  # some cards deny the support without it
+        against.append("its activation key is missing")  # some controllers report no support without it
     else:
-        certain = False  # cards of version 8 list options and never speak of FastPath
+        certain = False  # controllers of version 8 list options, but never FastPath
     if volume.state.value != "optimal":
         against.append(f"the drive is {volume.state_raw or volume.state.value}")
     in_force = write_cache(card, volume).value or value_of(volume.configured.write_cache)
@@ -119,7 +118,8 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         (value_of(volume.configured.io_policy), "direct", "I/O is cached"),
     ):
         if present is None or present == UNKNOWN:
-            certain = certain and present is None and wanted == "direct"  # where direct is all there is it is not told
+            # Controllers with direct I/O only do not report it.
+            certain = certain and present is None and wanted == "direct"
         elif present != wanted:
             against.append(text)
     return against, certain

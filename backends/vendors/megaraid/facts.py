@@ -1,7 +1,7 @@
-"""What a MegaRAID tool says of a card, whichever tool and version: parsers make these, the backend reads them.
+"""Data that any MegaRAID tool reports about a controller; the parsers create it, the backend reads it.
 
-A field is None where the tool did not say. A `ReportedValue` keeps the tool's word beside what it means; a word that
-is not understood means `unknown`, never a default.
+A field is None if the tool does not report it. A `ReportedValue` keeps the tool's word and its meaning; a word that is
+not understood means `unknown`, never a default.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TypeVar
 
-from backends.model import Fact, Health
+from backends.model import Fact, Health, Level
 from backends.values import dataclass
 from backends.vendors._cards import BackgroundOperation, ReportedArray, ReportedCard, ReportedDrive, ReportedValue
 
@@ -23,7 +23,7 @@ class Option:
     name: str
     """`MegaRAID FastPath`, `MegaRAID RAID5`, ..."""
     state: ReportedValue
-    """`active` (without limit of time), `trial`, `not-activated`, `unknown`."""
+    """`active` (no time limit), `trial`, `not-activated`, `unknown`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,17 +35,17 @@ class CacheProtection:
     state: ReportedValue
     """`optimal`, `charging`, `learning`, `degraded`, `failed`, `missing`, `unknown`."""
     healthy: bool | None = None
-    """Whether write-back is kept over a power cut now; None if it cannot be told."""
+    """Whether cached writes now survive a power cut; None if unknown."""
     temperature_c: int | None = None
-    """Degrees Celsius."""
+    """Temperature in degrees Celsius."""
     voltage: float | None = None
-    """Volts."""
+    """Voltage in volts."""
     learning: bool | None = None
-    """A learn cycle is under way (write-back is write-through meanwhile)."""
+    """Whether a learn cycle is running; write-back is suspended meanwhile."""
     next_learn: str | None = None
-    """When, in the tool's words."""
+    """Time of the next learn cycle, in the tool's words."""
     details: Mapping[str, str] = field(default_factory=dict)
-    """Anything else worth a line, label to value."""
+    """Other values worth a line, by label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,93 +65,94 @@ class VirtualDrive(ReportedArray):
     """A virtual drive."""
 
     card: int
-    """Number of its card."""
+    """Number of its controller."""
     group: int | None = None
-    """Drive group."""
+    """Number of its drive group."""
     spans: int | None = None
-    """Number of spans; 1 when not spanned."""
+    """Number of spans; 1 if not spanned."""
     drives_per_span: int | None = None
     """Drives in each span."""
     access: ReportedValue | None = None
     """`read-write`, `read-only`, `blocked`, `hidden`."""
     configured: Policies = field(default_factory=Policies)
-    """The policies that are set (default)."""
+    """Configured policies (default)."""
     in_force: Policies | None = None
-    """The policies in force, where the tool tells them apart (current); None where it does not."""
+    """Effective policies (current); None if the tool does not report them separately."""
     drive_cache: ReportedValue | None = None
-    """`on`, `off`, `default`: the drives' own caches."""
+    """Caches of the member drives: `on`, `off`, `default`."""
     bad_bbu_write_back: bool | None = None
-    """Write cache kept on with a bad battery (MegaCli's CachedBadBBU); part of always-write-back."""
+    """Whether the write cache stays on with a bad battery (MegaCli's CachedBadBBU); part of always-write-back."""
     auto_bgi: bool | None = None
-    """Background initialisation starts by itself."""
+    """Whether background initialisation starts automatically."""
     os_device: str | None = None
-    """`/dev/sdb` as the tool says."""
+    """Device node that the tool reports: `/dev/sdb`."""
     jobs: tuple[BackgroundOperation, ...] = ()
-    """Background work on it."""
+    """Background operations on it."""
     secured: bool | None = None
-    """Encrypted."""
+    """Whether it is encrypted."""
     alone: bool | None = None
-    """It has its drive group to itself, with no room left beside it; None if not told."""
+    """Whether it takes its drive group completely, with no other virtual drive and no free space; None if not
+    reported."""
     ssd_cache: bool = False
-    """It is no volume but a CacheCade cache of one."""
+    """Whether this is a CacheCade cache rather than a virtual drive."""
     lost: bool | None = None
-    """Whether it has blocks that no member can supply any more."""
+    """Whether it has blocks that no member can supply."""
     cache_bypass: ReportedValue | None = None
-    """Which writes go past the cache, in the vocabulary of `cache_bypass_mode`."""
+    """Writes that bypass the cache, in the vocabulary of `cache_bypass_mode`."""
     cached: ReportedValue | None = None
-    """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
+    """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, or `on` if the tool gives no details."""
     refused: str = ""
-    """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
+    """Clause that says why the whole answer about it is refused; "" if it is accepted."""
 
 
 COPYBACK = "copyback"
-"""Kind of the work that copies a drive to the one that replaces it."""
+"""Kind of the operation that copies a drive to its replacement."""
 
 PRESERVED = "The card keeps unwritten data of a missing array (preserved cache)"
-"""A notice of a card that makes no array meanwhile: whoever deletes one to make it anew has none."""
+"""Notice of a controller that refuses to create arrays for now. A virtual drive deleted then cannot be re-created."""
 
 GOOD = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:, .{1,40})?", re.IGNORECASE)
-"""How the tools call a drive that may be used; one that tests itself or is not supported has other words."""
+"""States of a usable drive. Drives in a self-test and unsupported drives have other states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhysicalDrive(ReportedDrive):
-    """A drive behind the card."""
+    """A drive behind the controller."""
 
     card: int
-    """Number of its card."""
+    """Number of its controller."""
     enclosure: int | None
-    """Enclosure device id; None when it is directly attached."""
+    """Device id of the enclosure; None if directly attached."""
     slot: int | None
-    """Slot."""
+    """Slot number."""
     device_id: int | None = None
-    """DID / PID."""
+    """Device id (DID, PID)."""
     group: int | None = None
-    """Drive group; None if it is in none."""
+    """Number of its drive group; None if it is in none."""
     foreign: bool | None = None
     """Whether it carries a foreign configuration."""
     temperature_c: int | None = None
-    """Degrees Celsius."""
+    """Temperature in degrees Celsius."""
     errors: Mapping[str, int] = field(default_factory=dict)
-    """Counters: `media`, `other`, `predictive`."""
+    """Error counters: `media`, `other`, `predictive`."""
     locked: bool | None = None
-    """Encrypts itself and is locked: what lies on it cannot be read, nor written."""
+    """Whether it encrypts itself and is locked: its data can be neither read nor written."""
     alert: bool | None = None
-    """It has itself flagged a S.M.A.R.T. alert: it predicts that it fails."""
+    """Whether it flagged a S.M.A.R.T. alert, that is, predicts its failure."""
     copyback: bool | None = None
-    """Whether the controller copies data to it from a drive that it will replace, or the other way round."""
+    """Whether the controller copies a drive to its replacement, and this is one of the two."""
     inquiry: str | None = None
-    """MegaCli's raw inquiry string, which mixes vendor, model and serial."""
+    """MegaCli's raw inquiry string, which mixes vendor, model and serial number."""
     volumes: tuple[int, ...] = ()
-    """Virtual drives it is a member of, if told."""
+    """Numbers of its virtual drives, if reported."""
     jobs: tuple[BackgroundOperation, ...] = ()
-    """Rebuild, copyback, erase."""
+    """Background operations on it: rebuild, copyback, erase."""
     refused: str = ""
-    """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
+    """Clause that says why the whole answer about it is refused; "" if it is accepted."""
 
     @property
     def health(self) -> Health:
-        """Its condition."""
+        """Return its condition."""
         predictive = self.errors.get("predictive")
         alert = predictive > 0 if self.alert is None and predictive is not None else self.alert
         return Health(
@@ -167,12 +168,12 @@ class PhysicalDrive(ReportedDrive):
 
     @property
     def place(self) -> str:
-        """`245:1`, or `:1` without an enclosure."""
+        """Return its place: `245:1`, or `:1` without an enclosure."""
         return f"{'' if self.enclosure is None else self.enclosure}:{'?' if self.slot is None else self.slot}"
 
 
 Part = TypeVar("Part", VirtualDrive, PhysicalDrive)
-"""What an answer about a card lists."""
+"""Parts that an answer about a controller lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,38 +181,38 @@ class Card(ReportedCard):
     """A RAID controller."""
 
     number: int
-    """Its number in the tool; need not begin at 0."""
+    """Number in the tool; it need not start at 0."""
     package: str | None = None
     """Firmware package."""
     host_number: int | None = None
-    """SCSI host, where told."""
+    """Number of the SCSI host, if reported."""
     memory_errors: int | None = None
-    """Number of ECC errors of the controller's memory that could not be corrected; None if not reported."""
+    """Number of uncorrectable ECC errors of the controller's memory; None if not reported."""
     backup: CacheProtection | None = None
-    """Battery or CacheVault; None if none is fitted or nothing is said: see `backup_known`."""
+    """Battery or CacheVault; None if none is fitted or the tool does not report it (see `backup_known`)."""
     backup_known: bool = False
-    """Whether the tool said if there is one."""
+    """Whether the tool reports if there is one."""
     options: tuple[Option, ...] = ()
     """Advanced software options."""
     safe_id: str | None = None
-    """Safe id that activation keys are bound to."""
+    """Safe id, to which activation keys are bound."""
     supports: Mapping[str, bool] = field(default_factory=dict)
-    """Supported operations by our keys: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access_policy`,
-    `fastpath`, `perf_tuning`, `jbod`, `ssd_cache`, `drive_cache_on_ssd`; absent where the tool says nothing."""
+    """Supported operations by setting key: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access_policy`,
+    `fastpath`, `perf_tuning`, `jbod`, `ssd_cache`, `drive_cache_on_ssd`. Unreported keys are absent."""
     makes_arrays: bool | None = None
-    """Whether it is a RAID card at all; False for a host bus adapter, whose drives the system has for itself."""
+    """Whether it is a RAID controller; False for a host bus adapter, which passes its drives to the system."""
     strip_minimum: int | None = None
-    """Smallest strip in bytes."""
+    """Smallest strip size in bytes."""
     strip_maximum: int | None = None
-    """Largest strip in bytes."""
+    """Largest strip size in bytes."""
     values: Mapping[str, ReportedValue] = field(default_factory=dict)
-    """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
-    `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
-    `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `MORE_CARD_SETTINGS`."""
+    """Settings of the controller by key: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
+    `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`, `sequential`,
+    `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `MORE_CARD_SETTINGS`."""
     shown: Mapping[str, str] = field(default_factory=dict)
-    """What it is set to and raidbench never sets, by the labels of `NEVER_SET`."""
+    """Values that raidbench shows but never sets, by the labels of `NEVER_SET`."""
     jobs: tuple[BackgroundOperation, ...] = ()
-    """Background work of the whole card."""
+    """Background operations of the controller."""
 
 
 PERSONALITY, JBOD, IMPORT, PRESERVED_BOOT, SSD_CACHE = (
@@ -221,7 +222,7 @@ PERSONALITY, JBOD, IMPORT, PRESERVED_BOOT, SSD_CACHE = (
     "Boot with preserved cache",
     "CacheCade size",
 )
-"""Labels of what a controller is set to and raidbench never sets."""
+"""Labels of values that raidbench shows but never sets."""
 
 NEVER_SET: Mapping[str, str] = {
     PERSONALITY: "another one takes a reboot, and arrays may not survive it",
@@ -230,7 +231,7 @@ NEVER_SET: Mapping[str, str] = {
     PRESERVED_BOOT: "it decides about unwritten data of arrays that are missing",
     SSD_CACHE: "the SSDs would be deleted and made again",
 }
-"""Why raidbench does not set it, as a clause, by label."""
+"""Clause that says why raidbench does not set the value, by label."""
 
 
 def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
@@ -238,3 +239,20 @@ def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
     for label, why in NEVER_SET.items():
         if label in shown:
             yield Fact(label=label, value=f"{shown[label]} (raidbench does not set it: {why})")
+
+
+_PLAIN = {0: Level.RAID0, 1: Level.RAID1, 4: Level.RAID4, 5: Level.RAID5, 6: Level.RAID6, 15: Level.JBOD}
+_SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
+"""Levels by SNIA DDF's primary level. 17 (RAID 1E), 2, 3 and others have no level here and stay unknown; RAID 00 is
+RAID 0 over several spans."""
+
+_SECONDARY_STRIPED = (0, 3)
+"""DDF's secondary levels that stripe over the spans: 0 stripe, 3 spanned. 1 mirrors and 2 concatenates them."""
+
+
+def ddf_level(primary: int, secondary: int, spans: int) -> Level:
+    """Return the level for SNIA DDF's primary and secondary level and the number of spans."""
+    if secondary not in _SECONDARY_STRIPED:
+        return Level.UNKNOWN
+    spanned = secondary == 3 or spans > 1
+    return (_SPANNED if spanned else _PLAIN).get(primary, Level.UNKNOWN)

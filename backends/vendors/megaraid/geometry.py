@@ -1,4 +1,4 @@
-"""Data drives, and whether a virtual drive can be deleted and made again exactly. Pure."""
+"""Data drives, and whether a virtual drive can be deleted and re-created exactly. No I/O."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from backends import raid
 from backends.model import Level, State
 from backends.values import dataclass
-from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors._cards import UNKNOWN, value_of
 from backends.vendors.megaraid.dialect import CardSnapshot, NewVolume
 from backends.vendors.megaraid.facts import PRESERVED, VirtualDrive
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
-"""Levels made of spans."""
+"""Levels with spans."""
 
 
 def data_drives(volume: VirtualDrive) -> int | None:
-    """Drives that carry data in one stripe over all spans; None if the number of drives is not known.
+    """Return the drives that hold data in one full stripe over all spans, or None if the drives are not all known.
 
-    A RAID 1 of more than two drives holds half of them: it is striped over pairs (MegaRAID SAS Software User Guide,
-    RAID 1).
+    A RAID 1 of more than two drives is striped over pairs, so half of its drives hold data (MegaRAID SAS Software User
+    Guide, RAID 1).
     """
     return raid.data_drives(volume.level, _drives(volume), spans=volume.spans, copies=2)
 
 
 def _drives(volume: VirtualDrive) -> int | None:
-    """How many drives it is made for: the tool's count. The list leaves out those that are missing."""
+    """Return the number of drives that the tool counts. Its list of drives omits missing ones."""
     spans = volume.spans or (None if volume.level in SPANNED else 1)
     if spans and volume.drives_per_span:
         return spans * volume.drives_per_span
@@ -34,24 +34,24 @@ def _drives(volume: VirtualDrive) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class VolumeGeometry:
-    """What a virtual drive is made of, or why that cannot be told exactly."""
+    """Definition that re-creates a virtual drive, or the reason why there is no exact one."""
 
     new: NewVolume | None = None
-    """What would make it again."""
+    """The definition."""
     why_not: str | None = None
-    """The reason, in words."""
+    """The reason as a clause."""
 
 
 def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
-    """What would make this virtual drive again as it is, or why nothing can."""
+    """Return the definition that re-creates this virtual drive exactly, or the reason why that is impossible."""
     reason = (
-        _card(contents)
-        or _kind(volume)
-        or _state(contents, volume)
-        or _spans(volume)
+        _card_reason(contents)
+        or _kind_reason(volume)
+        or _state_reason(contents, volume)
+        or _spans_reason(volume)
         or _size_reason(contents, volume)
-        or _spares(contents, volume)
-        or _policies(volume)
+        or _spares_reason(contents, volume)
+        or _policies_reason(volume)
     )
     if reason is not None:
         return VolumeGeometry(why_not=reason)
@@ -63,18 +63,17 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
             drives=volume.drives,
             drives_per_span=volume.drives_per_span if volume.level in SPANNED else None,
             strip_bytes=volume.strip_bytes,
-            write_cache=_value_text(policies.write_cache),
-            read_ahead=_value_text(policies.read_ahead),
-            io_policy=_value_text(policies.io_policy),
-            drive_cache=volume.drive_cache.value if volume.drive_cache is not None else None,
+            write_cache=value_of(policies.write_cache) or "",
+            read_ahead=value_of(policies.read_ahead) or "",
+            io_policy=value_of(policies.io_policy) or "",
+            drive_cache=value_of(volume.drive_cache),
             name=volume.name,
-            size_bytes=None,
         )
     )
 
 
 def companions_of(new: NewVolume) -> dict[str, str]:
-    """What a virtual drive that is made again comes back with, by key; its drives are known by their serial numbers."""
+    """Return the values that are restored with a re-created virtual drive, by key."""
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
     companions = {
         "level": new.level,
@@ -89,7 +88,7 @@ def companions_of(new: NewVolume) -> dict[str, str]:
 
 
 def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]:
-    """The serial numbers of the drives at these places; none where one has none, or has that of another drive."""
+    """Return the serial numbers of the drives at these places, or () if one is missing or not unique."""
     serials = {drive.place: drive.serial for drive in contents.drives}
     serial_numbers = [serial for slot in places if (serial := serials.get(slot))]
     everywhere = [serial for serial in serials.values() if serial]
@@ -97,17 +96,13 @@ def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]
     return tuple(serial_numbers) if unambiguous else ()
 
 
-def _value_text(word: ReportedValue | None) -> str:
-    return word.value if word is not None else ""
-
-
-def _card(contents: CardSnapshot) -> str | None:
-    """Deleted, it could not be made again: the card refuses every new array then (code 84, 0x54)."""
+def _card_reason(contents: CardSnapshot) -> str | None:
+    """Return why it could not be re-created: with preserved cache every new array is refused (code 84, 0x54)."""
     has_preserved = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
     return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if has_preserved else None
 
 
-def _kind(volume: VirtualDrive) -> str | None:
+def _kind_reason(volume: VirtualDrive) -> str | None:
     if volume.ssd_cache:
         return "it is a CacheCade cache"
     if volume.level in (Level.UNKNOWN, Level.JBOD, Level.CONCAT, Level.RAID4):
@@ -121,7 +116,7 @@ def _kind(volume: VirtualDrive) -> str | None:
     return None
 
 
-def _state(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
+def _state_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     if volume.state is not State.OPTIMAL:
         return f"it is {volume.state_raw or volume.state.value}"
     if volume.jobs:
@@ -130,7 +125,7 @@ def _state(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     return f"its drive {busy[0].place} is {busy[0].state_raw or busy[0].state.value}" if busy else None
 
 
-def _spans(volume: VirtualDrive) -> str | None:
+def _spans_reason(volume: VirtualDrive) -> str | None:
     if not volume.drives:
         return "the tool does not report which drives it is made of"
     if any(slot.startswith(":") or slot.endswith((":", "?")) for slot in volume.drives):
@@ -147,39 +142,39 @@ def _spans(volume: VirtualDrive) -> str | None:
 
 
 def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
-    """Whether it takes all of its drives: a part of them cannot be given the very same place and size again."""
-    beside = [
+    """Return why its size could not be restored: a part of the drives cannot be allocated exactly again."""
+    others = [
         drive.number for drive in contents.volumes if drive.group == volume.group and drive.number != volume.number
     ]
     if volume.group is None:
         return "the tool does not report its drive group"
-    if beside:
-        return f"it shares its drives with virtual drive {beside[0]}"
+    if others:
+        return f"it shares its drives with virtual drive {others[0]}"
     if volume.alone is False:
         return "it does not fill its drives: its size would not be the same"
     if volume.alone is None:
         sizes = [drive.size_bytes for drive in contents.drives if drive.place in volume.drives]
-        carrying = data_drives(volume)
+        data_count = data_drives(volume)
         known_sizes = [size for size in sizes if size]
-        if len(known_sizes) != len(volume.drives) or not carrying or not volume.size_bytes:
+        if len(known_sizes) != len(volume.drives) or not data_count or not volume.size_bytes:
             return "it is not known whether it fills its drives"
-        if volume.size_bytes < 0.99 * carrying * min(known_sizes):
+        if volume.size_bytes < 0.99 * data_count * min(known_sizes):
             return "it does not fill its drives: its size would not be the same"
     return None
 
 
-def _spares(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
+def _spares_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     spares = [drive for drive in contents.drives if drive.state is State.SPARE and drive.group == volume.group]
     return f"it has a hot spare of its own, {spares[0].place}, which would be lost" if spares else None
 
 
-def _policies(volume: VirtualDrive) -> str | None:
+def _policies_reason(volume: VirtualDrive) -> str | None:
     policies = volume.configured
     for label, word in (("write policy", policies.write_cache), ("read policy", policies.read_ahead)):
-        if word is None or word.value == UNKNOWN:
+        if value_of(word) in (None, UNKNOWN):
             return f"its {label} is not understood"
-    if policies.io_policy is not None and policies.io_policy.value == UNKNOWN:
+    if value_of(policies.io_policy) == UNKNOWN:
         return "its I/O policy is not understood"
-    if volume.drive_cache is not None and volume.drive_cache.value == UNKNOWN:
+    if value_of(volume.drive_cache) == UNKNOWN:
         return "the policy for its drives' caches is not understood"
     return None

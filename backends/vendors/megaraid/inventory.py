@@ -1,4 +1,4 @@
-"""Controllers, arrays and drives out of the facts of a card, and the identity of each. No I/O."""
+"""Inventory objects and identities from the data of a controller. No I/O."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from backends.vendors.megaraid.presence import drive_node, pci_address, volume_n
 
 
 def inventory(prefix: str, contents: CardSnapshot, tool: str, version: str | None, picture: Topology) -> Inventory:
-    """All of one card, whose address is `prefix`."""
+    """Return the inventory of one controller; `prefix` is its address."""
     nodes = tuple(picture.tree.nodes.values())
     arrays = tuple(_array(prefix, contents, volume, picture, nodes) for volume in contents.volumes)
     owners = {slot: volume.number for volume in contents.volumes for slot in volume.drives}
@@ -81,13 +81,13 @@ def _protection(card: Card) -> Protection | None:
 
 
 def volume_tasks(contents: CardSnapshot, volume: VirtualDrive) -> tuple[Task, ...]:
-    """Work on a virtual drive, rebuilds of its drives among it."""
+    """Return the background tasks of a virtual drive, including rebuilds of its drives."""
     rebuilds = [job for drive in contents.drives if drive.place in volume.drives for job in drive.jobs]
     return tuple(map(_task, (*volume.jobs, *rebuilds)))
 
 
 def card_tasks(contents: CardSnapshot) -> tuple[Task, ...]:
-    """Work of a whole card: patrol read, checks, a learn cycle."""
+    """Return the background tasks of the controller: patrol read, checks, a learn cycle."""
     return tuple(map(_task, contents.card.jobs))
 
 
@@ -96,7 +96,7 @@ def _task(job: BackgroundOperation) -> Task:
 
 
 def _card_facts(contents: CardSnapshot, tool: str, version: str | None) -> Iterable[Fact]:
-    """What is made of several words only where all of them are known."""
+    """Yield the facts of a controller; those combined from several values only if all of them are known."""
     card = contents.card
     if version or not contents.cut:
         yield Fact(label="Tool", value=" ".join(filter(None, (tool, version))))
@@ -151,15 +151,15 @@ def _array(
         spans=volume.spans,
         device=node.device if node is not None else volume.os_device,
         members=tuple(drive_target(prefix, slot) for slot in volume.drives),
-        identity=identity(node) if node is not None else volume_identity(prefix, contents.card, volume),
+        identity=identity(node) if node is not None else reported_volume_identity(prefix, contents.card, volume),
         uses=picture.uses(node.name) if node is not None else (),
         tasks=volume_tasks(contents, volume),
         facts=tuple(_volume_facts(contents.card, volume)),
     )
 
 
-def volume_identity(prefix: str, card: Card, volume: VirtualDrive) -> Identity:
-    """What a virtual drive is, whatever the kernel calls it: its own name, and the serial number of its card."""
+def reported_volume_identity(prefix: str, card: Card, volume: VirtualDrive) -> Identity:
+    """Return the identity of a virtual drive without a kernel disk: address, WWN, serial number of the controller."""
     wwn = f"naa.{volume.wwn}" if volume.wwn is not None else None
     return Identity(name=f"{prefix}/v{volume.number}".strip("/").replace("/", "-"), wwn=wwn, serial=card.serial)
 
@@ -192,7 +192,7 @@ def _spans(volume: VirtualDrive) -> str | None:
 
 
 def _cachecade(volume: VirtualDrive) -> str | None:
-    """What SSDs cache, in words; None where there is nothing of it."""
+    """Return how CacheCade concerns the virtual drive, as text; None if it does not."""
     if volume.ssd_cache:
         return "this is a cache of virtual drives"
     word = volume.cached
@@ -204,7 +204,7 @@ def _drive(
 ) -> Drive:
     owner = owners.get(drive.place, drive.volumes[0] if drive.volumes else None)
     node = drive_node(drive, nodes)
-    handed_on = card.makes_arrays is False or node is not None  # the system has it, whatever the card calls that
+    handed_on = card.makes_arrays is False or node is not None  # the system uses it, whatever the controller reports
     return Drive(
         target=drive_target(prefix, drive.place),
         controller=card_target(prefix),
@@ -242,18 +242,19 @@ def _drive_facts(drive: PhysicalDrive) -> Iterable[Fact]:
     return Fact.from_rows(rows.items())
 
 
-def of_card(prefix: str, card: Card) -> Identity:
-    """A card: serial number and model."""
+def card_identity(prefix: str, card: Card) -> Identity:
+    """Return the identity of a controller: serial number and model."""
     return Identity(name=prefix.strip("/").replace("/", "-"), serial=card.serial, model=card.model)
 
 
-def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, *, anew: bool) -> Identity:
-    """A virtual drive: the block device that it is, else its own name.
+def volume_identity(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, *, recreated: bool) -> Identity:
+    """Return the identity of a virtual drive: that of its block device, else that of its address.
 
-    For changes that make it anew, and those of the same set, what holds over that: its number, and its card.
+    With `recreated` leave out what a re-creation changes; the number and the controller remain. It is for changes that
+    re-create the virtual drive, and for others of the same set.
     """
-    stored = volume_identity(prefix, card, volume)
-    if anew:
+    stored = reported_volume_identity(prefix, card, volume)
+    if recreated:
         return replace(stored, wwn=None)
     node = volume_node(volume, card, picture.tree.nodes.values())
     return identity(node) if node is not None else stored
@@ -262,16 +263,20 @@ def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, 
 def require_same_device(
     change: Change, prefix: str, number: int | None, contents: CardSnapshot, picture: Topology
 ) -> None:
-    """Raises AnotherDeviceError unless what the change was planned for is what was read last."""
+    """Check that the target of the change is still the one it was planned for.
+
+    Raises AnotherDeviceError if the target or its drives differ from the plan, DeviceGoneError if the virtual drive is
+    gone.
+    """
     if number is None:
-        present = of_card(prefix, contents.card)
+        present = card_identity(prefix, contents.card)
     else:
-        volume = next((drive for drive in contents.volumes if drive.number == number), None)
+        volume = contents.volume(number)
         if volume is None:
             raise change_steps.gone_error(change.target)
         if change.members and change.members != members_of(contents, volume.drives):
             raise AnotherDeviceError(f"{change.target} is made of other drives now.", hint="Plan it again.")
-        present = of_volume(prefix, contents.card, volume, picture, anew=True)
+        present = volume_identity(prefix, contents.card, volume, picture, recreated=True)
         if present != change.identity:
-            present = of_volume(prefix, contents.card, volume, picture, anew=change.key == "strip_size")
+            present = volume_identity(prefix, contents.card, volume, picture, recreated=change.key == "strip_size")
     change_steps.require_same_device(change, present)

@@ -1,4 +1,4 @@
-"""The cards of a host, each with its tool, its lock and what is remembered of it while a backend runs."""
+"""Controllers of a host while a backend runs, each with its tool, its lock and its cached state."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from backends.settings import Reading
 from backends.subject import NEXT_STEP, REFUSED
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.megaraid.dialect import CanReread, CardSnapshot, Dialect
+from backends.vendors.megaraid.dialect import CardSnapshot, Dialect
 from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.megaraid.tools import Search, Slots, search
 
 _KEY = re.compile(r"[A-Za-z0-9+/=_-]{8,256}", re.ASCII)
-"""What activation keys are made of."""
+"""Characters and length of an activation key."""
 
 _TOKEN = re.compile(r"key number (\d{1,4})", re.ASCII)
 
 
 class CardCache:
-    """Of one backend. Nothing of it is ever written down."""
+    """Pending changes and activation keys of one backend, in memory only: nothing is written to disk."""
 
     def __init__(self) -> None:
         self._pending: dict[tuple[str, str], tuple[str, str]] = {}
         self._applied: dict[str, str] = {}
         self._keys: list[str] = []
 
-    def shown(self, target: Target, key: str, reading: Reading) -> Reading:
-        """The reading with what is remembered: a value that waits is shown as waiting, until the card has it."""
+    def apply_pending(self, target: Target, key: str, reading: Reading) -> Reading:
+        """Return the reading with pending changes: a pending value is shown until the controller reports it."""
         if key == "activation_key" and target.address in self._applied:
             reading = replace(reading, now=self._applied[target.address])
         waiting = self._pending.get((target.address, key))
@@ -52,7 +52,7 @@ class CardCache:
         )
 
     def note_accepted(self, change: Change, pending: str) -> None:
-        """Note that the tool accepted a change, for after a reboot when `pending` says so."""
+        """Record that the tool accepted a change; `pending` is what it waits for before it takes effect, or ""."""
         changed = (change.target.address, change.key)
         if pending:
             self._pending[changed] = (change.after, pending)
@@ -62,9 +62,9 @@ class CardCache:
             self._applied[change.target.address] = change.after
 
     def token(self, value: str) -> str:
-        """What stands for an activation key wherever it is shown, logged or kept; a token stands for itself.
+        """Return the token that replaces an activation key in output, logs and journals; a token is returned unchanged.
 
-        Raises InvalidValueError for what cannot be a key.
+        Raises InvalidValueError for text that cannot be a key.
         """
         if self.key(value) is not None:
             return value
@@ -78,50 +78,48 @@ class CardCache:
         return f"key number {self._keys.index(value) + 1}"
 
     def key(self, token: str) -> str | None:
-        """Return the activation key that a token stands for; None if it was given to another process."""
+        """Return the activation key of a token; None if it was given to another process."""
         match = _TOKEN.fullmatch(token)
         number = int(match[1]) if match is not None else 0
         return self._keys[number - 1] if 0 < number <= len(self._keys) else None
 
 
-# -- the cards: the tool that sees each, what was read of it last, and the lock that keeps order ----------------------
-
-
 @dataclass(slots=True)
 class OpenCard:
-    """One card. A card is asked one thing at a time, reads included, and only when somebody asks."""
+    """One controller. It serves one command at a time, reads included."""
 
     prefix: str
-    """Its address."""
+    """Address of the controller."""
     number: int
-    """Its number in its tool."""
+    """Number of the controller in its tool."""
     dialect: Dialect
-    """Its tool."""
+    """The tool that manages it."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a command for this card runs."""
+    """Serialises the commands for this controller."""
     contents: CardSnapshot | None = None
-    """What was read last."""
+    """State as last read; None before the first read."""
     changed: bool = False
-    """Something was set since that was read."""
+    """Whether a setting was changed since `contents` was read."""
 
     @property
     def lock_name(self) -> str:
-        """Name of the lock between programs: `megaraid-c0`."""
+        """Return the name of the lock between processes: `megaraid-c0`."""
         return "megaraid" + self.prefix.replace("/", "-")
 
     async def read(self) -> CardSnapshot:
-        """All of it, anew. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
+        """Read the whole controller again. Raises as `Dialect.read` does, and ToolMissingError if the tool is gone."""
         async with self.lock:
             self.contents = None
             return self._keep(await self.dialect.read(self.number))
 
     async def refresh(self, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """What the settings of a virtual drive (of the card when None) depend on, anew; all where nothing is known.
+        """Read again what the settings of a virtual drive (None: of the controller) depend on.
 
-        `key`: only what this one depends on. Raises as `read`; what was known before is kept then.
+        Reads everything if nothing is cached. `key`: read only what this setting depends on. Raises as `read` does; the
+        cached state is kept then.
         """
         async with self.lock:
-            if self.contents is not None and isinstance(self.dialect, CanReread):
+            if self.contents is not None:
                 return self._keep(await self.dialect.reread(self.contents, volume, key))
             return self._keep(await self.dialect.read(self.number))
 
@@ -131,27 +129,24 @@ class OpenCard:
 
 
 class OpenCards:
-    """All cards of a host; found at the first question and at every look round."""
+    """All controllers of a host, found at first use and by every scan."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._units: dict[str, OpenCard] = {}
         self._searching = asyncio.Lock()
         self._slots: Slots = {}
-        self._looked = False
+        self._has_scanned = False
         self.search = Search()
-        """What the last search tried."""
+        """Result of the last search for tools."""
 
     @property
     def cards(self) -> tuple[OpenCard, ...]:
-        """The cards of the last look."""
+        """Return the controllers of the last scan."""
         return tuple(self._units.values())
 
     async def search_cards(self) -> tuple[OpenCard, ...]:
-        """Search for tools and cards anew; what is known of a card that is still there is kept.
-
-        `show` asks every card, so all of them are waited for.
-        """
+        """Scan for tools and controllers, after running commands; controllers that remain keep their cached state."""
         async with self._searching, contextlib.AsyncExitStack() as all_cards:
             for unit in self._units.values():
                 await all_cards.enter_async_context(unit.lock)
@@ -161,20 +156,20 @@ class OpenCards:
                 assert probe.dialect is not None
                 for number in probe.cards:
                     prefix = f"/c{number}"
-                    if prefix in units:  # two kinds of tools count different cards alike
+                    if prefix in units:  # two tools gave different controllers the same number
                         prefix = f"/{probe.path.rsplit('/', 1)[-1]}/c{number}"
                     old = self._units.get(prefix)
                     same = old is not None and old.dialect.tool == probe.dialect.tool
                     units[prefix] = old if old is not None and same else OpenCard(prefix, number, probe.dialect)
             self._units = units
             self.search = result
-            self._looked = True
+            self._has_scanned = True
             return tuple(units.values())
 
     def without_claimed_volumes(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
-        """Return what was read of a card, without belief in virtual drives whose world wide name another card claims.
+        """Return the state without the virtual drives whose world wide name also appears on another controller.
 
-        One of the two answers has the lines of the other card's virtual drive.
+        One of the two answers then contains rows of the other controller.
         """
         claims = {
             volume.wwn: f"virtual drive {volume.number} of {other.prefix}"
@@ -201,8 +196,8 @@ class OpenCards:
         return replace(contents, volumes=volumes, problems=tuple(dict.fromkeys((*contents.problems, *messages))))
 
     async def card_at(self, prefix: str, shown: str) -> OpenCard:
-        """The card of an address. Raises NotFoundError."""
-        if not self._looked:
+        """Return the controller at an address. Raises NotFoundError if there is none."""
+        if not self._has_scanned:
             await self.search_cards()
         unit = self._units.get(prefix)
         if unit is None:

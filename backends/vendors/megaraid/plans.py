@@ -1,4 +1,4 @@
-"""From a reading and a wanted value to the change: the very commands, what takes them back, the risk. Pure."""
+"""Changes from a reading and a wanted value: commands, undo commands and risk. No I/O."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from backends.vendors.megaraid.settings import VOLUME_SETTINGS
 from backends.vendors.megaraid.storcli.commands import drives_text
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
-"""A name that any of the tools takes."""
+"""Name that every tool accepts."""
 
 _NAMED_DRIVES = re.compile(r"(?:drives=|-R[0-9]{1,2}\[|-Array[0-9]\[)([0-9:,-]{1,400})\]?")
 _NAMED_STRIP = re.compile(r"(?:strip=|-strpsz)([0-9]{1,5})")
@@ -38,10 +38,10 @@ _MOVES = {
     "fastpath": tuple(FASTPATH_PARTS),
     "strip_size": ("auto_bgi", "cache_bypass_mode"),
 }
-"""Settings that move along."""
+"""Settings that change as a side effect, by setting."""
 
 _MOVES_DISK = dict.fromkeys(("write_cache", "fastpath"), ("write_cache",))
-"""Settings of the kernel's disk that move along: the kernel takes its cache for that of the virtual drive."""
+"""Settings of the kernel disk that change as a side effect: the kernel mirrors the cache of the virtual drive."""
 
 
 def volume_change(
@@ -51,17 +51,18 @@ def volume_change(
     lock: str,
     companions: Mapping[str, str] | None = None,
 ) -> Change:
-    """The change of a virtual drive's setting. `companions`: with which its value comes back, where it had it before.
+    """Return the change of a virtual drive's setting.
 
-    Raises InvalidValueError where the tool has no word, RefusedError for companions of another virtual drive.
+    `companions`: values that are restored with a former value. Raises InvalidValueError if the tool has no word for the
+    value, RefusedError for companions of a different virtual drive.
     """
     key, now = request.setting.key, request.now.now
-    there = companions is not None and request.value == now
-    forward = _steps_to(view, request, companions) if not there or key != "strip_size" else ()
+    is_set = companions is not None and request.value == now
+    forward = _steps_to(view, request, companions) if not is_set or key != "strip_size" else ()
     undo = _steps_back(view, request, now) if forward and now is not None and is_understood(now) else ()
     change = request.change(forward, undo, identity, lock)
     if key == "fastpath" and companions is not None and request.value != PRESET:
-        change = _as_its_worst(view, change)
+        change = _with_worst_risk(view, change)
     if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
         change = replace(change, risk_text=f"{change.risk_text} Now {protection_text(view.card)}.".strip())
     if forward and not undo and is_final(key, now or ""):
@@ -78,7 +79,7 @@ def volume_change(
 
 
 def companions_now(view: VolumeView, key: str) -> dict[str, str]:
-    """What the present value of a setting comes back with."""
+    """Return the values that have to be restored together with the present value of a setting."""
     if key == "strip_size":
         remade = shape(view.contents, view.volume)
         return {} if remade.new is None else companions_of(remade.new)
@@ -89,7 +90,7 @@ def companions_now(view: VolumeView, key: str) -> dict[str, str]:
 
 
 def legal_companions(view: VolumeView, key: str, value: str) -> dict[str, Pattern[str]]:
-    """What may come back with a value of a setting: by key, what it may be on this very virtual drive."""
+    """Return a pattern for each value that may be restored together with `value` on this virtual drive."""
     if key == "fastpath":
         return {name: re.compile(re.escape(word)) for name, word in policies_in(value).items()}
     if key != "strip_size":
@@ -109,7 +110,10 @@ def _only(text: str | None) -> Pattern[str]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that it had before: of `fastpath` any three policies. Raises InvalidValueError, BlockedError."""
+    """Return a former value (of `fastpath` any three policies).
+
+    Raises InvalidValueError for an illegal value, BlockedError if the tool has no command for it.
+    """
     if is_final(setting.key, value) and all(choice.value != value for choice in now.choices):
         raise BlockedError(
             f"{setting.label} cannot be put back to {value}: the tool has no command for it.",
@@ -119,7 +123,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 
 
 def previous_definition(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
-    """The virtual drive with the policies and the name that it comes back with."""
+    """Return the virtual drive with the policies and the name that are restored with it."""
     volume = view.volume
     texts = {key: ReportedValue(value=value, raw=value) for key, value in companions.items()}
     policies = {key: word for key, word in texts.items() if key in POLICIES}
@@ -137,7 +141,7 @@ def previous_definition(view: VolumeView, companions: Mapping[str, str]) -> Volu
 def _steps_to(
     view: VolumeView, request: RequestedValue, companions: Mapping[str, str] | None
 ) -> tuple[ChangeStep, ...]:
-    """The steps that bring the wanted value."""
+    """Return the steps that set the requested value."""
     key = request.setting.key
     if key == "fastpath" and companions is not None:
         return _policies(view, policies_in(request.value))
@@ -147,23 +151,20 @@ def _steps_to(
         return _recreation_steps(
             view if companions is None else previous_definition(view, companions), request, request.value
         )
-    if request.value == request.now.now:  # it is there already, whether the tool has a word for it or not
+    if request.value == request.now.now:  # already set, so the tool needs no word for it
         return _steps_or_none(view, view.volume.number, key, request.value)
     return _set(view, view.volume.number, key, request.value)
 
 
 def _steps_back(view: VolumeView, request: RequestedValue, now: str) -> tuple[ChangeStep, ...]:
-    """The steps that bring the present value back once the wanted one is set."""
+    """Return the steps that restore the present value after the requested one was set."""
     key = request.setting.key
     if key == "fastpath":
         return _policies(previous_definition(view, policies_in(request.value)), policies_in(now))
     if key == "strip_size":
         return _recreation_steps(view, request, now) if shape(view.contents, view.volume).new is not None else ()
-    return (
-        _steps_or_none(view, view.volume.number, key, now)
-        if is_final(key, now)
-        else _set(view, view.volume.number, key, now)
-    )
+    plan_steps = _steps_or_none if is_final(key, now) else _set
+    return plan_steps(view, view.volume.number, key, now)
 
 
 def _recreation_steps(view: VolumeView, request: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:
@@ -175,15 +176,12 @@ def _recreation_steps(view: VolumeView, request: RequestedValue, strip: str) -> 
 
 
 def creation(view: CardView, number: int, new: NewVolume) -> tuple[ChangeStep, ...]:
-    """The steps that make a virtual drive which is not there: those of making one again but the first, which deletes.
-
-    Raises InvalidValueError.
-    """
+    """Return the steps that create a missing virtual drive. Raises InvalidValueError as `Dialect.recreate` does."""
     return _steps(view, view.dialect.recreate(view.card.number, number, new))[1:]
 
 
-def _as_its_worst(view: VolumeView, change: Change) -> Change:
-    """With the risk of the worst of the three policies that the value stands for."""
+def _with_worst_risk(view: VolumeView, change: Change) -> Change:
+    """Return the change with the highest risk of the three policies that its value sets."""
     parts, named = volume_readings(view), policies_in(change.after)
     risks = {
         key: next((choice.risk for choice in parts[key].choices if choice.value == value), Risk.NONE)
@@ -197,7 +195,7 @@ def _as_its_worst(view: VolumeView, change: Change) -> Change:
 
 
 def card_change(view: CardView, request: RequestedValue, identity: Identity, lock: str) -> Change:
-    """The change of a card's setting. Raises InvalidValueError where the tool has no word."""
+    """Return the change of a controller's setting. Raises InvalidValueError if the tool has no word for the value."""
     key, now = request.setting.key, request.now.now
 
     def steps(value: str) -> tuple[ChangeStep, ...]:
@@ -208,7 +206,7 @@ def card_change(view: CardView, request: RequestedValue, identity: Identity, loc
     except InvalidValueError:
         if request.value != now:
             raise
-        return request.change((), (), identity, lock)  # it is there already, and the tool has no word for it
+        return request.change((), (), identity, lock)  # already set, so the tool needs no word for it
     readable = now is not None and is_understood(now)
     return request.change(forward, steps(now) if now and readable else (), identity, lock)
 
@@ -216,7 +214,7 @@ def card_change(view: CardView, request: RequestedValue, identity: Identity, loc
 def key_change(
     view: CardView, request: RequestedValue, key: str, preview: str, identity: Identity, lock: str
 ) -> Change:
-    """Applying an activation key; the wanted value is the token that stands for it wherever the change is shown."""
+    """Return the change that applies an activation key; the change shows the token instead of the key."""
     change = request.change(
         _steps(view, view.dialect.apply_key(view.card.number, key, preview=False)), (), identity, lock
     )
@@ -224,9 +222,10 @@ def key_change(
 
 
 def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
-    """The steps of the preset, or of what there is.
+    """Return the steps of the preset, or those that set the present policies.
 
-    A policy that the card has no choice of is left out; one that is right already, too, unless all are.
+    Policies that the controller does not offer are left out. Policies that are already right are left out too, unless
+    all are.
     """
     parts = volume_readings(view)
     movable = {key: parts[key].now or "" for key in FASTPATH_PARTS if parts[key].availability.available}
@@ -236,7 +235,7 @@ def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
 
 
 def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """The steps that bring three policies back, the last that the preset sets first. Raises BlockedError."""
+    """Return the steps that restore three policies, in reverse order. Raises BlockedError if one cannot be changed."""
     parts = volume_readings(view)
     movable = {key: value for key, value in named.items() if parts[key].availability.why_not_back is None}
     wrong = [key for key in named if parts[key].now not in (None, named[key])]
@@ -253,9 +252,9 @@ def _set_each(view: VolumeView, values: Mapping[str, str]) -> tuple[ChangeStep, 
 
 
 def require_own_step(change: Change, view: CardView, volume: VirtualDrive | None) -> None:
-    """Raises RefusedError for a step that does anything else to the card than this change of this virtual drive.
+    """Raise RefusedError if a step does anything but this change of this virtual drive or controller.
 
-    An activation key is left to whoever puts it into its command.
+    An activation key is checked by the code that inserts it into the command.
     """
     key, number = change.key, view.card.number
     if key == "activation_key":
@@ -278,27 +277,27 @@ def require_own_step(change: Change, view: CardView, volume: VirtualDrive | None
 
 
 def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> None:
-    """Raises RefusedError unless its steps delete this virtual drive and make it again, of these very drives."""
+    """Raise RefusedError unless the steps delete this virtual drive and re-create it on the same drives."""
     lines = [write.argv for write in change.writes]
     if not all(line[2:] and line[0] == view.dialect.tool for line in lines):
         raise RefusedError(f"{change.target} is not made again by that: plan it again.")
     view.dialect.begin_making(view.card.number, lines)
-    view.dialect.begin_making(view.card.number, ())  # only its check is needed here: nothing is made yet
+    view.dialect.begin_making(view.card.number, ())  # end the announcement: only its check was needed
     deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
-    strips = [int(text) * 1024 for text in _named(_NAMED_STRIP, lines)]
-    other_numbers = set(_named(_NAMED_VOLUME, lines)) - {str(volume.number)}
+    strips = [int(text) * 1024 for text in _matched_values(_NAMED_STRIP, lines)]
+    other_numbers = set(_matched_values(_NAMED_VOLUME, lines)) - {str(volume.number)}
     if change.writes[:1] != deletes or other_numbers or [str(strip) for strip in strips] != [change.after]:
         raise RefusedError(f"{change.target} is not made again by that: plan it again.")
-    if ",".join(_named(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_text(volume.drives)):
+    if ",".join(_matched_values(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_text(volume.drives)):
         raise RefusedError(f"{change.target} is made of {', '.join(volume.drives)} now: plan it again.")
 
 
-def _named(pattern: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[str]:
+def _matched_values(pattern: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[str]:
     return [match[1] for line in lines for word in line if (match := pattern.fullmatch(word)) is not None]
 
 
 def _steps_or_none(view: CardView, number: int, key: str, value: str) -> tuple[ChangeStep, ...]:
-    """The steps that set a policy; none where the tool has no word, as for what the card has no choice of."""
+    """Return the steps that set a policy, or () if the tool has no word for it."""
     try:
         return _set(view, number, key, value)
     except InvalidValueError:
@@ -313,40 +312,36 @@ def _steps(view: CardView, commands: Iterable[Command]) -> tuple[ChangeStep, ...
     return tuple(ChangeStep(argv=argv) for argv in view.dialect.flatten(tuple(commands)))
 
 
-# -- several settings of a virtual drive planned as one ---------------------------------------------------------------
-
-# Their order, and the drive as it will be after each.
-
 _AFTER_MAKING = ("strip_size", "auto_bgi", "cache_bypass_mode", "access_policy")
-"""In this order, after all policies: the drive is re-created with those, as read-write, and with the card's own word on
-background initialisation."""
+"""Settings to set last, in this order. The virtual drive is re-created with all policies, read-write, and with the
+controller's default for background initialisation."""
 
 _POLICIES = {field.name for field in fields(Policies)}
 
 
-def in_order(values: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys in the order they have to be set; those that do not depend on each other stay as they are given."""
+def sort_keys(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the keys in the order in which they have to be set; independent settings keep the given order."""
     return tuple(sorted(values, key=lambda key: _order_rank(key, values[key])))
 
 
 def _order_rank(key: str, value: str) -> int:
     if key not in _AFTER_MAKING or (key, value) == ("access_policy", "read-write"):
-        return 0  # a drive that is not read-write is not created again
+        return 0  # only a read-write virtual drive can be re-created
     return 1 + _AFTER_MAKING.index(key)
 
 
 def with_value(view: CardView, key: str, value: str) -> CardView:
-    """The view after a setting was set; that of a card stays as it is: no setting of a card depends on another."""
+    """Return the view after a setting was set; that of a controller stays, because its settings are independent."""
     if not isinstance(view, VolumeView):
         return view
     values = FASTPATH_PARTS if (key, value) == ("fastpath", PRESET) else {key: value}
     volume = view.volume
     for name, wanted in values.items():
-        volume = _set_together(volume, name, ReportedValue(value=wanted, raw=wanted))
+        volume = _set_value(volume, name, ReportedValue(value=wanted, raw=wanted))
     return replace(view, volume=volume)
 
 
-def _set_together(volume: VirtualDrive, key: str, word: ReportedValue) -> VirtualDrive:
+def _set_value(volume: VirtualDrive, key: str, word: ReportedValue) -> VirtualDrive:
     match key:
         case "strip_size":
             return replace(volume, strip_bytes=int(word.value))

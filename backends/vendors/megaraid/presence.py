@@ -1,4 +1,7 @@
-"""Whether there is anything for this backend to do: tools by name, cards by their kernel driver. Cheap to import."""
+"""Presence check, cheap to import: installed tools and controllers with a matching kernel driver.
+
+Also finds the kernel disk of a virtual drive.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from backends.topology import Node
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 
 STORCLI_7 = ("storcli64", "storcli", "perccli64", "perccli")
-"""Names of storcli and perccli of version 7 on PATH."""
+"""Names of storcli and perccli version 7 on PATH."""
 
 STORCLI_7_PLACES = (
     "/opt/MegaRAID/storcli/storcli64",
@@ -19,15 +22,15 @@ STORCLI_7_PLACES = (
     "/opt/hpe/storcli/storcli64",
     "/opt/lsi/storcli/storcli",
 )
-"""Where their packages put them."""
+"""Paths where their packages install them."""
 
 STORCLI_8 = ("storcli2", "perccli2")
-"""Names of version 8."""
+"""Names of storcli and perccli version 8 on PATH."""
 
 STORCLI_8_PLACES = ("/opt/MegaRAID/storcli2/storcli2", "/opt/MegaRAID/perccli2/perccli2")
-"""Where their packages put them."""
+"""Paths where their packages install them."""
 
-MEGACLI = (
+MEGACLI_PLACES = (
     "/opt/MegaRAID/MegaCli/MegaCli64",
     "/opt/MegaRAID/MegaCli/MegaCli",
     "/opt/MegaRAID/CmdTool2/CmdTool2_64",
@@ -35,6 +38,10 @@ MEGACLI = (
     "/opt/MegaRAID/CmdTool2/CmdTool2",
     "/opt/lsi/MegaCLI/MegaCli64",
     "/opt/lsi/MegaCLI/MegaCli",
+)
+"""Paths where the vendor's packages install MegaCli; 64-bit first, since the 32-bit one may lack its libraries."""
+
+MEGACLI = (
     "MegaCli64",
     "MegaCli",
     "megacli",
@@ -44,29 +51,27 @@ MEGACLI = (
     "CmdTool2",
     "megaraid-cli",
 )
-"""Where MegaCli is found: the vendor's packages, then the names under which distributions put it on PATH.
-CmdTool2 is Intel's name for the same program. 64-bit first: the 32-bit one may lack its libraries."""
+"""Names under which distributions put MegaCli on PATH. CmdTool2 is Intel's name for the same program."""
 
 DRIVERS = ("megaraid_sas", "mpi3mr")
-"""Kernel drivers of the cards that these tools serve."""
+"""Kernel drivers of the controllers that these tools manage."""
 
 
 async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> int:
-    """How many PCI devices these drivers have bound."""
+    """Return the number of PCI devices bound to these drivers."""
     paths = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
     return len(paths)
 
 
-async def anything(host: Host) -> bool:
-    """Whether a tool is installed or the kernel has a card."""
-    tools = (*STORCLI_7_PLACES, *STORCLI_7, *STORCLI_8_PLACES, *STORCLI_8, *MEGACLI)
+async def is_present(host: Host) -> bool:
+    """Return whether a tool is installed or the kernel has a controller."""
+    tools = (*STORCLI_7_PLACES, *STORCLI_7, *STORCLI_8_PLACES, *STORCLI_8, *MEGACLI_PLACES, *MEGACLI)
     return host.which(tools) is not None or await kernel_cards(host) > 0
 
 
-# -- which block device of the kernel is which virtual drive or JBOD drive --------------------------------------------
-
-# By the name that the tool gives, if the world wide names do not contradict; else by world wide name; else by SCSI
-# address: megaraid_sas shows virtual drives on channel 2 with their number as target (drivers/scsi/megaraid).
+# A kernel disk matches by the device node that the tool reports, unless the world wide names contradict. Otherwise it
+# matches by world wide name, or by SCSI address: megaraid_sas shows virtual drives on channel 2 with their number as
+# target (drivers/scsi/megaraid).
 
 _ADDRESS = re.compile(r"/host(\d+)/target\d+:\d+:\d+/(\d+):(\d+):(\d+):(\d+)/", re.ASCII)
 _PCI = re.compile(r"(?:([0-9a-f]{2,4}):)?([0-9a-f]{2}):([0-9a-f]{2})[:.]0?([0-7])", re.IGNORECASE | re.ASCII)
@@ -75,7 +80,7 @@ _CHANNELS = (2, 3)
 
 
 def volume_node(volume: VirtualDrive, card: Card, nodes: Iterable[Node]) -> Node | None:
-    """The disk that this virtual drive is; None if none is it for certain."""
+    """Return the kernel disk of a virtual drive, or None if none is certain."""
     disks = [node for node in nodes if node.parent is None]
     named = next((node for node in disks if node.device == volume.os_device), None)
     if named is not None and not _contradicts(named, volume.wwn):
@@ -89,7 +94,7 @@ def volume_node(volume: VirtualDrive, card: Card, nodes: Iterable[Node]) -> Node
 
 
 def drive_node(drive: PhysicalDrive, nodes: Iterable[Node]) -> Node | None:
-    """The disk that a drive is which the card passes through; None for members of virtual drives."""
+    """Return the kernel disk of a drive that the controller passes through; None for members of virtual drives."""
     if drive.wwn is None:
         return None
     same = [node for node in nodes if node.parent is None and naa(node) == drive.wwn]
@@ -97,7 +102,7 @@ def drive_node(drive: PhysicalDrive, nodes: Iterable[Node]) -> Node | None:
 
 
 def naa(node: Node) -> str | None:
-    """World wide name of a disk in lower case, without prefix."""
+    """Return the world wide name of a disk in lower case, without prefix."""
     kernel_wwn = node.attributes.get("device/wwid", "") or node.attributes.get("wwid", "")
     udev_wwn = node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", "")
     text = kernel_wwn if kernel_wwn.startswith("naa.") else udev_wwn
@@ -110,7 +115,7 @@ def _contradicts(node: Node, wwn: str | None) -> bool:
 
 
 def _is_at(node: Node, volume: VirtualDrive, card: Card) -> bool:
-    """Whether it sits at the SCSI address of this virtual drive on this very card."""
+    """Return whether the disk is at the SCSI address of this virtual drive on this controller."""
     match = _ADDRESS.search(node.path or "")
     if match is None or int(match[3]) not in _CHANNELS or int(match[4]) != volume.number or int(match[5]) != 0:
         return False
@@ -121,13 +126,13 @@ def _is_at(node: Node, volume: VirtualDrive, card: Card) -> bool:
 
 
 def pci_address(text: str | None) -> str | None:
-    """The same with its domain, as the kernel writes it: `0000:c1:00.0`; else None."""
+    """Return a PCI address with its domain, as the kernel writes it (`0000:c1:00.0`), or None if the text is none."""
     match = _PCI.fullmatch(text.strip()) if text is not None else None
     return f"{match[1] or '':0>4}:{pci_slot(text)}".lower() if match is not None else None
 
 
 def pci_slot(text: str | None) -> str | None:
-    """`00:c1:00:00`, `0000:c1:00.0` or `c1:00.0` as sysfs has it behind the domain: `c1:00.0`; else None."""
+    """Return the PCI address of `00:c1:00:00`, `0000:c1:00.0` or `c1:00.0` without a domain, as `c1:00.0`, or None."""
     match = _PCI.fullmatch(text.strip()) if text is not None else None
     return f"{match[2]}:{match[3]}.{match[4]}".lower() if match is not None else None
 
@@ -165,6 +170,6 @@ ROOT_READS: RootReads = {
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))
     ),
-    MEGACLI: tuple((*words, "-NoLog") for words in _MEGACLI),
+    (*MEGACLI_PLACES, *MEGACLI): tuple((*words, "-NoLog") for words in _MEGACLI),
 }
-"""What root starts for a user: it reads, and changes nothing."""
+"""Commands that root runs for a user: all of them only read."""

@@ -1,4 +1,4 @@
-"""From what was read of a card to the `Reading` of each setting. Pure."""
+"""Readings of all settings from the state of a controller. No I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
 from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.sizes import exact_text
-from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue
+from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
 from backends.vendors.megaraid import choices, effective
 from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.geometry import shape
@@ -19,43 +19,32 @@ NOT_SUPPORTED = "the card does not support changing it"
 NO_RAID = "the card is a host bus adapter, which makes no arrays"
 _RATES = ("rebuild_rate", "bgi_rate", "cc_rate", "migrate_rate", "patrol_read_rate")
 _SECONDS_MAX = 255
-"""Seconds offered at most for the flush interval: one byte in the firmware's properties."""
+"""Highest flush interval in seconds: one byte in the firmware's properties."""
 
 
 def volume_readings(view: VolumeView) -> dict[str, Reading]:
-    """Every setting of a virtual drive."""
-    configured = view.volume.configured
-    read: dict[str, Reading] = {
-        "write_cache": _policy(
-            view,
-            "write_cache",
-            configured.write_cache,
-            choices.write_cache(view.card),
-            effective.write_cache(view.card, view.volume),
-        ),
-        "read_ahead": _policy(
-            view,
-            "read_ahead",
-            configured.read_ahead,
+    """Return the readings of all settings of a virtual drive."""
+    card, volume = view.card, view.volume
+    policies = volume.configured
+    reported: dict[str, tuple[ReportedValue | None, tuple[Choice, ...], EffectiveValue]] = {
+        "write_cache": (policies.write_cache, choices.write_cache(card), effective.write_cache(card, volume)),
+        "read_ahead": (
+            policies.read_ahead,
             choices.READ_AHEAD,
-            effective.reported_difference(configured.read_ahead, view.volume, "read_ahead"),
+            effective.reported_difference(policies.read_ahead, volume, "read_ahead"),
         ),
-        "io_policy": _policy(
-            view,
-            "io_policy",
-            configured.io_policy,
-            choices.io_policy(view.card),
-            effective.reported_difference(configured.io_policy, view.volume, "io_policy"),
+        "io_policy": (
+            policies.io_policy,
+            choices.io_policy(card),
+            effective.reported_difference(policies.io_policy, volume, "io_policy"),
         ),
-        "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, AS_SET),
-        "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, AS_SET),
-        "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, AS_SET),
-        "cache_bypass_mode": _policy(
-            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, AS_SET
-        ),
-        "strip_size": strip(view),
+        "drive_cache": (volume.drive_cache, choices.DRIVE_CACHE, AS_SET),
+        "access_policy": (volume.access, choices.ACCESS, AS_SET),
+        "auto_bgi": (_on_off(volume.auto_bgi), choices.AUTO_BGI, AS_SET),
+        "cache_bypass_mode": (volume.cache_bypass, choices.CACHE_BYPASS_MODES, AS_SET),
     }
-    read["fastpath"] = fastpath(view, read)
+    read = {key: _policy(view, key, *parts) for key, parts in reported.items()}
+    read |= {"strip_size": strip(view), "fastpath": fastpath(view, read)}
     return {setting.key: read[setting.key] for setting in VOLUME_SETTINGS}
 
 
@@ -71,17 +60,17 @@ def _policy(
     )
     against = _blocked_reason(view, key) or _no_word_reason(spoken, view)
     return Reading(
-        now=None if word is None else word.value,
+        now=value_of(word),
         raw=None if word is None else word.raw,
         effective=force.value,
         why_effective=force.why,
         choices=spoken,
-        availability=available_unless(against, _unsettled(key, word, spoken)),
+        availability=available_unless(against, _unrestorable_reason(key, word, spoken)),
     )
 
 
 def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
-    """Those values that the tool has a word for."""
+    """Return the values that the tool has a command for."""
     offered = []
     for choice in legal:
         try:
@@ -93,14 +82,14 @@ def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]
 
 
 def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
-    """Return why the tool can set no value at all; None where it can."""
+    """Return why the tool can set no value at all, or None if it can."""
     if legal is None or legal:
         return None
     return f"no command of {program(view)} for it is known"
 
 
-def _unsettled(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
-    """Return what is not known of the present value, so that it could not be put back."""
+def _unrestorable_reason(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
+    """Return why the present value could not be restored, or None if it can."""
     if word is None:
         return "the tool does not report it, so it could not be put back"
     if word.value == UNKNOWN:
@@ -116,7 +105,7 @@ def program(view: CardView) -> str:
 
 
 def is_final(key: str, value: str) -> bool:
-    """Return whether a setting may leave a value that the tool has no word for, so that nothing puts it back.
+    """Return whether the tool has no word to restore this value, although the setting may be changed.
 
     MegaCli reports `Disk's Default` for nearly every virtual drive and can set `on` and `off` only.
     """
@@ -124,7 +113,7 @@ def is_final(key: str, value: str) -> bool:
 
 
 def _blocked_reason(view: VolumeView, key: str) -> str | None:
-    """What rules a change of this setting out, whatever its value."""
+    """Return why this setting cannot be changed to any value, or None."""
     volume = view.volume
     if volume.refused:
         return volume.refused
@@ -144,7 +133,7 @@ def _blocked_reason(view: VolumeView, key: str) -> str | None:
 
 
 def strip(view: VolumeView) -> Reading:
-    """The strip size, and whether the drive may be deleted and made again for another."""
+    """Return the strip size, and whether the virtual drive may be re-created with a different one."""
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)
     remade = shape(view.contents, view.volume)
@@ -164,7 +153,7 @@ def strip(view: VolumeView) -> Reading:
         why_not = None if legal else _recreation_refusal(view)
         if why_not is None and all(choice.value != str(size) for choice in legal):
             why_not = f"{size} bytes is not among what the card can make, so it could not be put back"
-    why_not = why_not or in_use(view) or view.why_not
+    why_not = why_not or in_use_reason(view) or view.why_not
     return Reading(
         now=None if size is None else str(size),
         raw=None if size is None else exact_text(size),
@@ -174,7 +163,7 @@ def strip(view: VolumeView) -> Reading:
 
 
 def _recreation_refusal(view: VolumeView) -> str:
-    """Why the tool cannot be told to make this drive again."""
+    """Return why the tool cannot re-create this virtual drive."""
     definition = shape(view.contents, view.volume).new
     assert definition is not None
     try:
@@ -184,8 +173,8 @@ def _recreation_refusal(view: VolumeView) -> str:
     return "the tool can make none of the strip sizes of the card"
 
 
-def in_use(view: VolumeView) -> str | None:
-    """Why deleting it would take something away from somebody."""
+def in_use_reason(view: VolumeView) -> str | None:
+    """Return why the virtual drive must not be deleted: it is, or may be, in use. None if it is free."""
     if view.uses:
         use = view.uses[0]
         return f"it is in use: {view.device} {use.part or ''} {use.detail}".replace("  ", " ")
@@ -197,11 +186,11 @@ def in_use(view: VolumeView) -> str | None:
 
 
 def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
-    """Whether FastPath is in force; its preset is three settings in one."""
+    """Return whether FastPath is in force; its preset sets three other settings."""
     parts = [read["write_cache"], read["read_ahead"], read["io_policy"]]
     values = [reading.now for reading in parts]
     if values[2] is None and not parts[2].availability.available:
-        values[2] = "direct"  # cards without the choice have direct only
+        values[2] = "direct"  # controllers without the choice have direct only
     now = _combined(values)
     against, certain = effective.fastpath_obstacles(view.card, view.volume)
     if against:
@@ -228,27 +217,27 @@ def _combined(values: list[str | None]) -> str:
 
 
 def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:
-    """Return whether all three policies may be changed; for a way back, whether all may be restored."""
-    why_not = _no_preset(view, parts, [part.availability.why_not for part in parts])
-    why_not_back = _no_preset(view, parts, [part.availability.why_not_back for part in parts])
+    """Return whether all three policies may be changed and, for an undo, whether all may be restored."""
+    why_not = _preset_reason(view, parts, [part.availability.why_not for part in parts])
+    why_not_back = _preset_reason(view, parts, [part.availability.why_not_back for part in parts])
     return Availability(why_not=why_not, only_back=why_not is not None and why_not_back is None)
 
 
-def _no_preset(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
-    """Return the first of the reasons against a change of a policy that the preset changes."""
+def _preset_reason(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
+    """Return the first reason against changing a policy that the preset would change."""
     for name, wanted, part, why_not in zip(
         ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, reasons, strict=True
     ):
-        missing = part.now is None and wanted == "direct"  # there is nothing to choose
+        missing = part.now is None and wanted == "direct"  # controllers without the choice have direct only
         if why_not is not None and part.now != wanted and not missing:
             return f"the {name} cannot be changed: {why_not}"
     return view.why_not
 
 
 def card_readings(view: CardView) -> dict[str, Reading]:
-    """Every setting of a card. The activation key has no value that could be read."""
+    """Return the readings of all settings of a controller. The activation key has no value to read."""
     keys = (setting.key for setting in CARD_SETTINGS)
-    return {key: _key(view) if key == "activation_key" else _card_value(view, key) for key in keys}
+    return {key: _key_reading(view) if key == "activation_key" else _card_value(view, key) for key in keys}
 
 
 _CARD_CHOICES = {
@@ -274,18 +263,18 @@ def _card_value(view: CardView, key: str) -> Reading:
     supported = view.card.supports.get({"perf_mode": "perf_tuning"}.get(key, key))
     against = NO_RAID if view.card.makes_arrays is False else NOT_SUPPORTED if supported is False else None
     return Reading(
-        now=None if word is None else word.value,
+        now=value_of(word),
         raw=None if word is None else word.raw,
         choices=legal or (),
         span=span,
         availability=available_unless(
-            against or _no_word_reason(legal, view), _unsettled(key, word, legal), view.why_not
+            against or _no_word_reason(legal, view), _unrestorable_reason(key, word, legal), view.why_not
         ),
     )
 
 
 def _span(key: str, present: int | None) -> Span:
-    """Return the range of a numeric setting of a card, the present value included."""
+    """Return the range of a controller's numeric setting; it includes the present value."""
     if key in CARD_SPANS:
         span = CARD_SPANS[key]
     elif key in _RATES:
@@ -297,7 +286,7 @@ def _span(key: str, present: int | None) -> Span:
     return replace(span, minimum=min(span.minimum, present), maximum=max(span.maximum, present))
 
 
-def _key(view: CardView) -> Reading:
+def _key_reading(view: CardView) -> Reading:
     active = [option.name for option in view.card.options if option.state.value == "active"]
     has_options = view.card.options or view.card.safe_id
     return Reading(

@@ -1,5 +1,6 @@
-"""Running what changes a card, judged by the tool's word on the object; and making again what was deleted and not
-made.
+"""Running of changes, and re-creation of virtual drives that were deleted but not re-created.
+
+The tool's report on the object decides whether a command succeeded.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from backends.model import State
 from backends.settings import Effect, Persistence, Risk
 from backends.text import clean
 from backends.vendors.megaraid.addresses import MegaRaidAddress
-from backends.vendors.megaraid.dialect import Answer, CanTryAgain, CardSnapshot, Dialect, NewVolume
+from backends.vendors.megaraid.dialect import Answer, CardSnapshot, Dialect, NewVolume
 from backends.vendors.megaraid.effective import CardView
 from backends.vendors.megaraid.facts import GOOD, PhysicalDrive
 from backends.vendors.megaraid.geometry import companions_of
-from backends.vendors.megaraid.inventory import of_card
+from backends.vendors.megaraid.inventory import card_identity
 from backends.vendors.megaraid.open_card import OpenCard
 from backends.vendors.megaraid.plans import creation
 
 SET_SECONDS = 300.0
-"""After this a change is slow; it is waited for all the same, and never killed."""
+"""Seconds after which a change counts as slow. raidbench still waits for it and never kills it."""
 
 MASK = "***"
-"""What stands in a shown command for a secret."""
+"""Placeholder for a secret in displayed commands."""
 
 
 class Runner:
@@ -36,21 +37,16 @@ class Runner:
         self._host = host
 
     async def run(self, change: Change, unit: OpenCard, writes: Sequence[ChangeStep], secret: str | None = None) -> str:
-        """Run these steps in order, up to the first that fails; what has to happen before it is in force, or "".
+        """Run these steps in order until one fails; return what has to happen before they take effect, or "".
 
-        Raises ToolFailedError in the tool's own words, RefusedError for a program that is not the card's tool.
+        Raises ToolFailedError in the tool's own words, RefusedError for a program that is not the controller's tool.
         """
         commands = {write: self._command(unit, write, secret) for write in writes}
         pending = ""
 
         async def take(step: ChangeStep) -> None:
             nonlocal pending
-            command = commands[step]
-            answer, done = await self._run_command(unit, command)
-            if not answer.ok:
-                text = command.masked(answer.message) or "it failed and the tool did not say why"
-                raise ToolFailedError(text, evidence=evidence_of(command, done))
-            pending = answer.pending or pending
+            pending = await self._run_change(unit, commands[step]) or pending
 
         async with unit.lock:
             unit.changed = True
@@ -58,7 +54,7 @@ class Runner:
         return pending
 
     async def run_making(self, unit: OpenCard, steps: Sequence[ChangeStep]) -> None:
-        """Make a virtual drive, or delete one: these steps in order, up to the first that fails.
+        """Run the steps that create or delete a virtual drive, in order, until one fails.
 
         Raises RefusedError for a step that does anything else, ToolFailedError in the tool's own words.
         """
@@ -68,17 +64,14 @@ class Runner:
             unit.changed = True
             try:
                 for command in commands:
-                    answer, done = await self._run_command(unit, command)
-                    if not answer.ok:
-                        text = answer.message or "it failed and the tool did not say why"
-                        raise ToolFailedError(text, evidence=evidence_of(command, done))
+                    await self._run_change(unit, command)
             finally:
                 unit.dialect.begin_making(unit.number, ())
 
     async def preview(self, unit: OpenCard, commands: Sequence[Command]) -> str:
-        """What the tool says of an activation key before it is applied, as a sentence.
+        """Return what the tool says about an activation key before it is applied, as a sentence.
 
-        Only where looking changes nothing. Raises ToolFailedError when the tool refuses the key.
+        Runs only commands that change nothing. Raises ToolFailedError if the tool refuses the key.
         """
         if any(command.mutates for command in commands):
             return "This tool cannot show beforehand what the key activates."
@@ -99,7 +92,7 @@ class Runner:
     async def require_same_number(
         self, change: Change, unit: OpenCard, number: int | None, drives: Sequence[str]
     ) -> None:
-        """Reads the card anew. Raises ToolFailedError unless the drive made of these drives has its old number."""
+        """Read the controller. Raises ToolFailedError unless the virtual drive on these drives has its old number."""
         contents = await unit.read()
         present_number = next(
             (volume.number for volume in contents.volumes if sorted(volume.drives) == sorted(drives)), None
@@ -112,7 +105,10 @@ class Runner:
         )
 
     def _command(self, unit: OpenCard, write: ChangeStep, secret: str | None) -> Command:
-        """The step as a command. What is in a journal is not trusted to name any program but the card's own tool."""
+        """Return the step as a command. A journal is not trusted to name any program but the controller's tool.
+
+        Raises RefusedError for another program, and if a masked secret is missing.
+        """
         if not write.argv or write.argv[0] != unit.dialect.tool:
             named = clean(write.argv[0]) if write.argv else "a file"
             raise RefusedError(f"A step wants to run {named}, which is not the tool of this card.")
@@ -124,16 +120,20 @@ class Runner:
         hidden = tuple(word for word, shown in zip(argv, write.argv, strict=True) if word != shown)
         return Command(argv=argv, timeout=SET_SECONDS, mutates=True, secret=(*hidden, secret))
 
+    async def _run_change(self, unit: OpenCard, command: Command) -> str:
+        """Run a command and return what it waits for, or "". Raises ToolFailedError if the tool reports a failure."""
+        answer, done = await self._run_command(unit, command)
+        if not answer.ok:
+            text = command.masked(answer.message) or "it failed and the tool did not say why"
+            raise ToolFailedError(text, evidence=evidence_of(command, done))
+        return answer.pending
+
     async def _run_command(self, unit: OpenCard, command: Command) -> tuple[Answer, Completed]:
         done = await self._host.run(command)
-        if isinstance(unit.dialect, CanTryAgain):
-            alternative = unit.dialect.again(command, done)
-            if alternative is not None:
-                done = await self._host.run(alternative)
+        if (alternative := unit.dialect.retry_command(command, done)) is not None:
+            done = await self._host.run(alternative)
         return unit.dialect.judge(command, done), done
 
-
-# -- making again what was deleted and, cut short, not made: of its drives, by their serials --------------------------
 
 _RISK = (
     "A virtual drive is made of these drives: whatever lies on them is lost. The card says that no array uses them; "
@@ -144,13 +144,13 @@ _RISK = (
 def remake(
     change: Change, address: MegaRaidAddress, contents: CardSnapshot, dialect: Dialect, prefix: str, lock: str
 ) -> Change:
-    """What makes the virtual drive of a change of its strip size, with the new one.
+    """Return the change that re-creates the virtual drive of a strip size change, with the new strip size.
 
-    Raises RefusedError where it is there, or a drive is not free, DeviceGoneError for a drive that is not there,
-    BlockedError where what is known of it is not enough.
+    Raises RefusedError if the virtual drive exists or a drive is not free, DeviceGoneError for a missing drive,
+    BlockedError if too little is recorded about the virtual drive.
     """
     number = address.volume
-    if change.key != "strip_size" or number is None or any(volume.number == number for volume in contents.volumes):
+    if change.key != "strip_size" or number is None or contents.volume(number) is not None:
         raise RefusedError(f"{change.target} is there, so it is not made again.")
     places = places_of(contents, change.members)
     companions = change.companions
@@ -167,7 +167,6 @@ def remake(
             io_policy=companions.get("io_policy", ""),
             drive_cache=companions.get("drive_cache"),
             name=companions.get("name"),
-            size_bytes=None,
         )
         writes = creation(CardView(contents=contents, dialect=dialect), number, new)
     except (InvalidValueError, ValueError) as error:
@@ -186,7 +185,7 @@ def remake(
         risk_text=_RISK,
         effect=Effect.RECREATED,
         persistence=Persistence.STORED,
-        identity=of_card(prefix, contents.card),
+        identity=card_identity(prefix, contents.card),
         lock=lock,
         members=change.members,
         unit=change.unit,
@@ -194,9 +193,9 @@ def remake(
 
 
 def places_of(contents: CardSnapshot, serials: Sequence[str]) -> tuple[str, ...]:
-    """Where the drives of these serial numbers are, each of them free.
+    """Return the places of the drives with these serial numbers, all of which have to be free.
 
-    Raises RefusedError, DeviceGoneError, BlockedError where no drives are named.
+    Raises RefusedError if a drive is not free, DeviceGoneError if one is missing, BlockedError if no drives are named.
     """
     if not serials or len(set(serials)) != len(serials):
         raise BlockedError("The journal does not say which drives it was made of.")

@@ -1,7 +1,7 @@
-"""The settings of a MegaRAID card and its virtual drives, each declared once.
+"""Settings of MegaRAID controllers and their virtual drives, each declared once.
 
-Each setting that concerns all arrays of a card is a word of the tools' own usage (storcli 7: `storcli help`; MegaCli:
-`MegaCli -h`). No usage of storcli2 and perccli2 that lists them is known, so with these tools they are shown at most.
+Settings of the whole controller use words from the tools' own usage (storcli 7: `storcli help`; MegaCli: `MegaCli -h`).
+No usage of storcli2 and perccli2 that lists them is known, so these tools at most show them.
 """
 
 from __future__ import annotations
@@ -14,45 +14,40 @@ from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES
 
 _ALL = "It is set once for the controller and concerns all of its arrays."
 _YEAR = 8760
-"""Hours offered at most between two runs."""
+"""Most hours between two runs."""
 
-NCQ = unconfirmed(
+_performance = partial(unconfirmed, risk=Risk.PERFORMANCE)
+_switch_setting = partial(_performance, other_words=("on", "off"))
+
+NCQ = _switch_setting(
     key="ncq",
-    other_words=("on", "off"),
     label="Command queueing",
     help="Whether SATA drives get several commands at once and order them themselves (NCQ). Off costs IOPS at queue "
     f"depths above 1. {_ALL} (storcli: ncq; MegaCli: -AdpSetProp NCQEnbl|NCQDsbl)",
-    risk=Risk.PERFORMANCE,
     risk_text="All arrays of the controller lose IOPS while it is off.",
 )
-CACHE_BYPASS = unconfirmed(
+CACHE_BYPASS = _switch_setting(
     key="cache_bypass",
-    other_words=("on", "off"),
     label="Cache bypass",
     help="Whether large writes may go past the controller's cache to the drives. Each virtual drive has a mode of its "
     f"own besides. {_ALL} (storcli: cachebypass)",
-    risk=Risk.PERFORMANCE,
     risk_text="Throughput and latency of writes change on all arrays of the controller.",
 )
-AUTO_REBUILD = unconfirmed(
+AUTO_REBUILD = _switch_setting(
     key="auto_rebuild",
-    other_words=("on", "off"),
     label="Automatic rebuild",
     help=f"Whether a replaced drive is rebuilt without a command. {_ALL} (storcli: autorebuild; MegaCli: -AdpAutoRbld "
     "-Enbl|-Dsbl)",
-    risk=Risk.PERFORMANCE,
     risk_text="While it is off, a degraded array stays degraded until a rebuild is started by hand; the next failed "
     "drive may then cost the data.",
 )
 
 
 def _copyback(key: str, label: str, description: str, text: str) -> Setting:
-    return unconfirmed(
+    return _switch_setting(
         key=key,
-        other_words=("on", "off"),
         label=label,
         help=f"{description} {_ALL} ({text})",
-        risk=Risk.PERFORMANCE,
         risk_text="A copy takes bandwidth of the array for hours; without one the array stays on the spare drive, or "
         "on a drive that predicts its failure.",
     )
@@ -79,60 +74,53 @@ COPYBACK_SMART_SSD = _copyback(
 
 _TAKES = "It takes bandwidth from every array while it runs"
 
-PATROL_READ_DELAY = unconfirmed(
+PATROL_READ_DELAY = _performance(
     key="patrol_read_delay",
     label="Patrol read delay",
     help=f"Hours between two runs of patrol read (168 by default). {_ALL} (storcli: patrolread delay; MegaCli: -AdpPR "
     "-SetDelay)",
-    risk=Risk.PERFORMANCE,
     risk_text=f"{_TAKES}: the shorter the delay, the more often. With a long delay, bad sectors stay unnoticed longer.",
     unit="h",
 )
-PATROL_READ_SSDS = unconfirmed(
+PATROL_READ_SSDS = _performance(
     key="patrol_read_ssds",
     other_words=("on", "only-mixed", "off"),
     label="Patrol read on SSDs",
     help=f"Whether patrol read reads SSDs too. {_ALL} (storcli: patrolread includessds; MegaCli: -AdpPR "
     "-SSDPatrolReadEnbl|-SSDPatrolReadDsbl)",
-    risk=Risk.PERFORMANCE,
     risk_text=f"{_TAKES}, on SSDs as well where they are included. Where they are not, their bad blocks are found by "
     "the next rebuild.",
 )
-PATROL_READ_DRIVES = unconfirmed(
+PATROL_READ_DRIVES = _performance(
     key="patrol_read_drives",
     label="Patrol read drives at once",
     help=f"Number of drives that patrol read reads at the same time, at most. {_ALL} (storcli: patrolread "
     "maxconcurrentpd)",
-    risk=Risk.PERFORMANCE,
     risk_text=f"{_TAKES}: the more drives at once, the more.",
     unit="drives",
 )
-CONSISTENCY_CHECK_DELAY = unconfirmed(
+CONSISTENCY_CHECK_DELAY = _performance(
     key="consistency_check_delay",
     label="Consistency check delay",
     help=f"Hours between two runs of the consistency check (168 by default). {_ALL} (storcli: cc delay; MegaCli: "
     "-AdpCcSched -SetDelay)",
-    risk=Risk.PERFORMANCE,
     risk_text=f"{_TAKES}: the shorter the delay, the more often. With a long delay, wrong parity stays unnoticed "
     "longer.",
     unit="h",
 )
-SMART_POLL_INTERVAL = unconfirmed(
+SMART_POLL_INTERVAL = _performance(
     key="smart_poll_interval",
     label="S.M.A.R.T. poll interval",
     help="Seconds between two questions to each drive whether it predicts its failure (300 by default). Each question "
     f"may show as a latency peak. {_ALL} (storcli: smartpollinterval; MegaCli: -AdpSetProp PredFailPollInterval)",
-    risk=Risk.PERFORMANCE,
     risk_text="With a long interval a drive that predicts its failure is noticed later.",
     unit="s",
 )
-LOAD_BALANCE = unconfirmed(
+LOAD_BALANCE = _switch_setting(
     key="load_balance",
-    other_words=("on", "off"),
     label="Load balance",
     help="Whether the controller balances commands between the ports and lanes that lead to an enclosure by itself "
     f"(reported as Auto). {_ALL} (storcli: loadbalancemode)",
-    risk=Risk.PERFORMANCE,
     risk_text="Throughput of all arrays in enclosures with several ports may fall while it is off.",
 )
 MORE_CARD_SETTINGS = (
@@ -149,7 +137,7 @@ MORE_CARD_SETTINGS = (
     SMART_POLL_INTERVAL,
     LOAD_BALANCE,
 )
-"""Settings of a controller, in the order they are shown."""
+"""Settings of a controller that concern all of its arrays, in display order."""
 
 CARD_SPANS: Mapping[str, Span] = {
     "patrol_read_delay": Span(minimum=1, maximum=_YEAR, unit="h"),
@@ -192,11 +180,11 @@ CARD_CHOICES: Mapping[str, tuple[Choice, ...]] = {
     ),
     "load_balance": _switch("Balanced by the controller.", "Not balanced.", off_risk=Risk.PERFORMANCE),
 }
-"""Legal values of the others; those that a tool has no word for are not offered with it."""
+"""Legal values of the others. Values that a tool has no word for are not offered with that tool."""
 
 
 _stored = partial(Setting, persistence=Persistence.STORED)
-"""A setting that the card keeps."""
+"""Declare a setting that the controller stores."""
 
 _WITHOUT_POWER = (
     "Without a healthy battery or CacheVault a power cut loses data that was reported written, and with it perhaps "
@@ -295,7 +283,7 @@ VOLUME_SETTINGS = (
     STRIP_SIZE,
     FASTPATH,
 )
-"""Settings of a virtual drive, in the order they are shown."""
+"""Settings of a virtual drive, in display order."""
 
 
 def _rate(key: str, label: str, work: str) -> Setting:
@@ -353,4 +341,4 @@ CARD_SETTINGS = (
         effect=Effect.REBOOT,
     ),
 )
-"""Settings of a card, in the order they are shown."""
+"""Settings of a controller, in display order."""

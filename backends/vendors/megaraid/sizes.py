@@ -1,4 +1,4 @@
-"""Sizes of strips, and those that MegaCli and storcli tell in blocks as well. Pure."""
+"""Strip sizes, and sizes that storcli and MegaCli also report in blocks. No I/O."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SECTORS = re.compile(r"\[0x([0-9a-f]{1,14}) sectors\]", re.ASCII | re.IGNORECAS
 
 
 def strip(text: str | None) -> int | None:
-    """Bytes of a strip size; None unless it is a power of two from 512 bytes to 16 MiB, as every strip is."""
+    """Return a strip size in bytes, or None unless it is a power of two from 512 bytes to 16 MiB."""
     number = read_size(text)
     if number is None or not 512 <= number <= 1 << 24 or number & (number - 1):
         return None
@@ -18,7 +18,7 @@ def strip(text: str | None) -> int | None:
 
 
 def exact(text: str | None, sector: int | None) -> int | None:
-    """Bytes of a drive: the sectors in brackets where they agree with the rounded size, else the rounded size."""
+    """Return a drive's size in bytes: the sectors in brackets if they match the rounded size, else that size."""
     rounded = read_size(text)
     match = _SECTORS.search(text or "")
     if rounded is None or match is None:
@@ -27,9 +27,9 @@ def exact(text: str | None, sector: int | None) -> int | None:
 
 
 def blocks(count: int | None, rounded: int | None, block: int | None) -> int | None:
-    """`count` blocks in bytes if that is what the rounded size says, else the rounded size.
+    """Return `count` blocks in bytes if that matches the rounded size, else the rounded size.
 
-    The tools do not always say how long a block is: 512 and 4096 are tried.
+    The tools do not always report the block size, so 512 and 4096 are tried too.
     """
     if count is None or rounded is None:
         return rounded

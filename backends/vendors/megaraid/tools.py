@@ -1,9 +1,10 @@
-"""Which tool sees which cards: the places where they are installed, then PATH; each is asked once (`show`).
+"""Search for tools: which tool sees which controllers.
 
-Of each kind (storcli 7, storcli 8, MegaCli) the one that sees the most cards is kept, the first of equals. Version 8
-serves other cards than version 7, so both may be kept. MegaCli is asked only where the kernel's driver
-has more cards than a storcli of version 7 sees, for the old ones that only MegaCli knows: it can stop the firmware of
-newer ones. Of the cards it sees only those are its own that sit in no other tool's place on the bus.
+The search covers the installation folders, then PATH, and each tool runs `show` once. Of each kind (storcli 7, storcli
+8, MegaCli) the one that sees most controllers is used, the first one of equals. Version 8 manages other controllers
+than version 7, so both may be used. MegaCli can stop the firmware of newer controllers. It therefore runs only if the
+kernel driver has more controllers than storcli 7 sees, for old ones that only MegaCli knows. It gets only those
+controllers whose PCI address no other tool reports.
 """
 
 from __future__ import annotations
@@ -12,19 +13,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from backends.errors import RaidbenchError
-from backends.host import Command, Host
+from backends.host import Host
 from backends.model import Problem
 from backends.text import clean
 from backends.tool_output import with_tool_name
 from backends.values import dataclass
 from backends.vendors.megaraid.addresses import NAME
-from backends.vendors.megaraid.dialect import CanLocate, Dialect
+from backends.vendors.megaraid.dialect import Dialect
 from backends.vendors.megaraid.megacli import MegaCli
-from backends.vendors.megaraid.megacli import commands as megacli_commands
-from backends.vendors.megaraid.megacli.adapter import parse_pci
 from backends.vendors.megaraid.presence import (
     DRIVERS,
     MEGACLI,
+    MEGACLI_PLACES,
     STORCLI_7,
     STORCLI_7_PLACES,
     STORCLI_8,
@@ -34,45 +34,27 @@ from backends.vendors.megaraid.presence import (
 )
 from backends.vendors.megaraid.storcli import StorCli7, StorCli8
 
-LOCATE_SECONDS = 120.0
-"""For asking a card where it is; slow ones take 8 s for anything."""
-
 
 @dataclass(frozen=True, slots=True)
 class ToolKind:
     """One kind of tool."""
 
     name: str
-    """For people."""
+    """Name in messages."""
     make: Callable[[Host, str], Dialect]
-    """The dialect for a program."""
+    """Creates the dialect for a program."""
     places: tuple[str, ...]
-    """Where its packages put it."""
+    """Paths where packages install it."""
     names: tuple[str, ...]
-    """What it is called on PATH."""
+    """Names on PATH."""
 
 
 KINDS = (
-    ToolKind(
-        "storcli 7",
-        StorCli7,
-        STORCLI_7_PLACES,
-        STORCLI_7,
-    ),
-    ToolKind(
-        "storcli 8",
-        StorCli8,
-        STORCLI_8_PLACES,
-        STORCLI_8,
-    ),
-    ToolKind(
-        "MegaCli",
-        MegaCli,
-        tuple(name for name in MEGACLI if name.startswith("/")),
-        tuple(name for name in MEGACLI if not name.startswith("/")),
-    ),
+    ToolKind("storcli 7", StorCli7, STORCLI_7_PLACES, STORCLI_7),
+    ToolKind("storcli 8", StorCli8, STORCLI_8_PLACES, STORCLI_8),
+    ToolKind("MegaCli", MegaCli, MEGACLI_PLACES, MEGACLI),
 )
-"""In the order they are tried."""
+"""Kinds of tools, in the order of the search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +62,20 @@ class MegaRaidToolProbe:
     """One tool that was tried."""
 
     kind: str
-    """`storcli 7`."""
+    """Name of its kind: `storcli 7`."""
     path: str
-    """The program."""
+    """Path of the program."""
     dialect: Dialect | None = None
-    """What speaks to it; None if it was not asked."""
+    """Dialect of the program; None if it did not run."""
     cards: tuple[int, ...] = ()
-    """The cards it sees."""
+    """Numbers of the controllers that it sees."""
     trouble: str = ""
-    """Why it was not asked, or what it said instead of an answer."""
+    """Why it did not run, or its output if it gave no usable answer."""
     hint: str = ""
-    """What to do."""
+    """Suggestion for the user."""
 
     def sentence(self) -> str:
-        """For the doctor."""
+        """Return the result as a sentence for `doctor`."""
         version = self.dialect.version if self.dialect is not None else None
         name = f"{self.path} ({version})" if version else self.path
         if self.trouble:
@@ -105,20 +87,20 @@ class MegaRaidToolProbe:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What was tried, and what is kept of it."""
+    """Result of a search for tools."""
 
     tries: tuple[MegaRaidToolProbe, ...] = ()
-    """Every tool found, in the order asked."""
+    """All tools found, in the order in which they ran."""
     kept: tuple[MegaRaidToolProbe, ...] = ()
-    """Those that see cards and are used."""
+    """Tools that are used because they see controllers."""
 
 
 Slots = dict[tuple[str, int], str]
-"""PCI addresses by tool and card: they do not change, so each is asked for once."""
+"""PCI addresses by tool and controller. They do not change, so each is read once."""
 
 
 async def search(host: Host, slots: Slots | None = None) -> Search:
-    """Look for the tools and ask them which cards they see. What is learnt of places is put into `slots`."""
+    """Find the tools and the controllers that each sees. PCI addresses that are read are added to `slots`."""
     slots = {} if slots is None else slots
     tries: list[MegaRaidToolProbe] = []
     chosen: list[MegaRaidToolProbe] = []
@@ -126,24 +108,24 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
     for kind in KINDS:
         if kind.name == "MegaCli" and not await _may_miss_cards(host, chosen):
             continue
-        mine: list[MegaRaidToolProbe] = []
+        probes: list[MegaRaidToolProbe] = []
         for path in await _programs(host, kind, tries):
             real = await host.link(path) or path
             if real in asked:
                 continue
             asked.add(real)
-            mine.append(await _ask(host, kind, path))
-        tries += mine
-        best = max(mine, key=lambda probe: len(probe.cards), default=None)
+            probes.append(await _probe(host, kind, path))
+        tries += probes
+        best = max(probes, key=lambda probe: len(probe.cards), default=None)
         if best is not None and kind.name == "MegaCli" and chosen:
-            best = await _only_new(host, best, chosen, slots)
+            best = await _without_managed_cards(best, chosen, slots)
         if best is not None and best.cards:
             chosen.append(best)
     return Search(tuple(tries), tuple(chosen))
 
 
 async def _programs(host: Host, kind: ToolKind, tries: list[MegaRaidToolProbe]) -> Sequence[str]:
-    """Programs of a kind that may be executed; one that is there and may not is noted among the tries."""
+    """Return the executable programs of a kind; add one that exists but is not executable to `tries`."""
     paths: list[str] = []
     for path_name in kind.places:
         path = host.which((path_name,))
@@ -165,7 +147,7 @@ async def _programs(host: Host, kind: ToolKind, tries: list[MegaRaidToolProbe]) 
     return paths
 
 
-async def _ask(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
+async def _probe(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
     dialect = kind.make(host, path)
     try:
         cards = await dialect.cards()
@@ -177,29 +159,30 @@ async def _ask(host: Host, kind: ToolKind, path: str) -> MegaRaidToolProbe:
 
 
 async def _may_miss_cards(host: Host, chosen: Sequence[MegaRaidToolProbe]) -> bool:
-    """Whether there may be a card that only MegaCli sees."""
+    """Return whether there may be a controller that only MegaCli sees."""
     seen_cards = sum(len(probe.cards) for probe in chosen if probe.kind == "storcli 7")
     return not seen_cards or await kernel_cards(host, DRIVERS[:1]) > seen_cards
 
 
-async def _only_new(
-    host: Host, megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots
+async def _without_managed_cards(
+    megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots
 ) -> MegaRaidToolProbe:
-    """Without the cards that another tool speaks to already, and without those whose place is not told."""
+    """Return the probe without controllers that another tool manages, and without those of unknown PCI address."""
     taken: set[str | None] = {None}
     for probe in probes:
         for card in probe.cards:
-            taken.add(await _slot(host, probe, card, slots))
-    mine = [card for card in megacli.cards if await _slot(host, megacli, card, slots) not in taken]
+            taken.add(await _slot(probe, card, slots))
+    mine = [card for card in megacli.cards if await _slot(megacli, card, slots) not in taken]
     return replace(megacli, cards=tuple(mine))
 
 
-async def _slot(host: Host, probe: MegaRaidToolProbe, card: int, slots: Slots) -> str | None:
-    """`c1:00.0`; None if it cannot be told."""
+async def _slot(probe: MegaRaidToolProbe, card: int, slots: Slots) -> str | None:
+    """Return the PCI address `c1:00.0`, or None if it is unknown."""
     slot = slots.get((probe.path, card))
     if slot is None:
         try:
-            slot = pci_slot(await _pci_address(host, probe, card))
+            assert probe.dialect is not None
+            slot = pci_slot(await probe.dialect.locate(card))
         except RaidbenchError:
             return None
         if slot is not None:
@@ -207,21 +190,11 @@ async def _slot(host: Host, probe: MegaRaidToolProbe, card: int, slots: Slots) -
     return slot
 
 
-async def _pci_address(host: Host, probe: MegaRaidToolProbe, card: int) -> str | None:
-    dialect: object = probe.dialect
-    if isinstance(dialect, CanLocate):
-        return await dialect.locate(card)
-    done = await host.run(Command(argv=(probe.path, *megacli_commands.pci(card)), timeout=LOCATE_SECONDS))
-    return parse_pci(done.stdout, card)
-
-
-# -- what to tell of tools and cards that do not find each other. Pure but for a look at sysfs ------------------------
-
 _INSTALL = "Install storcli64 (Dell: perccli64; 96xx and PERC 12: storcli2, perccli2) in /opt/MegaRAID or on PATH."
 
 
 def tool_problems(search: Search) -> tuple[Problem, ...]:
-    """Tools that gave no answer or may not be run."""
+    """Return a problem for each tool that gave no answer or must not run."""
     return tuple(
         Problem(where=NAME, message=clean(f"{probe.sentence()}.", 400), hint=probe.hint)
         for probe in search.tries
@@ -230,7 +203,7 @@ def tool_problems(search: Search) -> tuple[Problem, ...]:
 
 
 async def unseen_card_problems(host: Host, search: Search) -> tuple[Problem, ...]:
-    """What to say where no tool sees a card: nothing of it, unless the kernel has one."""
+    """Return what to report if no tool sees a controller: nothing unless the kernel has one."""
     cards = await kernel_cards(host)
     if not cards:
         return tool_problems(search)
@@ -245,8 +218,8 @@ async def unseen_card_problems(host: Host, search: Search) -> tuple[Problem, ...
     )
 
 
-async def for_doctor(host: Host, search: Search) -> tuple[Problem, ...]:
-    """Everything that was tried and is of no use."""
+async def doctor_problems(host: Host, search: Search) -> tuple[Problem, ...]:
+    """Return a problem for each tool that is unusable or superfluous."""
     if not search.kept:
         return await unseen_card_problems(host, search)
     idle = tuple(

@@ -1,4 +1,4 @@
-"""NetApp E-Series and EF through SANtricity's web services: those of the array itself, or a proxy's."""
+"""NetApp E-Series and EF, through the SANtricity web services of the array or of a proxy."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
@@ -8,4 +8,5 @@ VENDOR = Vendor(
     present=present_if_found("/santricity:/*"),
     declares=("backends.vendors.santricity.readings:SETTINGS",),
 )
-"""Found by the registry; only where the configuration names one. See `backends.system.https`."""
+"""Vendor entry that the registry finds; present only if the configuration names an address. See
+`backends.system.https`."""

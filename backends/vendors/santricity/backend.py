@@ -1,4 +1,4 @@
-"""The backend of SANtricity's web services: inventory, reading, planning and applying."""
+"""Backend for SANtricity's web services: inventory, reading, planning and applying."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from backends.vendors.santricity.inventory import NAME, door_name, inventory, pr
 from backends.vendors.santricity.readings import BY_KEY, SETTINGS, needs_hardware, readings, request_value
 
 DOORS = f"/{NAME}:/*"
-"""What a host lists that has any. See `backends.system.https`."""
+"""Pattern of the configured doors, that is, addresses of web services. See `backends.system.https`."""
 
 ROOT = "/devmgr/v2/storage-systems"
 
 READ_SECONDS = 60.0
-"""A proxy asks the controllers in turn; the web services of a busy one take seconds."""
+"""Timeout for reads: a proxy queries the controllers in turn, and a busy array takes seconds."""
 
 SET_SECONDS = 180.0
-"""After this a change has not been answered; what is read afterwards says whether it took."""
+"""Timeout for changes; the values read afterwards say whether a change worked."""
 
 _THROUGH_ROOT = "the root helper changes only this machine: start raidbench with --no-helper for this one"
 
 
 class Santricity(Settable[WebView]):
-    """The disk systems behind each door that the configuration names, one request at a time for each door."""
+    """Backend for the disk systems behind each configured door. Each door gets one request at a time."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
-        self._one: dict[str, asyncio.Lock] = {}
-        self._kept: dict[Target, WebView] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._views: dict[Target, WebView] = {}
 
     async def inventory(self) -> Inventory:
-        """Every disk system behind every door. A door that does not answer is a problem."""
+        """Return every disk system behind every door. A door that does not answer becomes a problem."""
         doors = await self._host.list(DOORS)
         if not doors:
             return Inventory()
@@ -68,7 +68,7 @@ class Santricity(Settable[WebView]):
         return merged
 
     async def _inventory_of_system(self, system: WebSystem, picture: Topology) -> Inventory:
-        """A disk system; where a part of it is not told, the rest stands and the reason is a problem."""
+        """Return a disk system; a part that cannot be read is left out, and the reason becomes a problem."""
         missing: list[Problem] = []
 
         async def part(path: str, begin: str = "[") -> str:
@@ -85,51 +85,51 @@ class Santricity(Settable[WebView]):
         hardware = responses.hardware(await part("hardware-inventory", "{"))
         system_inventory = inventory(system, volumes, groups, hardware, picture)
         for array, volume in zip(system_inventory.arrays, volumes, strict=True):
-            self._kept[array.target] = WebView(system=system, volume=volume, hardware=hardware)
+            self._views[array.target] = WebView(system=system, volume=volume, hardware=hardware)
         return system_inventory.merge(Inventory(problems=tuple(missing[:1])))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of a volume; nothing else has any."""
+        """Return the settings of a volume; other targets have none."""
         return SETTINGS if _parse_address(target) is not None else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now, asked of the disk system. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
         return await super().read(target) if self.settings(target) else {}
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """The same as of the last inventory: to ask takes seconds."""
-        last_view = self._kept.get(target)
+        """Return the settings from the last inventory, because a request takes seconds."""
+        last_view = self._views.get(target)
         if last_view is None:
             return await self.read(target)
         return readings(replace(last_view, frozen=await self._frozen(last_view.system.door)))
 
     async def readings_of(self, view: WebView) -> Mapping[str, Reading]:
-        """What the door says, and what may be set."""
+        """Return the reported values, and whether they may be set."""
         return readings(view)
 
     def identity_of(self, view: WebView, key: str) -> Identity:
-        """A volume by its world wide name."""
+        """Return the identity of a volume: its world wide name."""
         return volume_identity(view.system, view.volume)
 
     async def lock_for(self, view: WebView, key: str) -> str:
-        """That of the disk, which runs on it take too; of the disk system where no disk is known."""
+        """Return the lock of the kernel disk, which benchmarks take too, or of the disk system without one."""
         node = node_of(view.volume.wwn, await scan_topology(self._host)) if key in BY_KEY else None
         return lock_name(view.system.wwn, view.system.name) if node is None else await lock_of(self._host, node.name)
 
     def steps(
         self, view: WebView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """One request; none for what is shown only."""
+        """Return the request; () for settings that are only shown."""
         return (step(view, key, value),) if key in BY_KEY else ()
 
     async def take(self, view: WebView, change: Change, step: ChangeStep) -> None:
         """Send the request."""
         done = await self._run(Command(argv=step.argv, timeout=SET_SECONDS, mutates=True))
         if done.returncode != 0:
-            raise _as_failure(responses.refusal(done, _shown(view.system.door)))
+            raise _as_failure(responses.refusal(done, _door_text(view.system.door)))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Doors that do not answer, and disk systems that are not well."""
+        """Return a problem for each door that does not answer and for each fault of a disk system."""
         diagnosis: list[Problem] = []
         for door in await self._host.list(DOORS):
             try:
@@ -142,7 +142,8 @@ class Santricity(Settable[WebView]):
     async def seen(self, target: Target, *, back: bool = False) -> WebView:
         """Return a volume as its door reports it now.
 
-        Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError.
+        Raises NotFoundError for an unknown address, DeviceGoneError if the volume is gone, RefusedError for a wrong
+        password, ToolFailedError if the web services give no usable answer.
         """
         address = _parse_address(target)
         if address is None:
@@ -160,8 +161,8 @@ class Santricity(Settable[WebView]):
             raise gone_error(target)
         view = WebView(system=system, volume=volume, frozen=await self._frozen(door))
         if needs_hardware(view):
-            view = view.with_hardware(await self._hardware(system))
-        self._kept[target] = view
+            view = replace(view, hardware=await self._hardware(system))
+        self._views[target] = view
         return view
 
     async def _frozen(self, door: str) -> str | None:
@@ -174,7 +175,7 @@ class Santricity(Settable[WebView]):
         return responses.volumes(await self._read_answer(system.door, f"{ROOT}/{system.id}/volumes"))
 
     async def _hardware(self, system: WebSystem) -> WebHardware:
-        """What it is made of; nothing where this user is not told that."""
+        """Return the hardware of a disk system; empty if this user may not read it."""
         try:
             return responses.hardware(
                 await self._read_answer(system.door, f"{ROOT}/{system.id}/hardware-inventory", "{")
@@ -183,38 +184,42 @@ class Santricity(Settable[WebView]):
             return WebHardware()
 
     async def _read_answer(self, door: str, path: str, begin: str = "[") -> str:
-        """A good answer, the whole of it. Raises NotFoundError, RefusedError, ToolFailedError, ToolTimeoutError."""
+        """Return a complete answer without an error.
+
+        Raises NotFoundError, RefusedError or ToolFailedError by the status of a refusal, ToolTimeoutError if there is
+        no answer in time.
+        """
         done = await self._run(Command(argv=(door, "GET", path), timeout=READ_SECONDS))
         if done.returncode != 0:
-            raise responses.refusal(done, _shown(door))
+            raise responses.refusal(done, _door_text(door))
         if not responses.is_whole(done.stdout, begin):
-            raise responses.strange(done, _shown(door))
+            raise responses.foreign_answer_error(done, _door_text(door))
         return done.stdout
 
     async def _run(self, command: Command) -> Completed:
-        async with self._one.setdefault(command.argv[0], asyncio.Lock()):
+        async with self._locks.setdefault(command.argv[0], asyncio.Lock()):
             return await self._host.run(command)
 
 
 def step(view: WebView, key: str, value: str) -> ChangeStep:
-    """The one request that sets a value: of one volume, and of one of its fields."""
+    """Return the request that sets one field of one volume."""
     body = json.dumps({"cacheSettings": {BY_KEY[key].request_field: request_value(key, value)}})
     return ChangeStep(argv=(view.system.door, "POST", f"{ROOT}/{view.system.id}/volumes/{view.volume.id}", body))
 
 
-def _shown(door: str) -> str:
+def _door_text(door: str) -> str:
     return f"{NAME} {door_name(door)}"
 
 
 def _as_failure(error: RaidbenchError) -> ToolFailedError:
-    """Any refusal of a change is the verdict of a step."""
+    """Return the error as a ToolFailedError: a refused change is a failed step."""
     if isinstance(error, ToolFailedError):
         return error
     return ToolFailedError(error.message, hint=error.hint, evidence=error.evidence)
 
 
 def _parse_address(target: Target) -> tuple[str, str, str] | None:
-    """Door, disk system and volume of an address; None for a drive, and for what can be no volume."""
+    """Return door, disk system and volume of an address, or None for drives and other addresses."""
     parts = target.address.split("/")
     if target.backend != NAME or len(parts) != 3 or not all(parts) or parts[2].startswith("drive "):
         return None

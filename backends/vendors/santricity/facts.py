@@ -1,9 +1,9 @@
-"""What the web services tell of a disk system. Values only; what they do not say is missing."""
+"""Data that the web services report about a disk system. A field is None if it is not reported."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 from backends.model import Health
 from backends.values import dataclass
@@ -14,27 +14,27 @@ class WebSystem:
     """A disk system that the web services manage."""
 
     door: str
-    """Where it was asked: `/santricity:/lab`."""
+    """Door that reported it: `/santricity:/lab`."""
     id: str
-    """What the web services call it in their paths."""
+    """Its id in request paths."""
     name: str
-    """Its name in addresses: its own, or its id where that cannot be told from others."""
+    """Its name in addresses: its own name, or its id if the name is not unique."""
     model: str | None = None
     """Model."""
     firmware: str | None = None
     """Firmware version."""
     wwn: str | None = None
-    """World wide name, small hexadecimal digits."""
+    """World wide name, lower case hexadecimal digits."""
     serial: str | None = None
     """Serial number of the enclosure."""
     status: str | None = None
-    """`optimal`, `needsAttn`, `offline`, ... in its own word."""
+    """Status in its own word: `optimal`, `needsAttn`, `offline`, ..."""
     password: str | None = None
-    """Of a proxy: whether it knows the system's own password: `valid`, `invalid`, `unknown`."""
+    """Whether a proxy knows the system's password: `valid`, `invalid`, `unknown`."""
 
     @property
     def out_of_reach(self) -> bool:
-        """Whether the proxy has not reached it, so that what it tells of it is old."""
+        """Return whether the proxy does not reach it, so that its data is old."""
         return self.status in ("offline", "neverContacted", "removed")
 
 
@@ -43,33 +43,33 @@ class WebVolume:
     """A volume."""
 
     id: str
-    """What the web services call it."""
+    """Its id in request paths."""
     name: str
     """Its name in addresses."""
     wwn: str | None = None
-    """World wide name, small hexadecimal digits."""
+    """World wide name, lower case hexadecimal digits."""
     level: str | None = None
-    """`raid5`, `raidDiskPool`."""
+    """RAID level: `raid5`, `raidDiskPool`."""
     status: str | None = None
-    """`optimal`, ..."""
+    """Status in its own word: `optimal`, ..."""
     action: str | None = None
-    """What goes on: `none`, `initializing`."""
+    """Background operation: `none`, `initializing`."""
     size_bytes: int | None = None
-    """Capacity."""
+    """Capacity in bytes."""
     segment_bytes: int | None = None
-    """Bytes on one drive before the next one follows."""
+    """Segment size in bytes."""
     group: str | None = None
-    """Its volume group or pool."""
+    """Id of its volume group or pool."""
     owner: str | None = None
-    """The controller that serves it."""
+    """Id of the controller that serves it."""
     preferred: str | None = None
-    """The one that should."""
+    """Id of its preferred controller."""
     thin: bool = False
-    """Whether it takes room only when written to."""
+    """Whether it is thin-provisioned."""
     changeable: bool | None = None
-    """Whether its cache settings can be changed, as it says itself."""
+    """Whether it reports that its cache settings can be changed."""
     cache: Mapping[str, object] = field(default_factory=dict)
-    """Fields of its cache, as they came."""
+    """Fields of its cache, as reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +77,11 @@ class WebGroup:
     """A volume group, or a pool."""
 
     id: str
-    """What volumes and drives call it."""
+    """Id that volumes and drives refer to."""
     name: str | None = None
-    """Its label."""
+    """Label."""
     pool: bool = False
-    """Whether stripes are spread over all drives of it."""
+    """Whether it is a pool, which spreads stripes over all of its drives."""
     wwn: str | None = None
     """World wide name."""
 
@@ -91,29 +91,29 @@ class WebDrive:
     """A drive."""
 
     place: str
-    """`99,4`: tray and slot."""
+    """Tray and slot: `99,4`."""
     group: str | None = None
-    """The volume group or pool it belongs to."""
+    """Id of its volume group or pool."""
     model: str | None = None
-    """Product."""
+    """Product name."""
     serial: str | None = None
     """Serial number."""
     firmware: str | None = None
     """Firmware version."""
     wwn: str | None = None
-    """World wide name, small hexadecimal digits."""
+    """World wide name, lower case hexadecimal digits."""
     media: str | None = None
-    """`hdd`, `ssd`."""
+    """Media: `hdd`, `ssd`."""
     interface: str | None = None
-    """`sas`, `nvme4k`."""
+    """Interface: `sas`, `nvme4k`."""
     size_bytes: int | None = None
-    """Raw capacity."""
+    """Raw capacity in bytes."""
     status: str | None = None
-    """`optimal`, `failed`, ..."""
+    """Status in its own word: `optimal`, `failed`, ..."""
     spare: bool = False
-    """Whether it waits to replace another one."""
+    """Whether it is a hot spare."""
     health: Health = Health()
-    """Its condition."""
+    """Condition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,56 +121,52 @@ class WebController:
     """One of its controllers."""
 
     id: str
-    """What volumes call it."""
+    """Id that volumes refer to."""
     place: str
-    """`A` or `B`; else its slot."""
+    """`A` or `B`, else its slot."""
     model: str | None = None
     """Model."""
     serial: str | None = None
     """Serial number."""
     firmware: str | None = None
-    """Version of its software."""
+    """Software version."""
     status: str | None = None
-    """`optimal`, `failed`, `serviceMode`, ..."""
+    """Status in its own word: `optimal`, `failed`, `serviceMode`, ..."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebHardware:
-    """What a disk system is made of."""
+    """Hardware of a disk system."""
 
     controllers: tuple[WebController, ...] = ()
     """Controllers."""
     drives: tuple[WebDrive, ...] = ()
     """Drives."""
     batteries: tuple[str, ...] = ()
-    """State of each battery, in its own word."""
+    """Status of each battery, in its own word."""
     serials: tuple[str, ...] = ()
     """Serial numbers of trays and batteries."""
 
     @property
     def bad_battery(self) -> str | None:
-        """The state of a battery that is not well."""
+        """Return the status of a battery that is not optimal, or None."""
         return next((battery for battery in self.batteries if battery != "optimal"), None)
 
     @property
     def bad_controller(self) -> WebController | None:
-        """A controller that is not well."""
+        """Return a controller that is not optimal, or None."""
         return next((controller for controller in self.controllers if controller.status not in (None, "optimal")), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebView:
-    """A volume of a disk system at one moment."""
+    """A volume of a disk system as just read."""
 
     system: WebSystem
     """The disk system."""
     volume: WebVolume
     """The volume."""
     hardware: WebHardware = field(default_factory=WebHardware)
-    """What it is made of; empty where nobody asked."""
+    """Hardware of the disk system; empty if it was not read."""
     frozen: str | None = None
     """Why nothing may be changed (read-only mode)."""
-
-    def with_hardware(self, hardware: WebHardware) -> WebView:
-        """The same with what it is made of."""
-        return replace(self, hardware=hardware)

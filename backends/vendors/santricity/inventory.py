@@ -1,4 +1,4 @@
-"""From what the web services tell to controllers, arrays and drives. Pure."""
+"""Inventory objects and identities from the data of the web services. No I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.vendors._read_only import facts
 from backends.vendors.santricity.facts import WebDrive, WebGroup, WebHardware, WebSystem, WebVolume
 
 NAME = "santricity"
-"""The prefix of this backend's targets."""
+"""Prefix of the targets of this backend."""
 
 _STATES = {
     "optimal": State.OPTIMAL,
@@ -28,22 +28,22 @@ _TASKS = {"initializing": "initialisation", "reconstructing": "rebuild", "copyba
 
 
 def door_name(door: str) -> str:
-    """`lab` of `/santricity:/lab`."""
+    """Return `lab` for `/santricity:/lab`."""
     return door.rpartition("/")[2]
 
 
 def system_address(system: WebSystem) -> str:
-    """`lab/array1`: by the name of the door and its own."""
+    """Return `lab/array1`: name of the door and name of the system."""
     return f"{door_name(system.door)}/{system.name}"
 
 
 def volume_target(system: WebSystem, name: str) -> Target:
-    """The target of a volume."""
+    """Return the target of a volume."""
     return Target(backend=NAME, address=f"{system_address(system)}/{name}", scope=Scope.ARRAY)
 
 
 def drive_target(system: WebSystem, tray_slot: str) -> Target:
-    """The target of a drive, by tray and slot."""
+    """Return the target of a drive, by tray and slot."""
     return Target(backend=NAME, address=f"{system_address(system)}/drive {tray_slot}")
 
 
@@ -54,7 +54,7 @@ def inventory(
     hardware: WebHardware,
     picture: Topology,
 ) -> Inventory:
-    """A disk system with all that is in it."""
+    """Return the inventory of one disk system."""
     owner = Target(backend=NAME, address=system_address(system), scope=Scope.CONTROLLER)
     return Inventory(
         controllers=(_controller(system, groups, hardware, owner),),
@@ -65,7 +65,7 @@ def inventory(
 
 
 def problems(system: WebSystem, hardware: WebHardware) -> tuple[Problem, ...]:
-    """What is wrong with a disk system."""
+    """Return the problems of a disk system."""
     where = f"{NAME}:{system_address(system)}"
     findings = []
     if system.out_of_reach:
@@ -118,8 +118,8 @@ def _array(
 ) -> Array:
     group = next((group for group in groups if group.id == volume.group), None)
     drives = [drive for drive in hardware.drives if volume.group is not None and drive.group == volume.group]
-    # A pool spreads every stripe over some of its drives: they are no members of one stripe, and its mirror has two
-    # copies, whatever drives there are.
+    # A pool spreads every stripe over some of its drives, so their number is not that of a stripe. Its mirrors have two
+    # copies.
     members = 0 if group is not None and group.pool else sum(not drive.spare for drive in drives)
     level = level_of((volume.level or "").removeprefix("raid"), members)
     node = node_of(volume.wwn, picture)
@@ -159,7 +159,7 @@ def _volume_rows(volume: WebVolume, group: WebGroup | None, hardware: WebHardwar
 
 
 def volume_identity(system: WebSystem, volume: WebVolume) -> Identity:
-    """What a volume is, on whichever machine."""
+    """Return the identity of a volume on any host."""
     wwn = None if volume.wwn is None else f"naa.{volume.wwn}"
     return Identity(name=f"{system_address(system)}/{volume.name}", wwn=wwn)
 
@@ -167,11 +167,11 @@ def volume_identity(system: WebSystem, volume: WebVolume) -> Identity:
 def _drive(system: WebSystem, drive: WebDrive, volumes: tuple[WebVolume, ...], owner: Target) -> Drive:
     state = _STATES.get(drive.status or "", State.UNKNOWN)
     mode = State.SPARE if drive.spare else State.ONLINE if drive.group is not None else State.UNASSIGNED
-    lying = next((volume for volume in volumes if drive.group is not None and volume.group == drive.group), None)
+    volume = next((volume for volume in volumes if drive.group is not None and volume.group == drive.group), None)
     return Drive(
         target=drive_target(system, drive.place),
         controller=owner,
-        array=volume_target(system, lying.name) if lying is not None else None,
+        array=volume_target(system, volume.name) if volume is not None else None,
         model=drive.model,
         serial=drive.serial,
         firmware=drive.firmware,

@@ -1,4 +1,4 @@
-"""Readings of the settings of a volume, and the fields in which the web services report and take them. No I/O."""
+"""Readings of a volume's settings, and their fields in reports and requests of the web services. No I/O."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from backends.vendors.santricity.facts import WebView
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheField:
-    """A setting, and what it is called in a volume's cache and in a request (VolumeCache, VolumeCacheSettings)."""
+    """A setting with its fields in a volume's cache and in a request (VolumeCache, VolumeCacheSettings)."""
 
     setting: Setting
-    """What it is."""
+    """The setting."""
     reported_field: str
-    """Its field in what is told: what is set."""
+    """Reported field with the configured value."""
     force: str | None = None
-    """The field that says whether it is in force."""
+    """Reported field that says whether it is in force; None if there is none."""
     request_field: str
-    """Its field in a request."""
+    """Field in a request."""
 
 
 def _delay(seconds: str) -> str:
-    """`flush10Sec`, `flush250Msec`."""
+    """Return `flush10Sec` or `flush250Msec` for a number of seconds."""
     if "." in seconds:
         return f"flush{round(float(seconds) * 1000)}Msec"
     return f"flush{seconds}Sec"
@@ -38,7 +38,7 @@ _DELAY_WORDS: Mapping[str, str] = {name: _delay(name) for name in SECONDS[1:]} |
     SECONDS[0]: "flushImmediate",
     INFINITE: "flushInfinite",
 }
-"""Words of the web services for the times that data may stay in the cache."""
+"""Words of the web services for the longest time that data stays in the write cache."""
 
 WRITE_CACHE = CacheField(
     setting=_disk_systems.WRITE_CACHE,
@@ -66,23 +66,23 @@ CACHE_FIELDS = (
         setting=_disk_systems.FLUSH_MODIFIER, reported_field="cacheFlushModifier", request_field="cacheFlushModifier"
     ),
 )
-"""In the order they are shown."""
+"""Settings that can be changed, in display order."""
 
 SETTINGS = (*(field.setting for field in CACHE_FIELDS), _disk_systems.SEGMENT)
-"""Of a volume."""
+"""Settings of a volume."""
 BY_KEY = {field.setting.key: field for field in CACHE_FIELDS}
-"""Those that are sent, by their keys."""
+"""Settings that can be changed, by key."""
 
 
 def value_of(key: str, reported: object) -> str | None:
-    """In the common vocabulary; `unknown` if it is not understood, None if nothing is told."""
+    """Return the value in the common vocabulary; `unknown` if it is not understood, None if it is not reported."""
     match key, reported:
         case _, None:
             return None
         case _disk_systems.WRITE_CACHE.key, bool():
             return "write-back" if reported else "write-through"
         case _disk_systems.PREFETCH.key, int() if not isinstance(reported, bool) and reported >= 0:
-            return "on" if reported else "off"  # a multiplier of old firmware, 0 or 1 of today's
+            return "on" if reported else "off"  # old firmware reports a multiplier, current firmware 0 or 1
         case _disk_systems.FLUSH_MODIFIER.key, str():
             return next((value for value, name in _DELAY_WORDS.items() if name == reported), "unknown")
         case ((_disk_systems.PREFETCH.key | _disk_systems.FLUSH_MODIFIER.key), _):
@@ -94,7 +94,7 @@ def value_of(key: str, reported: object) -> str | None:
 
 
 def request_value(key: str, value: str) -> bool | str:
-    """What a request says for a value."""
+    """Return the value for a request."""
     if key == _disk_systems.FLUSH_MODIFIER.key:
         return _DELAY_WORDS[value]
     return value in ("on", "write-back")
@@ -104,14 +104,14 @@ _OTHER = {"on": "off", "off": "on", "write-back": "write-through", "write-throug
 
 
 def readings(view: WebView) -> Mapping[str, Reading]:
-    """Every setting of it."""
+    """Return the readings of all settings of a volume."""
     return {field.setting.key: _reading(view, field) for field in CACHE_FIELDS} | {
         _disk_systems.SEGMENT.key: _segment(view.volume.segment_bytes)
     }
 
 
 def needs_hardware(view: WebView) -> bool:
-    """Whether what its disk system is made of has a part in what is in force."""
+    """Return whether the effective values depend on the hardware of the disk system."""
     cache = view.volume.cache
     return cache.get("cwob") is True or any(
         field.force is not None and cache.get(field.reported_field) is True and cache.get(field.force) is False
@@ -122,14 +122,14 @@ def needs_hardware(view: WebView) -> bool:
 def _reading(view: WebView, field: CacheField) -> Reading:
     value = view.volume.cache.get(field.reported_field)
     now = value_of(field.setting.key, value)
-    effective, why = _in_force(view, field, now)
+    effective, why = _effective_value(view, field, now)
     return Reading(
         now=now,
         raw=None if value is None else clean(value if isinstance(value, str) else json.dumps(value), 60),
         effective=effective,
         why_effective=why,
         choices=_choices(view, field),
-        availability=available_unless(None, _unsettled(now), _blocked_reason(view)),
+        availability=available_unless(None, _unknown_reason(now), _blocked_reason(view)),
     )
 
 
@@ -140,8 +140,8 @@ def _choices(view: WebView, field: CacheField) -> tuple[Choice, ...]:
     return DELAYS if field.setting is _disk_systems.FLUSH_MODIFIER else switch_choices(field.setting)
 
 
-def _in_force(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
-    """What the disk system says is in force where that is not what is set, and the likeliest reason it tells of."""
+def _effective_value(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
+    """Return the effective value if it differs from the configured one, with the likeliest reason."""
     if field.force is None or now not in _OTHER:
         return None, None
     cache, bad = view.volume.cache, view.hardware.bad_battery
@@ -163,15 +163,15 @@ def _reason(view: WebView) -> str:
     return ""
 
 
-def _unsettled(now: str | None) -> str | None:
-    """Return what is not known of the present value."""
+def _unknown_reason(now: str | None) -> str | None:
+    """Return why the present value is unknown, or None if it is known."""
     if now is None:
         return "the web services do not tell of it"
     return None if is_understood(now) else "what the web services say of it is not understood"
 
 
 def _blocked_reason(view: WebView) -> str | None:
-    """Return the first reason against any change."""
+    """Return the first reason against any change, or None."""
     if view.system.out_of_reach:
         return f"the proxy does not reach its disk system ({view.system.status})"
     if view.volume.thin:
@@ -182,7 +182,7 @@ def _blocked_reason(view: WebView) -> str | None:
 
 
 def _segment(size: int | None) -> Reading:
-    """Shown only: another one moves all data for hours."""
+    """Return the segment size, which is only shown: changing it moves all data for hours."""
     return Reading(
         now=None if size is None else str(size >> 10),
         raw=None if size is None else f"{size} bytes",

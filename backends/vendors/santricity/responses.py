@@ -1,7 +1,7 @@
-"""From what SANtricity's web services answer to facts. Pure; what is not understood is left out.
+"""Parsers for the answers of SANtricity's web services. No I/O; fields that are not understood are left out.
 
-Fields as in recorded answers of versions 1.5 to 5.x (volumes, storage pools, storage systems) and in NetApp's published
-models (VolumeEx, DriveEx, ControllerEx, BatteryEx of the SANtricity Web Services API).
+Fields are as in recorded answers of versions 1.5 to 5.x (volumes, storage pools, storage systems) and in NetApp's
+published models (VolumeEx, DriveEx, ControllerEx, BatteryEx of the SANtricity Web Services API).
 """
 
 from __future__ import annotations
@@ -18,27 +18,37 @@ from backends.text import clean
 from backends.vendors.santricity.facts import WebController, WebDrive, WebGroup, WebHardware, WebSystem, WebVolume
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-"""What may stand in a path: ids are digits, UUIDs or references of 40 hexadecimal digits."""
+"""Ids that are allowed in a path: digits, UUIDs or references of 40 hexadecimal digits."""
 _NAME = re.compile(r"[A-Za-z0-9_.#-]{1,64}", re.ASCII)
 _WWN = re.compile(r"[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
-"""Any letters: what stands for one in a recording is not hexadecimal."""
+"""Any letters are allowed, because recordings have anonymised names that are not hexadecimal."""
 _ZEROS = frozenset("0")
-_TELLING = ("serialnumber", "vendorsn", "worldwidename", "wwn", "portname", "nodename", "macaddr", "iqn", "addressid")
-"""Ends of the names of fields that tell one part from all others."""
+_IDENTIFYING = (
+    "serialnumber",
+    "vendorsn",
+    "worldwidename",
+    "wwn",
+    "portname",
+    "nodename",
+    "macaddr",
+    "iqn",
+    "addressid",
+)
+"""Ends of field names whose values identify a part."""
 _MOST_PARTS = 100_000
-"""Objects and lists of a hardware inventory that are looked through."""
+"""Most objects and lists of a hardware inventory that are searched."""
 
 
 def is_whole(text: str, begin: str) -> bool:
-    """Whether an answer is a whole list (`[`) or object (`{`), and nothing else: half of one would hide the rest."""
+    """Return whether an answer is one complete list (`[`) or object (`{`); a truncated one would hide the rest."""
     value = document(text, begin) if text.lstrip().startswith(begin) else None
     return isinstance(value, list if begin == "[" else dict)
 
 
 def systems(text: str, door: str) -> tuple[WebSystem, ...]:
-    """Disk systems in an answer of `storage-systems`."""
+    """Return the disk systems in an answer of `storage-systems`."""
     named = [(row, name) for row in rows(document(text, "["), 256) if (name := _id(row.get("id"))) is not None]
-    names = _distinct((word(row.get("name")), ident) for row, ident in named)
+    names = _unique_names((word(row.get("name")), ident) for row, ident in named)
     return tuple(
         WebSystem(
             door=door,
@@ -56,11 +66,11 @@ def systems(text: str, door: str) -> tuple[WebSystem, ...]:
 
 
 def volumes(text: str) -> tuple[WebVolume, ...]:
-    """Volumes in an answer of `volumes`."""
+    """Return the volumes in an answer of `volumes`."""
     pairs = [
         (row, name) for row in rows(document(text, "[")) if (name := _id(_first(row, "volumeRef", "id"))) is not None
     ]
-    names = _distinct((word(_first(row, "label", "name")), ident) for row, ident in pairs)
+    names = _unique_names((word(_first(row, "label", "name")), ident) for row, ident in pairs)
     return tuple(_volume(row, ident, names[ident]) for row, ident in pairs)
 
 
@@ -84,7 +94,7 @@ def _volume(row: Mapping[str, object], id: str, name: str) -> WebVolume:
 
 
 def groups(text: str) -> tuple[WebGroup, ...]:
-    """Volume groups and pools in an answer of `storage-pools`."""
+    """Return the volume groups and pools in an answer of `storage-pools`."""
     return tuple(
         WebGroup(
             id=name,
@@ -98,7 +108,7 @@ def groups(text: str) -> tuple[WebGroup, ...]:
 
 
 def hardware(text: str) -> WebHardware:
-    """What an answer of `hardware-inventory` tells of."""
+    """Return the hardware in an answer of `hardware-inventory`."""
     parts = table(document(text))
     trays = {_id(row.get("trayRef")): whole(row.get("trayId"), 999) for row in rows(parts.get("trays"))}
     batteries = tuple(rows(parts.get("batteries")))
@@ -118,7 +128,7 @@ def hardware(text: str) -> WebHardware:
 
 
 def _identifying_texts(value: object) -> dict[str, None]:
-    """What tells the parts of it from all others, so that a recording can hide it: serial numbers and addresses."""
+    """Return the serial numbers and addresses that identify its parts, so that a recording can hide them."""
     fields: dict[str, None] = {}
     waiting = [value]
     for _ in range(_MOST_PARTS):
@@ -127,7 +137,7 @@ def _identifying_texts(value: object) -> dict[str, None]:
         match waiting.pop():
             case dict() as row:
                 waiting += row.values()
-                names = (name for name in row if isinstance(name, str) and name.lower().endswith(_TELLING))
+                names = (name for name in row if isinstance(name, str) and name.lower().endswith(_IDENTIFYING))
                 fields |= {
                     text: None for name in names if (text := word(row[name])) is not None and set(text) != _ZEROS
                 }
@@ -139,11 +149,12 @@ def _identifying_texts(value: object) -> dict[str, None]:
 
 
 def _controller(row: Mapping[str, object]) -> WebController:
-    spot = table(row.get("physicalLocation"))
-    slot = whole(spot.get("slot"), 99)
+    location_fields = table(row.get("physicalLocation"))
+    slot = whole(location_fields.get("slot"), 99)
     return WebController(
         id=_id(_first(row, "controllerRef", "id")) or "",
-        place=word(spot.get("label"), 16) or ("?" if slot is None else {1: "A", 2: "B"}.get(slot, str(slot))),
+        place=word(location_fields.get("label"), 16)
+        or ("?" if slot is None else {1: "A", 2: "B"}.get(slot, str(slot))),
         model=word(row.get("modelName")),
         serial=word(row.get("serialNumber")),
         firmware=word(row.get("appVersion")),
@@ -152,8 +163,8 @@ def _controller(row: Mapping[str, object]) -> WebController:
 
 
 def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) -> WebDrive | None:
-    spot = table(row.get("physicalLocation"))
-    tray, slot = trays.get(_id(spot.get("trayRef"))), whole(spot.get("slot"), 9999)
+    location_fields = table(row.get("physicalLocation"))
+    tray, slot = trays.get(_id(location_fields.get("trayRef"))), whole(location_fields.get("slot"), 9999)
     reference = _id(_first(row, "driveRef", "id"))
     location = f"{tray},{slot}" if tray is not None and slot is not None else reference
     if location is None:
@@ -175,7 +186,7 @@ def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) ->
 
 
 def _health(row: Mapping[str, object]) -> Health:
-    """Return the condition of a drive. `refTemp` is its temperature when it was new, no limit."""
+    """Return the condition of a drive. `refTemp` is its temperature as new, not a limit."""
     wear = table(row.get("ssdWearLife"))
     used = whole(wear.get("percentEnduranceUsed"), 255) if flag(wear.get("isWearLifeMonitoringSupported")) else None
     now = whole(table(row.get("driveTemperature")).get("currentTemp"), _HOTTEST)
@@ -188,11 +199,11 @@ def _health(row: Mapping[str, object]) -> Health:
 
 
 _HOTTEST = 150
-"""Degrees; 255 is for a drive that does not report its temperature."""
+"""Highest plausible temperature in degrees Celsius; 255 means that a drive does not report it."""
 
 
 def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolFailedError:
-    """What an answer that is not the one asked for means; `shown` is who gave it."""
+    """Return the error for a refused request; `shown` names the web services."""
     status = next(iter(re.findall(r"^HTTP (\d{3})\b", done.stderr, re.ASCII)), "")
     fields = table(document(done.stdout))
     message = word(fields.get("errorMessage"), 300) or word(fields.get("localizedMessage"), 300)
@@ -229,8 +240,8 @@ def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolF
             return ToolFailedError(f"{shown} failed ({clean(done.stderr, 60)}){text}", evidence=evidence)
 
 
-def strange(done: Completed, shown: str) -> ToolFailedError:
-    """The error for an answer that says it is good and is none of the web services."""
+def foreign_answer_error(done: Completed, shown: str) -> ToolFailedError:
+    """Return the error for a successful answer that is not one of SANtricity's web services."""
     return ToolFailedError(
         f"{shown} does not answer as SANtricity's web services do.",
         hint="Is its address in the configuration right?",
@@ -243,7 +254,7 @@ def _first(row: Mapping[str, object], *names: str) -> object:
 
 
 def _id(value: object) -> str | None:
-    """What may stand in a path; a reference of zeros only refers to nothing."""
+    """Return a value that is allowed in a path; a reference of zeros refers to nothing and returns None."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 32:
         value = str(value)
     if not isinstance(value, str) or _ID.fullmatch(value) is None:
@@ -256,8 +267,8 @@ def _wwn(value: object) -> str | None:
     return digits if _WWN.fullmatch(digits) else None
 
 
-def _distinct(named: Iterable[tuple[str | None, str]]) -> dict[str, str]:
-    """A name in addresses for each id: its own where that can be one and no other has it, else the id."""
+def _unique_names(named: Iterable[tuple[str | None, str]]) -> dict[str, str]:
+    """Return a name for each id: its own name if it is valid and unique, else the id."""
     pairs = list(named)
     count = Counter(name for name, _ in pairs)
     taken = {name for _, name in pairs}

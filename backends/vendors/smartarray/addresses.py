@@ -1,6 +1,6 @@
-"""Addresses of this backend: `/slot0`, `/slot0/ld1`, `/slot0/2I:1:1` (ssacli); `/arc1`, `/arc1/ld0`, `/aac1/0:3`. Pure.
+"""Addresses: `/slot0`, `/slot0/ld1`, `/slot0/2I:1:1` (ssacli); `/arc1`, `/arc1/ld0`, `/aac1/0:3`. No I/O.
 
-`aac` is a card of Adaptec's series 2 to 8, `arc` a SmartRAID that arcconf speaks to: their settings differ.
+`aac` is a controller of Adaptec's series 2 to 8, `arc` a SmartRAID that arcconf manages: they have different settings.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from backends.values import dataclass
 from backends.vendors.smartarray.facts import Family
 
 NAME = "smartarray"
-"""The prefix of this backend's targets."""
+"""Prefix of the targets of this backend."""
 
 SLOT = r"[0-9]{1,6}[A-Za-z]{0,2}"
-"""A slot as ssacli names and takes it: `0`, `0b`, `2085`."""
+"""Slot as ssacli prints and takes it: `0`, `0b`, `2085`."""
 
 _ADDRESS = re.compile(
     r"(?P<card>/(?P<kind>slot|arc|aac)[0-9A-Za-z]{1,8})(?:/ld(?P<volume>\d{1,5})|/(?P<drive>[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3}))?",
@@ -25,20 +25,20 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SmartArrayAddress:
-    """What an address says."""
+    """Parsed address of a target."""
 
     card: str
-    """Address of the card: `/slot0`."""
+    """Address of the controller: `/slot0`."""
     family: Family
-    """Which settings it has."""
+    """Firmware family, which decides the settings."""
     volume: int | None = None
-    """Number of the logical drive."""
+    """Number of the logical drive; None for other targets."""
     drive: str | None = None
-    """Place of the drive."""
+    """Place of the drive; None for other targets."""
 
 
 def parse(target: Target) -> SmartArrayAddress | None:
-    """What the address of a target says; None if it is none of ours."""
+    """Return the parsed address of a target, or None if it is not an address of this backend."""
     match = _ADDRESS.fullmatch(target.address)
     if target.backend != NAME or match is None:
         return None
@@ -50,15 +50,15 @@ def parse(target: Target) -> SmartArrayAddress | None:
 
 
 def card_target(card: str) -> Target:
-    """The target of a card."""
+    """Return the target of a controller."""
     return Target(backend=NAME, address=card, scope=Scope.CONTROLLER)
 
 
 def volume_target(card: str, number: int) -> Target:
-    """The target of a logical drive."""
+    """Return the target of a logical drive."""
     return Target(backend=NAME, address=f"{card}/ld{number}", scope=Scope.ARRAY)
 
 
 def drive_target(card: str, bay: str) -> Target:
-    """The target of a drive."""
+    """Return the target of a drive."""
     return Target(backend=NAME, address=f"{card}/{bay}")

@@ -1,8 +1,8 @@
-"""The backend of HPE Smart Array, SmartRAID and Adaptec's older cards, through ssacli or arcconf.
+"""Backend for HPE Smart Array, SmartRAID and Adaptec's older controllers, through ssacli or arcconf.
 
-Nearly no recording shows what these tools answer to a change. So the verdict on one is what the card reads afterwards,
-a value that is set already is never sent (their firmware calls that an error), and what a tool says against a change is
-told in its own words.
+Almost no recording shows what these tools answer to a change. So the values read afterwards decide whether it worked. A
+value that is already set is never sent, because the firmware calls that an error. Refusals are quoted in the tool's own
+words.
 """
 
 from __future__ import annotations
@@ -41,28 +41,28 @@ from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.facts import CardText
 from backends.vendors.smartarray.inventory import (
     card_identity,
-    cut_of,
     drive_identity,
     inventory,
     tasks,
+    truncation_of,
     volume_identity,
 )
 from backends.vendors.smartarray.matching import volume_node
 from backends.vendors.smartarray.open_card import OpenController, OpenControllers
-from backends.vendors.smartarray.plans import legal_companions, planned, require_own_step, value_before
+from backends.vendors.smartarray.plans import legal_companions, plan_change, require_own_step, value_before
 from backends.vendors.smartarray.readings import readings
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.tools import tool_problems, unseen_card_problems
 
 READ_BACK = 3
-"""How often a card is read after a change: an old arcconf shows the old value once more."""
+"""Number of reads after a change: an old arcconf once more shows the old value."""
 
 MOVING = "pending migration"
-"""How a strip size reads while the card moves the data: neither the old nor the new one is that of all of them."""
+"""Value of a strip size while the controller moves data: part of the data has the old size, part the new."""
 
 
 class SmartArray:
-    """Cards behind ssacli and arcconf of one host. Nothing is read unless somebody asks."""
+    """Backend for the controllers that a host's ssacli and arcconf see. It reads nothing before a method is called."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -70,11 +70,11 @@ class SmartArray:
         self._moving: dict[str, str] = {}
 
     async def inventory(self) -> Inventory:
-        """All cards. One that cannot be read is a problem, the others stand."""
+        """Return all controllers. A controller that cannot be read becomes a problem."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
     async def inventory_in_parts(self, report: Told) -> Inventory:
-        """As `inventory`; every card is told at once, and again as it answers: a tool takes seconds for each."""
+        """Return the inventory, and report each controller at once as a placeholder and again when it has answered."""
         picture: Topology | None = None
         read: dict[str, Inventory] = {}
 
@@ -99,11 +99,9 @@ class SmartArray:
         return merged
 
     async def cached_inventory(self) -> Inventory:
-        """As `inventory`, of what was read last of each card, also by a change."""
-        picture, merged = (
-            await scan_topology(self._host),
-            Inventory(problems=(*await self._tool_problems(), *self._units.problems)),
-        )
+        """Return the inventory from what was last read of each controller, by a change too."""
+        picture = await scan_topology(self._host)
+        merged = Inventory(problems=(*await self._tool_problems(), *self._units.problems))
         for controller in await self._units.cards():
             merged = merged.merge(
                 inventory(controller.prefix, controller.text, controller.pci, controller.tool.tool, picture)
@@ -111,9 +109,9 @@ class SmartArray:
         return merged
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Every tool that gave no answer and, where the kernel has cards that none sees, what was tried."""
+        """Return a problem for each tool without a complete answer, and for controllers that no tool sees."""
         units = await self._units.search_cards()
-        half = (cut_of(unit.prefix, unit.text) for unit in units)
+        half = (truncation_of(unit.prefix, unit.text) for unit in units)
         return (*await self._tool_problems(), *(problem for problem in half if problem is not None))
 
     async def _tool_problems(self) -> tuple[Problem, ...]:
@@ -121,72 +119,72 @@ class SmartArray:
         return (*tool_problems(tried), *await unseen_card_problems(self._host, tried, self._units.card_count))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of a card, of a logical drive, of a drive."""
-        spot = parse(target)
-        if spot is None:
+        """Return the settings of a controller, a logical drive or a drive."""
+        address = parse(target)
+        if address is None:
             return ()
-        if spot.drive is not None:
-            return DRIVE_SETTINGS[spot.family]
-        return (CARD_SETTINGS if spot.volume is None else VOLUME_SETTINGS)[spot.family]
+        if address.drive is not None:
+            return DRIVE_SETTINGS[address.family]
+        return (CARD_SETTINGS if address.volume is None else VOLUME_SETTINGS)[address.family]
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now, asked of the card. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
-        spot, unit = await self._unit(target)
-        return self._readings(target, spot, await self._view(target, spot, unit, await unit.refresh()))
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
+        address, unit = await self._unit(target)
+        return self._readings(target, address, await self._view(target, address, unit, await unit.refresh()))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """As `read`, out of what was read last: the tools take seconds for anything."""
-        spot, unit = await self._unit(target)
-        return self._readings(target, spot, await self._view(target, spot, unit, unit.text, ask=False))
+        """Return the settings from what was last read: the tools take seconds for any command."""
+        address, unit = await self._unit(target)
+        return self._readings(target, address, await self._view(target, address, unit, unit.text, ask=False))
 
     async def ask_legal_values(self, target: Target) -> int:
-        """Every question for legal values that the tool knows, so that a recording has the answers."""
-        spot, unit = await self._unit(target)
-        volume = unit.text.volume(spot.volume)
-        if spot.drive is not None or (spot.volume is not None and volume is None):
+        """Query the legal values of all settings, so that a recording has the answers. Return the number of queries."""
+        address, unit = await self._unit(target)
+        volume = unit.text.volume(address.volume)
+        if address.drive is not None or (address.volume is not None and volume is None):
             return 0
-        return await unit.tool.ask_all(unit.text, volume)
+        return await unit.tool.query_all_values(unit.text, volume)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Work on a logical drive, as read last."""
-        spot, unit = await self._unit(target)
-        volume = unit.text.volume(spot.volume)
+        """Return the background tasks of a logical drive, as last read."""
+        address, unit = await self._unit(target)
+        volume = unit.text.volume(address.volume)
         return () if volume is None else tasks(volume)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The commands that set `key` to `value`, and those that bring the present value back."""
-        spot, unit = await self._unit(target)
+        """Return the change that sets `key` to `value`, with the commands to apply and to undo it."""
+        address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target, spot, unit, await unit.refresh())
-        now = self._readings(target, spot, view)[key]
-        return planned(
+        view = await self._view(target, address, unit, await unit.refresh())
+        now = self._readings(target, address, view)[key]
+        return plan_change(
             view,
             requested_value(target, setting, now, value),
-            self._identity(spot, unit, await scan_topology(self._host)),
+            self._identity(address, unit, await scan_topology(self._host)),
         )
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """The commands that set `value` again: after Smart Path, the cache of the others of the array as well."""
-        spot, unit = await self._unit(target)
+        """Return the change back to `value`; after Smart Path it restores the cache of the whole array."""
+        address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target, spot, unit, await unit.refresh(), ask=False)
+        view = await self._view(target, address, unit, await unit.refresh(), ask=False)
         require_companions(target, key, companions, legal_companions(view, key))
-        request = validated_old_value(target, setting, self._readings(target, spot, view)[key], value, value_before)
-        return planned(view, request, self._identity(spot, unit, await scan_topology(self._host)), companions)
+        request = validated_old_value(target, setting, self._readings(target, address, view)[key], value, value_before)
+        return plan_change(view, request, self._identity(address, unit, await scan_topology(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands, unless the value is set already; what the card reads afterwards decides.
+        """Run the commands unless the value is already set; the value read afterwards decides.
 
-        Raises ToolFailedError in the tool's own words where the card still has the old value.
+        Raises ToolFailedError in the tool's own words if the controller still has the old value.
         """
-        spot, unit = await self._unit(change.target)
+        address, unit = await self._unit(change.target)
         text = await unit.refresh()
         if text.cut:
             raise truncation_error(change.target, text.cut)
-        require_same_device(change, self._identity(spot, unit, await scan_topology(self._host)))
-        if (await self._now(change, spot, unit, text)) == change.after:
+        require_same_device(change, self._identity(address, unit, await scan_topology(self._host)))
+        if (await self._now(change, address, unit, text)) == change.after:
             return
-        require_own_step(change, await self._view(change.target, spot, unit, text, ask=False))
+        require_own_step(change, await self._view(change.target, address, unit, text, ask=False))
         evidence: list[str] = []
 
         async def take(step: ChangeStep) -> None:
@@ -195,7 +193,7 @@ class SmartArray:
                 raise RefusedError(f"A step wants to run {named}, which is not the tool of this card.")
             done = await unit.tool.change(step.argv)
             evidence.append(evidence_of(Command(argv=step.argv), done))
-            refusal = unit.tool.refusal(done)
+            refusal = unit.tool.refusal_reason(done)
             if refusal is not None:
                 raise ToolFailedError(refusal, evidence=evidence[-1])
 
@@ -204,7 +202,7 @@ class SmartArray:
             await run_steps(change, take)
         except ToolFailedError as error:
             refused = error
-        now = await self._settled(change, spot, unit)
+        now = await self._value_after(change, address, unit)
         if now == change.after:
             return
         if refused is not None:
@@ -217,7 +215,7 @@ class SmartArray:
             )
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Every drive that only a card has, with what the card says against it."""
+        """Return every drive that only a controller sees, with the reasons against using it."""
         picture = await scan_topology(self._host)
         units = await self._units.cards()
         return tuple(
@@ -225,19 +223,20 @@ class SmartArray:
         )
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
+        """Return the plan of the array. Reads the controller again: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
         text = await unit.refresh()
         require_still_free(request, candidates(unit.prefix, text, unit.tool, await scan_topology(self._host)))
-        planned_array = plan_array(request, text, unit.tool, await unit.tool.making())
+        planned_array = plan_array(request, text, unit.tool, await unit.tool.creation_usage())
         return replace(planned_array, before=existing_volume_ids(text), locks=(unit.tool.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """By the serial numbers of its drives behind its card; another array of its name is never taken for it.
+        """Find an array by its controller and the serial numbers of its drives.
 
-        One that seems not to be there is looked for twice: an old arcconf shows once more what was before a change.
+        A different array with the same name never matches. A missing array is searched twice, because an old arcconf
+        once more shows the state before a change.
         """
         unit = await self._making_unit(array.controller)
         match = await self._find(array, unit)
@@ -249,16 +248,16 @@ class SmartArray:
         return find_made(array, text, unit.tool, picture, prefix=unit.prefix, pci=unit.pci)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """The card's own tool, step by step, judged by its words; then what the card has now is waited for."""
+        """Run the steps; the tool reports success or failure. Then read the controller until the change shows."""
         unit = await self._making_unit(controller)
         for step in steps:
-            if not unit.tool.makes(unit.number, step.argv):
+            if not unit.tool.is_creation_or_deletion(unit.number, step.argv):
                 text = clean(step.shown(), 200)
                 raise RefusedError(f"A step neither makes nor deletes a logical drive of this card: {text}")
         for step in steps:
             before = unit.text.volumes
             done = await unit.tool.change(step.argv)
-            if (refused := unit.tool.refusal(done)) is not None:
+            if (refused := unit.tool.refusal_reason(done)) is not None:
                 raise ToolFailedError(refused, evidence=evidence_of(Command(argv=step.argv), done))
             for _ in range(READ_BACK):
                 with uncached():
@@ -270,43 +269,45 @@ class SmartArray:
             raise InvalidValueError("It is not said which card makes it.")
         return (await self._unit(controller))[1]
 
-    async def _settled(self, change: Change, spot: SmartArrayAddress, unit: OpenController) -> str | None:
-        """What it reads after a change, asked again while it is the old value."""
+    async def _value_after(self, change: Change, address: SmartArrayAddress, unit: OpenController) -> str | None:
+        """Return the value read after a change, reading again while it is the old one."""
         now = None
         for _ in range(READ_BACK):
             with uncached():
                 text = await unit.refresh()
-            volume = text.volume(spot.volume)
+            volume = text.volume(address.volume)
             jobs = volume.jobs if volume is not None and change.key == "strip_size" else ()
             if any(job.kind == "migration" for job in jobs):
                 self._moving[change.target.address] = change.after
-            now = await self._now(change, spot, unit, text)
+            now = await self._now(change, address, unit, text)
             if now != change.before:
                 break
         return now
 
-    async def _now(self, change: Change, spot: SmartArrayAddress, unit: OpenController, text: CardText) -> str | None:
-        view = await self._view(change.target, spot, unit, text, ask=False)
-        return self._readings(change.target, spot, view)[change.key].now
+    async def _now(
+        self, change: Change, address: SmartArrayAddress, unit: OpenController, text: CardText
+    ) -> str | None:
+        view = await self._view(change.target, address, unit, text, ask=False)
+        return self._readings(change.target, address, view)[change.key].now
 
     async def _unit(self, target: Target) -> tuple[SmartArrayAddress, OpenController]:
-        spot = parse(target)
-        if spot is None:
+        address = parse(target)
+        if address is None:
             raise not_found_error(target)
-        return spot, await self._units.card_at(spot.card, target)
+        return address, await self._units.card_at(address.card, target)
 
     async def _view(
-        self, target: Target, spot: SmartArrayAddress, unit: OpenController, text: CardText, *, ask: bool = True
+        self, target: Target, address: SmartArrayAddress, unit: OpenController, text: CardText, *, ask: bool = True
     ) -> PartView:
-        volume, drive = text.volume(spot.volume), text.drive(spot.drive)
-        if (spot.volume is not None and volume is None) or (spot.drive is not None and drive is None):
+        volume, drive = text.volume(address.volume), text.drive(address.drive)
+        if (address.volume is not None and volume is None) or (address.drive is not None and drive is None):
             raise truncation_error(target, text.cut) if text.cut else gone_error(target)
-        legal = await unit.tool.legal(text, volume) if ask and drive is None and not text.cut else {}
+        legal = await unit.tool.legal_values(text, volume) if ask and drive is None and not text.cut else {}
         why_not = await denial_of(self._host, unit.tool.tool)
         return PartView(text=text, tool=unit.tool, why_not=why_not, legal=legal, volume=volume, drive=drive)
 
-    def _readings(self, target: Target, spot: SmartArrayAddress, view: PartView) -> dict[str, Reading]:
-        by_key = readings(view, spot.family)
+    def _readings(self, target: Target, address: SmartArrayAddress, view: PartView) -> dict[str, Reading]:
+        by_key = readings(view, address.family)
         wanted_strip = self._moving.get(target.address)
         strip = by_key.get("strip_size")
         if wanted_strip is None or strip is None:
@@ -320,11 +321,11 @@ class SmartArray:
             return by_key
         return by_key | {"strip_size": replace(strip, now=MOVING)}
 
-    def _identity(self, spot: SmartArrayAddress, unit: OpenController, picture: Topology) -> Identity:
+    def _identity(self, address: SmartArrayAddress, unit: OpenController, picture: Topology) -> Identity:
         text = unit.text
-        if (drive := text.drive(spot.drive)) is not None:
+        if (drive := text.drive(address.drive)) is not None:
             return drive_identity(unit.prefix, drive)
-        volume = text.volume(spot.volume)
+        volume = text.volume(address.volume)
         if volume is None:
             return card_identity(unit.prefix, text.card)
         node = volume_node(volume, text.card.family, unit.pci, picture.tree.nodes.values())

@@ -1,12 +1,13 @@
-"""The legal values of each setting, with a sentence and the risk of each on this card. Pure."""
+"""Legal values of each setting, each with a sentence and its risk on a given controller. No I/O."""
 
 from __future__ import annotations
 
 from backends.model import Media
 from backends.settings import Choice, Risk, Span, offer
 from backends.sizes import size_words
+from backends.vendors._cards import value_of
 from backends.vendors.smartarray.dialect import PartView
-from backends.vendors.smartarray.effective import power_text, without_battery
+from backends.vendors.smartarray.effective import caches_without_battery, power_text
 from backends.vendors.smartarray.facts import RaidCard
 
 _RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
@@ -48,7 +49,7 @@ _SPANS = {
 
 
 def span(card: RaidCard, key: str) -> Span | None:
-    """The range of a numeric setting; None for the others."""
+    """Return the range of a numeric setting; None for others."""
     if key == "parallel_surface_scan":
         return Span(minimum=1, maximum=card.limits.get(key, 1))
     return _SPANS.get(key)
@@ -57,8 +58,8 @@ def span(card: RaidCard, key: str) -> Span | None:
 _OFF = offer("disable", "A write is done when it is safe without power.")
 
 
-def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
-    """The values of a card's setting."""
+def card_choices(view: PartView, key: str) -> tuple[Choice, ...]:
+    """Return the values of a controller's setting."""
     match key:
         case "cache_ratio":
             return _ratios(view)
@@ -74,8 +75,10 @@ def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
             return tuple(offer(word, _HELP.get(word, "")) for word in _WORDS.get(key, ()))
 
 
-def _offered(view: PartView, key: str, otherwise: tuple[str, ...], now: str | None) -> tuple[tuple[str, ...], str]:
-    """The values, and what is to be said of where they come from."""
+def _values_and_source(
+    view: PartView, key: str, otherwise: tuple[str, ...], now: str | None
+) -> tuple[tuple[str, ...], str]:
+    """Return the values, and a sentence if the controller does not report which ones it supports."""
     lines = view.legal.get(key, ())
     values = lines or otherwise
     source = "" if lines else " The card does not say whether it can."
@@ -85,7 +88,7 @@ def _offered(view: PartView, key: str, otherwise: tuple[str, ...], now: str | No
 def _ratios(view: PartView) -> tuple[Choice, ...]:
     present = view.card.values.get("cache_ratio")
     now = present.value if present is not None and "/" in present.value else None
-    values, source = _offered(view, "cache_ratio", _RATIOS, now)
+    values, source = _values_and_source(view, "cache_ratio", _RATIOS, now)
     good = [word for word in values if word.count("/") == 1 and word.replace("/", "").isdigit()]
     return tuple(
         offer(
@@ -98,12 +101,12 @@ def _ratios(view: PartView) -> tuple[Choice, ...]:
 
 
 def acceleration(view: PartView) -> tuple[Choice, ...]:
-    """None, the cache, and Smart Path where the array is of flash and the tool can set it."""
+    """Return none, the cache, and Smart Path if the array is of flash and the tool can set it."""
     card, volume = view.card, view.volume
     assert volume is not None
     group = view.text.group(volume.array)
-    now = volume.acceleration.value if volume.acceleration is not None else None
-    unsafe = without_battery(card) and card.power is not None and card.power.healthy is not True
+    now = value_of(volume.acceleration)
+    unsafe = caches_without_battery(card) and card.power is not None and card.power.healthy is not True
     warning = f" {power_text(card)[:1].upper()}{power_text(card)[1:]}." if unsafe else ""
     choices = [offer("none", "Neither cache nor Smart Path: for a comparison.")]
     if card.cache_bytes is not None or card.cache_state is not None or now == "controller-cache":
@@ -121,11 +124,11 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
 
 
 def strips(view: PartView) -> tuple[Choice, ...]:
-    """Strip sizes in bytes."""
+    """Return the strip sizes in bytes."""
     volume = view.volume
     assert volume is not None
     now = str(volume.strip_bytes) if volume.strip_bytes is not None else None
-    values, source = _offered(view, "strip_size", _STRIPS, now)
+    values, source = _values_and_source(view, "strip_size", _STRIPS, now)
     return tuple(
         offer(
             word,
@@ -138,7 +141,7 @@ def strips(view: PartView) -> tuple[Choice, ...]:
 
 
 def write_cache(card: RaidCard) -> tuple[Choice, ...]:
-    """Of series 2 to 8."""
+    """Return the write policies of series 2 to 8."""
     safe = card.power is not None and card.power.healthy is True
     text = "" if safe else f" Now {power_text(card)}."
     return (

@@ -1,4 +1,4 @@
-"""Free drives of a card, the command that makes a logical drive of them, and the search for one made here. No I/O."""
+"""Free drives, commands that create a logical drive on them, and the search for one created here. No I/O."""
 
 from __future__ import annotations
 
@@ -30,23 +30,24 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, Family, Logica
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _STRIP = 256 << 10
-"""Bytes, where nobody says: the usual of both tools."""
+"""Default strip size in bytes, the default of both tools."""
 
 _STRIPS = tuple(kib << 10 for kib in (8, 16, 32, 64, 128, 256, 512, 1024))
-"""Strips that there are; which of them a card takes it says itself (Smart Array 8 to 1024 KiB, Adaptec 16 to 1024)."""
+"""All strip sizes in bytes. The controller reports which ones it supports (Smart Array 8 to 1024 KiB, Adaptec 16 to
+1024)."""
 
 _BUSY = ("rebuild", "migration")
-"""Work beside which nothing is made."""
+"""Background operations during which no array is created."""
 
 _USUAL = {"acceleration": "none", "write_cache": "write-through", "read_cache": "off"}
-"""Policies of a logical drive for a measurement, where nobody says: of each card those that it has."""
+"""Default policies of a logical drive, chosen for benchmarks; those that a controller does not have are ignored."""
 
 _CREATE_SECONDS = 5.0
-"""How long such a tool takes for a change: it looks at all cards before and after it."""
+"""Seconds that such a tool takes for a change: it queries all controllers before and after."""
 
 
 def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) -> tuple[Candidate, ...]:
-    """Every drive that only the card has, with what it says against each."""
+    """Return every drive that only the controller sees, each with the reasons against using it."""
     nodes = tuple(picture.tree.nodes.values())
     card = card_exclusion_reasons(text)
     return tuple(
@@ -68,7 +69,7 @@ def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) 
 
 
 def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]:
-    """Every reason of the card's own against making a logical drive of a drive."""
+    """Return every reason of the controller against creating a logical drive on a drive."""
     used = [volume.number for volume in text.volumes if drive.place in volume.drives]
     reasons: list[str] = []
     if drive.state is State.SPARE:
@@ -80,13 +81,13 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
     elif not tool.is_free(drive):
         card_state = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
         reasons.append(f"the card calls it {card_state or 'nothing that is known'}")
-    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
-        reasons.append(twice)
+    if not reasons and (serial_reason := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
+        reasons.append(serial_reason)
     return tuple(reasons)
 
 
 def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
-    """What stands against making anything on this card now."""
+    """Return the reasons against creating anything on this controller now."""
     reasons = [text.cut] if text.cut else []
     reasons += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
     reasons += [text.card.locked.rstrip(".")] if text.card.locked else []
@@ -97,9 +98,10 @@ def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
 
 
 def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
-    """What makes it, in the words of the card's own tool. Raises InvalidValueError, BlockedError.
+    """Return the plan with the tool's commands that create the logical drive.
 
-    `usage`: what the tool says of these words.
+    `usage`: the usage text of these commands. Raises InvalidValueError for a layout or policy that the controller does
+    not support, BlockedError while the controller can create nothing.
     """
     warnings = require_alike(request.drives)
     data = require_shape(request)
@@ -126,7 +128,7 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
         name=request.name,
     )
     steps = tuple(ChangeStep(argv=line) for line in tool.create(text, new, usage))
-    if not all(tool.makes(text.card.number, step.argv) for step in steps):
+    if not all(tool.is_creation_or_deletion(text.card.number, step.argv) for step in steps):
         raise BlockedError("What would make it is none of the lines that raidbench runs.")
     wanted = replace(request, strip_bytes=strip, spans=grouped, policies=policies)
     return ArrayPlan(
@@ -156,28 +158,28 @@ def _initialising(request: ArrayRequest, family: Family) -> str:
 
 
 def existing_volume_ids(text: CardText) -> tuple[str, ...]:
-    """What lasts of each logical drive of a card: its unique identifier, else the serial numbers of its drives."""
+    """Return a lasting id of each logical drive: its unique identifier, else the serial numbers of its drives."""
     return tuple(sorted(_lasting(text, volume) for volume in text.volumes))
 
 
 def find_made(
     array: CreatedArray, text: CardText, tool: ArrayTool, picture: Topology, *, prefix: str, pci: str | None
 ) -> ArrayMatch:
-    """What is there now of an array; see `BuildsArrays.find_made`.
+    """Return what exists now of an array; see `BuildsArrays.find_made`.
 
-    `text`: the card, asked anew; `prefix` and `pci`: its address, and that on the bus.
+    `text`: the controller, just read. `prefix` and `pci`: its address, and its PCI address.
     """
     nodes = tuple(picture.tree.nodes.values())
 
     def card_array(volume: LogicalDrive) -> CardArray:
-        beside = [drive for drive in text.drives if volume.array is not None and drive.array == volume.array]
-        added = next((drive for drive in beside if drive.place not in volume.drives), None)
-        whole = volume.width in (None, len(volume.drives))
+        group_drives = [drive for drive in text.drives if volume.array is not None and drive.array == volume.array]
+        added = next((drive for drive in group_drives if drive.place not in volume.drives), None)
+        has_all_members = volume.width in (None, len(volume.drives))
         return CardArray(
             called=f"logical drive {volume.number}",
             target=volume_target(prefix, volume.number),
-            drives=volume.drives if whole else (),
-            claimed=tuple(drive.place for drive in beside),
+            drives=volume.drives if has_all_members else (),
+            claimed=tuple(drive.place for drive in group_drives),
             level=volume.level,
             strip_bytes=volume.strip_bytes,
             spans=volume.parity_groups,

@@ -1,4 +1,4 @@
-"""What a tool must be able to say and do, so that the backend need not know which it is."""
+"""Interface of ssacli and arcconf; the backend does not need to know which tool it is."""
 
 from __future__ import annotations
 
@@ -13,142 +13,131 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, Family, Logica
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenCards:
-    """Which cards a tool sees."""
+class CardList:
+    """Controllers that a tool sees."""
 
     numbers: tuple[str, ...]
-    """As it wants them named."""
+    """Numbers of the controllers, in the form that the tool takes."""
     cut: str = ""
-    """What says that there may be more of them, without a full stop; "" where these are all."""
+    """Clause that says why there may be more controllers, without a full stop; "" if the list is complete."""
 
 
 Lines = tuple[tuple[str, ...], ...]
-"""Command lines, in their order."""
+"""Command lines in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLogical:
-    """A logical drive that is to be made."""
+    """Definition of a logical drive to create."""
 
     level: Level
-    """Its level."""
+    """RAID level."""
     places: tuple[str, ...]
-    """What it is made of, in order."""
+    """Places of the members, in order."""
     strip_bytes: int
-    """Bytes on one drive before the next one follows."""
+    """Strip size in bytes."""
     parity_groups: int | None = None
-    """Groups with a parity of their own, of RAID 50 and 60."""
+    """Number of parity groups of RAID 50 and 60."""
     policies: Mapping[str, str] = field(default_factory=dict)
-    """What is said of its caches, by the keys of its settings: of what `ArrayTool.creation_choices` has."""
+    """Cache policies by setting key, out of `ArrayTool.creation_choices`."""
     name: str
-    """Its label."""
+    """Label."""
 
 
 class ArrayTool(Protocol):
-    """ssacli or arcconf at one path of one host. One command at a time: the tools lock each other out."""
+    """ssacli or arcconf at one path of one host. It runs one command at a time, as the tools lock each other out."""
 
-    @property
-    def tool(self) -> str:
-        """Path of the program."""
-        ...
+    tool: str
+    """Path of the program."""
+    lock_name: str
+    """Name of the lock between processes; a tool serves one caller at a time, for any controller."""
 
-    @property
-    def lock_name(self) -> str:
-        """What serialises changes between programs: the tool serves one caller at a time, whichever card it is for."""
-        ...
-
-    async def cards(self) -> SeenCards:
-        """The cards it sees. Raises ToolFailedError, ToolTimeoutError."""
+    async def cards(self) -> CardList:
+        """Return the controllers. Raises ToolFailedError or ToolTimeoutError without a usable answer."""
         ...
 
     async def read(self, number: str) -> CardText:
-        """Everything about a card. Raises as `cards`."""
+        """Read everything about a controller. Raises as `cards` does."""
         ...
 
     def address(self, number: str, family: Family) -> str:
-        """The card's address."""
+        """Return the address of a controller."""
         ...
 
-    async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
-        """Legal values, by the keys of settings, of which the card itself tells; asked for once."""
+    async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
+        """Return the legal values that the controller reports, by setting key; they are read once."""
         ...
 
-    async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
-        """Ask for the legal values of every setting, for a recording; how many were asked for."""
+    async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
+        """Query the legal values of every setting, for a recording. Return the number of queries."""
         ...
 
     def set_card(self, text: CardText, key: str, value: str) -> Lines:
-        """What sets a card's setting. Raises InvalidValueError for what the tool has no words for."""
+        """Return the commands for a controller's setting. Raises InvalidValueError for an unknown value."""
         ...
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
-        """What sets a logical drive's setting. Raises InvalidValueError."""
+        """Return the commands for a logical drive's setting. Raises InvalidValueError for an unknown value."""
         ...
 
     def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
-        """What sets a physical drive's setting. Raises InvalidValueError."""
+        """Return the commands for a drive's setting. Raises InvalidValueError for an unknown value."""
         ...
 
     def is_free(self, drive: BayDrive) -> bool:
-        """Whether the tool's own words say that nothing uses a drive, and that it is well."""
+        """Return whether the tool reports that a drive is unused and healthy."""
         ...
 
-    async def making(self) -> str:
-        """What it says of its words for making a logical drive; "" where these are known. Raises as `cards`."""
+    async def creation_usage(self) -> str:
+        """Return the usage text for creating a logical drive; "" if the words are known. Raises as `cards` does."""
         ...
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
-        """What can be said of a logical drive when it is made: values by the keys of its settings.
-
-        `usage`: what `making` said.
-        """
+        """Return the legal policies at creation by setting key. `usage`: the text of `creation_usage`."""
         ...
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
-        """What makes a logical drive over all of these drives. Raises InvalidValueError for what it has no words for.
+        """Return the commands that create a logical drive over whole drives; `usage`: text of `creation_usage`.
 
-        `usage`: what `making` said.
+        Raises InvalidValueError if the tool has no words for the layout.
         """
         ...
 
     def delete(self, text: CardText, number: int) -> Lines:
-        """What deletes a logical drive, without a question."""
+        """Return the commands that delete a logical drive without a prompt."""
         ...
 
-    def makes(self, number: str, argv: tuple[str, ...]) -> bool:
-        """Whether a line makes a logical drive on a card, or deletes a single one, and does nothing else."""
+    def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
+        """Return whether a command only creates a logical drive on a controller or deletes a single one."""
         ...
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
-        """Run a line that changes something; it is never killed."""
+        """Run a command that changes something; it is never killed."""
         ...
 
-    def refusal(self, done: Completed) -> str | None:
-        """The tool's own words where it says no to a command that changes something; None where it does not."""
+    def refusal_reason(self, done: Completed) -> str | None:
+        """Return the tool's reason for refusing a change, or None if it did not refuse."""
         ...
-
-
-# -- what a reading is made from: one card, what of it is looked at, and what stands against changing it --------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartView:
-    """A card, or a part of it, as read just now."""
+    """A controller, or a part of it, as just read."""
 
     text: CardText
-    """All of the card."""
+    """State of the whole controller."""
     tool: ArrayTool
-    """The tool that speaks to it."""
+    """The tool that manages it."""
     why_not: str | None = None
-    """What stands against any change: no root, read-only mode."""
+    """Reason that blocks every change: no root, read-only mode."""
     legal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Legal values that the card itself tells, by the keys of settings."""
+    """Legal values that the controller reports, by setting key."""
     volume: LogicalDrive | None = None
-    """The logical drive looked at."""
+    """The logical drive in question."""
     drive: BayDrive | None = None
-    """The physical drive looked at."""
+    """The drive in question."""
 
     @property
     def card(self) -> RaidCard:
-        """The card itself."""
+        """Return the controller itself."""
         return self.text.card

@@ -1,7 +1,7 @@
-"""What is really in force, where that may be something else than what is set, and why. Pure.
+"""Effective cache policies, where they differ from the configured ones, and the reason. No I/O.
 
-Caching that is set does nothing while the cache is disabled, and caches no writes while its battery is not healthy
-unless the card may do without. Series 2 to 8 say both themselves.
+Configured caching does nothing while the cache is disabled. It caches no writes while the battery is not healthy,
+unless the controller may cache without one. Series 2 to 8 report both themselves.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from backends.vendors.smartarray.facts import Family, LogicalDrive, RaidCard
 _WRITING_BACK = ("write-back", "always-write-back")
 
 
-def without_battery(card: RaidCard) -> bool:
-    """Whether the card may cache writes with nothing to keep them."""
+def caches_without_battery(card: RaidCard) -> bool:
+    """Return whether the controller may cache writes without a battery."""
     return value_of(card.values.get("no_battery_write_cache")) == "enable"
 
 
 def cache_works(card: RaidCard) -> bool | None:
-    """Whether the card says that its cache does; None where it says nothing."""
+    """Return whether the controller reports that its cache works; None if it reports nothing."""
     return None if card.cache_state is None else card.cache_state.lower() in ("ok", "optimal")
 
 
 def cache_text(card: RaidCard) -> str:
-    """How the cache is, with the reason that the card gives, to complete "...: "."""
+    """Return the state of the cache with the controller's reason, as a clause."""
     details = f": {card.cache_details.rstrip('.')}" if card.cache_details is not None else ""
     return f"the cache is {card.cache_state}{details}"
 
 
 def power_text(card: RaidCard) -> str:
-    """How what keeps the cache is, to complete "...: "."""
+    """Return the state of the cache protection as a clause."""
     if card.power is None:
         return "the tool says nothing of a battery"
     if card.power.kind == "none":
@@ -38,7 +38,7 @@ def power_text(card: RaidCard) -> str:
 
 
 def write_policy(card: RaidCard, volume: LogicalDrive) -> ReportedValue | None:
-    """The write policy as it is set; of a Smart Array it follows from three settings."""
+    """Return the configured write policy; for a Smart Array it follows from three settings."""
     if card.family is Family.SERIES:
         return volume.write_cache
     if volume.acceleration is None:
@@ -51,11 +51,11 @@ def write_policy(card: RaidCard, volume: LogicalDrive) -> ReportedValue | None:
         return ReportedValue(value="write-through", raw=raw)
     if value_of(share) == "100/0":
         return ReportedValue(value="write-through", raw=share.raw if share is not None else "")
-    return ReportedValue(value=_WRITING_BACK[without_battery(card)], raw=raw)
+    return ReportedValue(value=_WRITING_BACK[caches_without_battery(card)], raw=raw)
 
 
 def write_cache(card: RaidCard, volume: LogicalDrive) -> EffectiveValue:
-    """The write policy in force. What the tool itself says counts; else it follows from cache and battery."""
+    """Return the effective write policy: what the tool reports, else what follows from cache and battery."""
     wanted = value_of(write_policy(card, volume))
     now = value_of(volume.writing_back)
     if now == "off" and wanted in _WRITING_BACK:
@@ -75,15 +75,15 @@ def write_cache(card: RaidCard, volume: LogicalDrive) -> EffectiveValue:
 
 
 def read_cache(volume: LogicalDrive) -> EffectiveValue:
-    """Whether reads are cached, where the card tells that apart from what is set."""
+    """Return the effective read cache, if the controller reports it separately."""
     now = value_of(volume.reading_cached)
     if now not in ("on", "off") or now == value_of(volume.read_cache) or volume.reading_cached is None:
         return AS_SET
     return EffectiveValue(now, f"the card says {volume.reading_cached.raw}")
 
 
-def unprotected(card: RaidCard, volume: LogicalDrive) -> str | None:
-    """Why a power cut would lose writes that were reported done; None where it would not, or nobody can tell."""
+def unprotected_reason(card: RaidCard, volume: LogicalDrive) -> str | None:
+    """Return why a power cut would lose acknowledged writes; None if it would not, or if that is unknown."""
     force = write_cache(card, volume).value or value_of(write_policy(card, volume))
     if force not in _WRITING_BACK or card.power is None or card.power.healthy is not False:
         return None

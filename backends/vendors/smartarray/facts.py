@@ -1,6 +1,6 @@
-"""What ssacli or arcconf says of a card: parsers make these, the backend reads them.
+"""Data that ssacli or arcconf reports about a controller; the parsers create it, the backend reads it.
 
-A field is None where the tool did not say. A `ReportedValue` keeps the tool's words beside what they mean; words that
+A field is None if the tool does not report it. A `ReportedValue` keeps the tool's words and their meaning; words that
 are not understood mean `unknown`, never a default.
 """
 
@@ -10,30 +10,30 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from backends.model import Health, Media, State
+from backends.model import Health, Media
 from backends.values import dataclass
 from backends.vendors._cards import BackgroundOperation, ReportedArray, ReportedCard, ReportedDrive, ReportedValue
 
 
 class Family(StrEnum):
-    """Which firmware a card has: the settings follow from it."""
+    """Firmware family of a controller, which decides its settings."""
 
     SMART = "smart"
-    """Smart Array and SmartRAID: one firmware, whichever tool speaks to it."""
+    """Smart Array and SmartRAID: one firmware, whichever tool manages it."""
     SERIES = "series"
     """Adaptec series 2 to 8 (aacraid)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerSource:
-    """What keeps the cache without power."""
+    """Power source that keeps the cache during a power cut."""
 
     kind: str
     """`bbu`, `capacitor`, `none`."""
     state: str
-    """The tool's words: `OK`, `Recharging`, `ZMM not installed`."""
+    """State in the tool's words: `OK`, `Recharging`, `ZMM not installed`."""
     healthy: bool | None = None
-    """Whether written data outlive a power cut now; None if it cannot be told."""
+    """Whether cached writes now survive a power cut; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,51 +43,43 @@ class LogicalDrive(ReportedArray):
     array: str | None = None
     """Letter (ssacli) or number (arcconf) of its array."""
     stripe_bytes: int | None = None
-    """Bytes of data in a whole stripe."""
+    """Bytes of data in a full stripe."""
     acceleration: ReportedValue | None = None
-    """`none`, `controller-cache`, `smart-path`: which one serves it. Family SMART."""
+    """Accelerator in use: `none`, `controller-cache`, `smart-path`. Family SMART."""
     read_cache: ReportedValue | None = None
     """`on`, `off`. Family SERIES."""
     write_cache: ReportedValue | None = None
-    """`write-through`, `write-back`, `always-write-back`: as set. Family SERIES."""
+    """Configured write policy: `write-through`, `write-back`, `always-write-back`. Family SERIES."""
     writing_back: ReportedValue | None = None
-    """`on`, `off`: whether writes are cached now, where the tool says so. Family SERIES."""
+    """Whether writes are cached now, if reported: `on`, `off`. Family SERIES."""
     reading_cached: ReportedValue | None = None
-    """`on`, `off`: whether reads are cached now, where the tool says so. Family SERIES."""
+    """Whether reads are cached now, if reported: `on`, `off`. Family SERIES."""
     old_words: bool = False
-    """The tool calls its caching `Array Accelerator`, and knows it by that name."""
+    """Whether the tool calls its caching `Array Accelerator`, in output and commands."""
     device: str | None = None
-    """`/dev/sda` as the tool says."""
-    serials: tuple[str, ...] = ()
-    """Serial numbers of its members, where those are told and not the places."""
+    """Device node that the tool reports: `/dev/sda`."""
     width: int | None = None
-    """Members that are named, missing ones too, where that is told."""
+    """Number of named members, including missing ones, if reported."""
     ssd_cache: str | None = None
-    """The tool's words for an SSD cache in front of it (maxCache, SSD Smart Cache); None where it names none."""
+    """The tool's words for an SSD cache in front of it (maxCache, SSD Smart Cache); None if there is none."""
     parity_groups: int | None = None
-    """Groups with a parity of their own, of RAID 50 and 60; None where it is not told."""
+    """Number of parity groups of RAID 50 and 60; None if not reported."""
     jobs: tuple[BackgroundOperation, ...] = ()
-    """Background work on it."""
+    """Background operations on it."""
     lost: str | None = None
-    """The tool's words for data that no member can supply any more; None where it reports none."""
+    """The tool's words for data that no member can supply; None if it reports none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveGroup:
-    """An array: drives on which logical drives lie."""
+    """Drive group (array) that contains logical drives."""
 
     name: str
-    """`A`, `0`."""
-    state: State = State.UNKNOWN
-    """State."""
-    state_raw: str = ""
-    """The tool's words for it."""
+    """Name: `A`, `0`."""
     media: Media = Media.UNKNOWN
-    """What its drives are."""
+    """Media of its drives."""
     smart_path: ReportedValue | None = None
-    """`enable`, `disable`: the short way past the cache. None where it does not apply."""
-    free_bytes: int | None = None
-    """Room without a logical drive."""
+    """Smart Path, which bypasses the cache: `enable`, `disable`. None if it does not apply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,66 +87,66 @@ class BayDrive(ReportedDrive):
     """A physical drive."""
 
     place: str
-    """`2I:1:3` (ssacli), `0:3` (arcconf: channel and device)."""
+    """Place: `2I:1:3` (ssacli), `0:3` (arcconf: channel and device)."""
     array: str | None = None
-    """Its array's name, None if it is in none."""
+    """Name of its array; None if it is in none."""
     physical_bytes: int | None = None
-    """Physical sector."""
+    """Physical sector size in bytes."""
     use_raw: str = ""
-    """What it is used for, in the tool's words, where these are not those of its state."""
+    """Use in the tool's words, if reported separately from the state."""
     health: Health = Health()
-    """Its condition."""
+    """Condition."""
     write_cache: ReportedValue | None = None
-    """`on`, `off`: its own cache, where the tool says so."""
+    """State of its own cache, if reported: `on`, `off`."""
     device: str | None = None
-    """`/dev/sda` as the tool says, of a drive that the card hands on."""
+    """Device node that the tool reports for a drive exposed to the system: `/dev/sda`."""
     slot: str | None = None
-    """Where it sits, in the tool's words, where its place does not say."""
+    """Location in the tool's words, if the place does not give it."""
     usage_left: str | None = None
-    """What is left of a flash drive's life, in the tool's words."""
+    """Remaining life of a flash drive, in the tool's words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaidCard(ReportedCard):
-    """A card, and how its settings stand."""
+    """A controller and its settings."""
 
     number: str
-    """Slot (ssacli) or number of the controller (arcconf), as its tool is told; "" where it is not known."""
+    """Slot (ssacli) or number (arcconf) that the tool takes; "" if unknown."""
     family: Family = Family.SMART
-    """Its firmware."""
+    """Firmware family."""
     state_raw: str | None = None
-    """The tool's words for its state."""
+    """State in the tool's words."""
     mode: str | None = None
     """`RAID`, `HBA`, `Mixed`, ..."""
     cache_state: str | None = None
-    """The tool's words: `OK`, `Temporarily Disabled`, `Not Configured`."""
+    """State of the cache in the tool's words: `OK`, `Temporarily Disabled`, `Not Configured`."""
     cache_details: str | None = None
-    """Why, in the tool's words."""
+    """Reason for that state, in the tool's words."""
     power: PowerSource | None = None
-    """What keeps the cache; None if the tool says nothing of it."""
+    """Power source of the cache; None if not reported."""
     capacitor_c: int | None = None
     """Temperature of the capacitor or battery in degrees Celsius."""
     cache_module_c: int | None = None
     """Temperature of the cache module in degrees Celsius."""
     values: Mapping[str, ReportedValue] = field(default_factory=dict)
-    """Settings of the card by their keys, as far as it reports them."""
+    """Settings of the controller by key, as far as reported."""
     limits: Mapping[str, int] = field(default_factory=dict)
-    """Largest values by the keys of settings, where the card says so."""
+    """Largest values by setting key, if reported."""
     locked: str | None = None
-    """The tool's words, where the card refuses every change of its configuration."""
+    """The tool's words if the controller refuses every change of its configuration; else None."""
 
     @property
     def passes_through(self) -> bool:
-        """Whether it makes no arrays: a host bus adapter, or a card in that mode."""
+        """Return whether it creates no arrays: a host bus adapter, or a controller in that mode."""
         return (self.mode or "").upper().startswith("HBA")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardText:
-    """All that was said of one card."""
+    """State of one controller as last read."""
 
     card: RaidCard
-    """The card itself."""
+    """The controller itself."""
     groups: tuple[DriveGroup, ...] = ()
     """Arrays."""
     volumes: tuple[LogicalDrive, ...] = ()
@@ -162,18 +154,18 @@ class CardText:
     drives: tuple[BayDrive, ...] = ()
     """Physical drives."""
     cut: str = ""
-    """What says that this is half of what there is to say, without a full stop; "" where it is all."""
+    """Clause that says what is missing from a truncated answer, without a full stop; "" if it is complete."""
     twice: str = ""
-    """Why nothing is believed of something that the answer names more than once, as a clause; it is not listed."""
+    """Clause that names objects which the answer has more than once; they are refused and not listed."""
 
     def volume(self, number: int | None) -> LogicalDrive | None:
-        """The logical drive of a number."""
+        """Return the logical drive with this number, or None."""
         return next((volume for volume in self.volumes if volume.number == number), None)
 
     def group(self, name: str | None) -> DriveGroup | None:
-        """The array of a name."""
+        """Return the array with this name, or None."""
         return next((group for group in self.groups if group.name == name), None)
 
     def drive(self, bay: str | None) -> BayDrive | None:
-        """The drive at a place."""
+        """Return the drive at this place, or None."""
         return next((drive for drive in self.drives if drive.place == bay), None)

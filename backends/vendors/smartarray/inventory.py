@@ -1,4 +1,4 @@
-"""From the facts of a card to controllers, arrays and drives as the rest of raidbench knows them. Pure."""
+"""Inventory objects and identities from the data of a controller. No I/O."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, LogicalDrive, 
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _THREE_COPIES = re.compile(r"adm|triple", re.ASCII | re.IGNORECASE)
-"""What is said of RAID 1 and 10 with three copies: `1 (ADM)`, `RAID 10 (Triple)`."""
+"""Words for RAID 1 and 10 with three copies: `1 (ADM)`, `RAID 10 (Triple)`."""
 
 
 def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: Topology) -> Inventory:
-    """All of one card, whose address is `prefix`."""
+    """Return the inventory of one controller; `prefix` is its address."""
     nodes = tuple(picture.tree.nodes.values())
     return Inventory(
         controllers=(_controller(prefix, text.card, pci, tool),),
@@ -30,23 +30,23 @@ def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: 
         drives=tuple(_drive(prefix, text, drive, picture, nodes) for drive in text.drives),
         problems=(
             *(Problem(where=f"{NAME}:{prefix}", message=message) for message in dict.fromkeys(text.card.problems)),
-            *(cut for cut in (cut_of(prefix, text),) if cut is not None),
+            *(cut for cut in (truncation_of(prefix, text),) if cut is not None),
         ),
     )
 
 
-def cut_of(prefix: str, text: CardText) -> Problem | None:
-    """What to tell of half an answer; None of a whole one."""
+def truncation_of(prefix: str, text: CardText) -> Problem | None:
+    """Return the problem about a truncated answer, or None if it is complete."""
     return Problem(where=f"{NAME}:{prefix}", message=f"{text.cut}.", hint=LOOK_AGAIN) if text.cut else None
 
 
 def card_identity(prefix: str, card: RaidCard) -> Identity:
-    """A card: serial number and model."""
+    """Return the identity of a controller: serial number and model."""
     return Identity(name=prefix.strip("/").replace("/", "-"), serial=card.serial, model=card.model)
 
 
 def volume_identity(prefix: str, text: CardText, volume: LogicalDrive, node: Node | None) -> Identity:
-    """The block device that a logical drive is, else its own name and its card's serial number."""
+    """Return the identity of a logical drive: its block device, else its address and its controller's serial number."""
     if node is not None:
         return identity(node)
     wwn = f"naa.{volume.wwn}" if volume.wwn is not None else None
@@ -54,7 +54,7 @@ def volume_identity(prefix: str, text: CardText, volume: LogicalDrive, node: Nod
 
 
 def drive_identity(prefix: str, drive: BayDrive) -> Identity:
-    """A drive: serial number, model and place."""
+    """Return the identity of a drive: serial number, model and place."""
     name = f"{prefix}/{drive.place}".strip("/").replace("/", "-")
     return Identity(name=name, serial=drive.serial, model=drive.model)
 
@@ -127,15 +127,15 @@ def _array(
 
 
 def tasks(volume: LogicalDrive) -> tuple[Task, ...]:
-    """Work on a logical drive."""
+    """Return the background tasks of a logical drive."""
     return tuple(Task(kind=job.kind, progress=job.progress) for job in volume.jobs)
 
 
 def _data_drives(volume: LogicalDrive, *, counted: bool) -> int | None:
-    """By the tool's own whole stripe, else by its drives, if `counted`: it tells of all of them.
+    """Return the data drives by the reported full stripe, else by the number of drives if `counted` (all are listed).
 
-    The whole stripe of a RAID 50 or 60 is that of one parity group (ssacli: 512 KB of 6 drives in 2 groups, strips of
-    256 KB), so it says nothing where the groups are not told.
+    The full stripe of a RAID 50 or 60 is that of one parity group (ssacli: 512 KB for 6 drives in 2 groups with strips
+    of 256 KB). It is useless if the number of groups is not reported.
     """
     if volume.strip_bytes and volume.stripe_bytes and volume.stripe_bytes % volume.strip_bytes == 0:
         groups = volume.parity_groups if volume.level in raid.PARITY_IN_SPANS else 1
@@ -154,7 +154,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
         "Acceleration": _value_text(volume.acceleration),
         "Write cache": value_text(value_of(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
         "Read cache": value_text(value_of(volume.read_cache), effective.read_cache(volume)),
-        "Unprotected": effective.unprotected(card, volume),
+        "Unprotected": effective.unprotected_reason(card, volume),
         "Smart Path": value_of(group.smart_path) if group is not None else None,
         "SSD cache in front": volume.ssd_cache,
         "World wide name": volume.wwn,
@@ -165,7 +165,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
 
 
 def _value_text(phrase: ReportedValue | None) -> str | None:
-    """Return the common word; the tool's own where that is not understood."""
+    """Return the common word, or the tool's words if they are not understood."""
     return None if phrase is None else f"unknown: {phrase.raw}" if phrase.value == UNKNOWN else phrase.value
 
 

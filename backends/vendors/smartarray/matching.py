@@ -1,7 +1,8 @@
-"""Which block device of the kernel is which logical drive or drive, and where a card sits on the bus. Pure.
+"""Kernel disks of logical drives and drives, and PCI addresses of controllers. No I/O.
 
-By world wide name; else by the name that the tool gives, if the size agrees and no world wide name contradicts; else,
-of series 2 to 8, by SCSI address: aacraid shows them on channel 0 with their number as target (drivers/scsi/aacraid).
+A disk matches by world wide name. Otherwise it matches by the device node that the tool reports, if the size agrees and
+no world wide name contradicts. For series 2 to 8 it may also match by SCSI address: aacraid shows logical drives on
+channel 0 with their number as target (drivers/scsi/aacraid).
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from backends.vendors.smartarray.facts import BayDrive, Family, LogicalDrive
 _ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:(\d+):(\d+):(\d+)/", re.ASCII)
 _PCI = re.compile(r"([0-9a-f]{1,4}):([0-9a-f]{1,2}):([0-9a-f]{1,2})[:.]([0-7])", re.ASCII | re.IGNORECASE)
 _ROUNDED = 0.01
-"""By how much the sizes that the tools tell may be off."""
+"""Largest relative error of the sizes that the tools print."""
 
 
 def volume_node(volume: LogicalDrive, family: Family, pci: str | None, nodes: Iterable[Node]) -> Node | None:
-    """The disk that this logical drive is; None if none is it for certain."""
+    """Return the kernel disk of a logical drive, or None if none is certain."""
     disks = [node for node in nodes if node.parent is None]
     if volume.wwn is not None and len(same := [node for node in disks if naa(node) == volume.wwn]) == 1:
         return same[0]
@@ -35,7 +36,7 @@ def volume_node(volume: LogicalDrive, family: Family, pci: str | None, nodes: It
 
 
 def drive_node(drive: BayDrive, nodes: Iterable[Node]) -> Node | None:
-    """The disk that a drive is which the card hands on; None for others."""
+    """Return the kernel disk of a drive that the controller exposes, or None."""
     disks = [node for node in nodes if node.parent is None]
     if drive.wwn is not None and len(same := [node for node in disks if naa(node) == drive.wwn]) == 1:
         return same[0]
@@ -56,7 +57,7 @@ def _is_at(node: Node, pci: str, number: int) -> bool:
 
 
 def pci_address(output: str | None, addresses: Collection[str]) -> str | None:
-    """Where a card sits, as the kernel writes it; of a card that does not say, the only one that the kernel has."""
+    """Return a PCI address as the kernel writes it; if the controller reports none, the only one of the kernel."""
     match = _PCI.fullmatch(output.strip()) if output is not None else None
     if match is None:
         return next(iter(addresses)) if len(addresses) == 1 else None

@@ -1,4 +1,4 @@
-"""The cards of a host, each with the tool that sees it and what was read of it last."""
+"""Controllers of a host while a backend runs, each with its tool and its cached state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backends.vendors.smartarray.tools import (
     PROGRAMS,
     Program,
     SmartArrayToolProbe,
-    places_of,
+    family_addresses,
     probe_program,
     tool_problems,
 )
@@ -27,27 +27,27 @@ from backends.vendors.smartarray.tools import (
 
 @dataclass(slots=True)
 class OpenController:
-    """One card. It is asked only when somebody asks."""
+    """One controller; it is read only on request."""
 
     prefix: str
-    """Its address."""
+    """Address of the controller."""
     number: str
-    """What its tool calls it."""
+    """Number of the controller in its tool."""
     tool: ArrayTool
-    """Its tool."""
+    """The tool that manages it."""
     pci: str | None
-    """Its PCI address."""
+    """PCI address; None if unknown."""
     text: CardText
-    """What was read last."""
+    """State as last read."""
 
     async def refresh(self) -> CardText:
-        """All of it, anew. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
+        """Read the whole controller again. Raises as `ArrayTool.read` does, and ToolMissingError without the tool."""
         self.text = await self.tool.read(self.number)
         return self.text
 
 
 CardReport = Callable[[str, OpenController | Problem | None], Awaitable[None]]
-"""Hears of a card by its address: None when it is known to be there, then what was read of it, or why not."""
+"""Receives the address of a controller with None when it is found, then with its state or the problem."""
 
 
 async def _report_nothing(address: str, card: OpenController | Problem | None) -> None:
@@ -55,46 +55,46 @@ async def _report_nothing(address: str, card: OpenController | Problem | None) -
 
 
 class OpenControllers:
-    """All cards of a host; found at the first question and at every look round."""
+    """All controllers of a host, found at first use and by every scan."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._made: dict[str, ArrayTool] = {}
+        self._tools: dict[str, ArrayTool] = {}
         self._units: dict[str, OpenController] | None = None
         self._searching = asyncio.Lock()
         self.tried: tuple[SmartArrayToolProbe, ...] = ()
-        """The programs that were asked at the last look."""
+        """Programs that ran in the last scan."""
         self.problems: tuple[Problem, ...] = ()
-        """Cards that could not be read."""
+        """Controllers that could not be read."""
 
     @property
     def card_count(self) -> int:
-        """How many cards the tools told of at the last look."""
+        """Return the number of controllers that the tools reported in the last scan."""
         return len(self._units or {}) + len(self.problems)
 
     async def cards(self) -> tuple[OpenController, ...]:
-        """The cards of the last look."""
+        """Return the controllers of the last scan."""
         return tuple(self._units.values()) if self._units is not None else await self.search_cards()
 
     async def search_cards(self, report: CardReport = _report_nothing) -> tuple[OpenController, ...]:
-        """Search for tools and cards, and read each card anew; the tools are asked at the same time."""
+        """Scan for tools and controllers, and read each controller again. The tools run in parallel."""
         async with self._searching:
-            pairs = await asyncio.gather(*(self._look(program, report) for program in PROGRAMS))
+            pairs = await asyncio.gather(*(self._scan_program(program, report) for program in PROGRAMS))
             self.tried = tuple(probe for tried, _ in pairs for probe in tried)
             read = [card for _, cards in pairs for card in cards]
             self.problems = tuple(entry for entry in read if isinstance(entry, Problem))
             units: dict[str, OpenController] = {}
             for unit in (entry for entry in read if isinstance(entry, OpenController)):
                 if unit.pci is None or all(unit.pci != earlier.pci for earlier in units.values()):
-                    units.setdefault(unit.prefix, unit)  # two tools see one card: the first one keeps it
+                    units.setdefault(unit.prefix, unit)  # the first tool gets a controller that two tools see
             self._units = units
             return tuple(units.values())
 
-    async def _look(
+    async def _scan_program(
         self, program: Program, report: CardReport
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
-        """What one program sees, one card after the other."""
-        tried = await probe_program(self._host, program, self._made)
+        """Read the controllers of one program, one after the other."""
+        tried = await probe_program(self._host, program, self._tools)
         asked = [(probe.tool, number) for probe in tried for number in probe.numbers]
         for tool, number in asked:
             await report(tool.address(number, Family.SMART), None)
@@ -110,20 +110,20 @@ class OpenControllers:
         except RaidbenchError as error:
             where = f"{NAME}:{tool.address(number, Family.SMART)}"
             return Problem(where=where, message=clean(error.message, 400), hint=error.hint)
-        at = pci_address(text.card.pci, await places_of(self._host, program, text.card.family))
+        at = pci_address(text.card.pci, await family_addresses(self._host, program, text.card.family))
         return OpenController(tool.address(number, text.card.family), number, tool, at, text)
 
     async def card_at(self, prefix: str, target: Target) -> OpenController:
-        """The card of an address. Raises NotFoundError."""
+        """Return a controller. Raises NotFoundError if it does not exist, ToolFailedError if that is unknown."""
         if self._units is None:
             await self.search_cards()
         unit = (self._units or {}).get(prefix)
         if unit is None:
-            raise self._unknown(prefix) or not_found_error(target)
+            raise self._unlisted_error(prefix) or not_found_error(target)
         return unit
 
-    def _unknown(self, prefix: str) -> ToolFailedError | None:
-        """Why it is not known whether there is such a card; None where it is known."""
+    def _unlisted_error(self, prefix: str) -> ToolFailedError | None:
+        """Return the error if it is unknown whether the controller exists; None if it is known."""
         reason = next(
             (problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None
         ) or next(iter(tool_problems(self.tried)), None)

@@ -1,4 +1,4 @@
-"""From a reading and a wanted value to the change. Pure."""
+"""Changes from a reading and a wanted value: commands, undo commands and risk. No I/O."""
 
 from __future__ import annotations
 
@@ -12,114 +12,89 @@ from backends.change_steps import RequestedValue, is_restorable_value, require_e
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
-from backends.values import dataclass
-from backends.vendors._cards import ReportedValue
+from backends.vendors._cards import ReportedValue, value_of
 from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, PartView
 from backends.vendors.smartarray.effective import power_text
 from backends.vendors.smartarray.facts import CardText, LogicalDrive
 
 CACHED = "cached"
-"""By this key the numbers of the other logical drives of the array that had the cache, `2,3`."""
+"""Companion key for the numbers of the other logical drives of the array that had the cache: `2,3`."""
 
 _STEP = re.compile(
     rf"ctrl slot=(?P<card>{SLOT}) (?:ld (?P<volume>[0-9]{{1,5}})|array (?P<array>[A-Za-z]{{1,3}})) modify "
     r"(?P<word>caching|arrayaccelerator|ssdsmartpath)=(?P<switch>enable|disable) forced"
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccelerationStep:
-    """A command that switches the cache of a logical drive, or Smart Path of an array."""
-
-    card: str
-    """The slot."""
-    volume: str | None
-    """Number of the logical drive; None for an array."""
-    array: str | None
-    """Name of the array; None for a logical drive."""
-    on: bool
-    """Whether it is switched on."""
-
-
-def accelerates(step: ChangeStep) -> AccelerationStep | None:
-    """What a step of ssacli switches; None for any other."""
-    match = _STEP.fullmatch(" ".join(step.argv[1:]))
-    if match is None or (match["array"] is not None) is not (match["word"] == "ssdsmartpath"):
-        return None
-    return AccelerationStep(
-        card=match["card"], volume=match["volume"], array=match["array"], on=match["switch"] == "enable"
-    )
-
-
-# -- from a reading and a wanted value to the change: the very commands, what takes them back, the risk ---------------
-
 _BEFORE = {
     "acceleration": re.compile("none|controller-cache|smart-path"),
     "cache_ratio": re.compile(r"[0-9]{1,3}/[0-9]{1,3}"),
     "strip_size": re.compile("|".join(str(1 << power) for power in range(13, 21))),
 }
-"""Values that may have been there, though they are not offered."""
+"""Former values that can be restored although they are not offered."""
 
 _MOVES = {
     "acceleration": ("write_cache",),
     "surface_scan_mode": ("surface_scan_delay",),
     "surface_scan_delay": ("surface_scan_mode",),
 }
-"""Settings of the same thing that move along: scan mode and delay are one number in the firmware."""
+"""Settings that change as a side effect: scan mode and delay, for example, are one number in the firmware."""
 
 
-def planned(
+def plan_change(
     view: PartView, request: RequestedValue, identity: Identity, companions: Mapping[str, str] | None = None
 ) -> Change:
-    """The change of any setting. `companions`: with which its value comes back, where it had it before.
+    """Return the change of any setting. `companions`: values that are restored with a former value.
 
-    Raises InvalidValueError where the tool has no word.
+    Raises InvalidValueError if the tool has no word for the value.
     """
     key = request.setting.key
-    present = companions_now(view, key, request.value)
-    after = (
-        view if view.volume is None or key != "acceleration" else _accelerated_view(view, view.volume, request.value)
-    )
-    there = companions is not None and request.value == request.now.now
-    forward = () if there else _lines(view, key, request.value, companions or {})
+    current = companions_now(view, key, request.value)
+    after = view
+    if view.volume is not None and key == "acceleration":
+        accelerated = _with_acceleration(view.text, view.volume, request.value)
+        after = replace(view, text=accelerated, volume=accelerated.volume(view.volume.number))
+    is_set = companions is not None and request.value == request.now.now
+    forward = () if is_set else _lines(view, key, request.value, companions or {})
     before = request.now.now
-    undo = () if there or before is None or not is_understood(before) else _lines(after, key, before, present)
+    undo = () if is_set or before is None or not is_understood(before) else _lines(after, key, before, current)
     lock = view.tool.lock_name if view.volume is None else with_disk(view.tool.lock_name, identity)
     change = request.change(_steps(forward), _steps(undo), identity, lock)
     text, risk = change.risk_text, change.risk
     if risk is Risk.POWER_LOSS and change.key in ("write_cache", "acceleration", "no_battery_write_cache"):
         text = f"{text} Now {power_text(view.card)}."
-    if together := _together(view, change):
+    if together := _together_text(view, change):
         text, risk = f"{text} {together}".strip(), worst((risk, Risk.PERFORMANCE))
-    return replace(change, risk=risk, risk_text=text, moves=_MOVES.get(change.key, ()), companions=present)
+    return replace(change, risk=risk, risk_text=text, moves=_MOVES.get(change.key, ()), companions=current)
 
 
 def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
-    """The other logical drives of the array that lose the cache to Smart Path, by their numbers."""
+    """Return the numbers of the other logical drives of the array that lose the cache to Smart Path."""
     if view.volume is None or (key, value) != ("acceleration", "smart-path"):
         return {}
-    cached = [mate for mate in _mates(view.text, view.volume) if mate.number != view.volume.number]
-    numbers = [str(drive.number) for drive in cached if _served(drive) == "controller-cache"]
+    cached = [mate for mate in _array_mates(view.text, view.volume) if mate.number != view.volume.number]
+    numbers = [str(drive.number) for drive in cached if value_of(drive.acceleration) == "controller-cache"]
     return {CACHED: ",".join(numbers)} if numbers else {}
 
 
 def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
-    """What may come back with a setting: with the acceleration, others of the same array."""
+    """Return a pattern for values that may be restored with a setting: for the acceleration, others of the array."""
     if view.volume is None or key != "acceleration":
         return {}
-    mates = "|".join(str(mate.number) for mate in _mates(view.text, view.volume) if mate.number != view.volume.number)
+    mates = "|".join(
+        str(mate.number) for mate in _array_mates(view.text, view.volume) if mate.number != view.volume.number
+    )
     return {CACHED: re.compile(f"(?:{mates})(?:,(?:{mates}))*")} if mates else {}
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that it had before, whether the card offers it now or not. Raises InvalidValueError."""
+    """Return a former value if it can be restored, offered or not. Raises InvalidValueError if it cannot."""
     legal = _BEFORE.get(setting.key)
     return value if legal is not None and legal.fullmatch(value) else is_restorable_value(setting, now, value)
 
 
 def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) -> Lines:
-    """What brings a value, with what came along with it."""
+    """Return the command lines that set a value and restore its companions."""
     tool, text, volume = view.tool, view.text, view.volume
     if view.drive is not None:
         return tool.set_drive(text, view.drive.place, key, value)
@@ -128,12 +103,12 @@ def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) 
     lines = tool.set_volume(text, volume, key, value)
     cached = companions[CACHED].split(",") if CACHED in companions else []
     bare = _with_acceleration(text, volume, "none")
-    mates = [mate for mate in _mates(bare, volume) if str(mate.number) in cached]
+    mates = [mate for mate in _array_mates(bare, volume) if str(mate.number) in cached]
     return (*lines, *(line for mate in mates for line in tool.set_volume(bare, mate, key, "controller-cache")))
 
 
 def require_own_step(change: Change, view: PartView) -> None:
-    """Raises RefusedError for a step that does anything else to the card than this change of this very thing."""
+    """Raise RefusedError if a step does anything but this change of this target."""
     if change.key == "acceleration" and all(_is_own_acceleration(view, step) for step in change.writes):
         return
     try:
@@ -143,47 +118,38 @@ def require_own_step(change: Change, view: PartView) -> None:
 
 
 def _is_own_acceleration(view: PartView, step: ChangeStep) -> bool:
-    """Whether a step switches the cache of a logical drive of this very array, or its Smart Path."""
-    target, volume = accelerates(step), view.volume
-    if target is None or volume is None or (step.argv[0], target.card) != (view.tool.tool, view.card.number):
+    """Return whether a step switches the cache of a logical drive of this array, or the array's Smart Path."""
+    match, volume = _STEP.fullmatch(" ".join(step.argv[1:])), view.volume
+    if match is None or volume is None or (step.argv[0], match["card"]) != (view.tool.tool, view.card.number):
         return False
-    mates = [str(mate.number) for mate in _mates(view.text, volume)]
-    return target.volume in mates if target.array is None else target.array == volume.array
-
-
-def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartView:
-    after = _with_acceleration(view.text, volume, value)
-    return replace(view, text=after, volume=after.volume(volume.number))
+    switches_path = match["word"] == "ssdsmartpath"
+    if match["array"] is not None:
+        return switches_path and match["array"] == volume.array
+    return not switches_path and match["volume"] in [str(mate.number) for mate in _array_mates(view.text, volume)]
 
 
 def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> CardText:
-    """The card as it will be: Smart Path is the whole array's, the cache each logical drive's own."""
-    whole = "smart-path" in (value, _served(volume))
+    """Return the controller after the change: Smart Path applies to the whole array, the cache to one logical drive."""
+    affects_array = "smart-path" in (value, value_of(volume.acceleration))
     mates_value = "smart-path" if value == "smart-path" else "none"
 
     def after(drive: LogicalDrive) -> LogicalDrive:
         if drive.number == volume.number:
             return replace(drive, acceleration=ReportedValue(value=value, raw=value))
-        return (
-            replace(drive, acceleration=ReportedValue(value=mates_value, raw=mates_value))
-            if whole and drive.array == volume.array
-            else drive
-        )
+        if affects_array and drive.array == volume.array:
+            return replace(drive, acceleration=ReportedValue(value=mates_value, raw=mates_value))
+        return drive
 
     return replace(text, volumes=tuple(map(after, text.volumes)))
 
 
-def _served(volume: LogicalDrive) -> str | None:
-    return volume.acceleration.value if volume.acceleration is not None else None
-
-
-def _mates(text: CardText, volume: LogicalDrive) -> list[LogicalDrive]:
+def _array_mates(text: CardText, volume: LogicalDrive) -> list[LogicalDrive]:
     return [drive for drive in text.volumes if drive.array == volume.array]
 
 
-def _together(view: PartView, change: Change) -> str:
-    """The other logical drives that change with this one, in a sentence; "" where none do."""
-    mates = _mates(view.text, view.volume) if view.volume is not None else []
+def _together_text(view: PartView, change: Change) -> str:
+    """Return a sentence about other logical drives that change too, or ""."""
+    mates = _array_mates(view.text, view.volume) if view.volume is not None else []
     if change.key != "acceleration" or "smart-path" not in (change.before, change.after) or len(mates) < 2:
         return ""
     numbers = ", ".join(str(mate.number) for mate in mates)

@@ -1,4 +1,4 @@
-"""Whether there is anything for this backend to do: tools by name, cards by their kernel driver. Cheap to import."""
+"""Presence check, cheap to import: installed tools and controllers with a matching kernel driver."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from backends.host import Host
 from backends.protocol import RootReads
 
 SSACLI = ("ssacli", "hpssacli", "hpacucli")
-"""HPE's tool on PATH, newest name first: one grammar under three names."""
+"""Names of HPE's tool on PATH, newest first; all three have the same grammar."""
 
 SSACLI_PLACES = ("/opt/smartstorageadmin/ssacli/bin/ssacli", "/opt/hp/hpssacli/bld/hpssacli")
-"""Where its packages put it."""
+"""Paths where its packages install it."""
 
 ARCCONF = ("arcconf",)
-"""Adaptec's tool on PATH."""
+"""Names of Adaptec's tool on PATH."""
 
 ARCCONF_PLACES = ("/usr/Arcconf/arcconf", "/usr/StorMan/arcconf", "/opt/StorMan/arcconf")
-"""Where its packages put it."""
+"""Paths where its packages install it."""
 
 DRIVERS = ("hpsa", "cciss", "smartpqi", "aacraid")
-"""Kernel drivers of the cards that these tools serve."""
+"""Kernel drivers of the controllers that these tools manage."""
 
 SERIES_DRIVERS = ("aacraid",)
-"""That of Adaptec's series 2 to 8."""
+"""Kernel drivers of Adaptec's series 2 to 8."""
 
 
 async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> tuple[str, ...]:
-    """PCI addresses of the cards that these drivers have bound."""
+    """Return the PCI addresses of the controllers bound to these drivers."""
     paths = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
     return tuple(sorted(path.rsplit("/", 1)[-1] for path in paths))
 
 
-async def anything(host: Host) -> bool:
-    """Whether a tool is installed or the kernel has a card."""
+async def is_present(host: Host) -> bool:
+    """Return whether a tool is installed or the kernel has a controller."""
     tools = (*SSACLI_PLACES, *SSACLI, *ARCCONF_PLACES, *ARCCONF)
     return host.which(tools) is not None or bool(await kernel_cards(host))
 
@@ -54,4 +54,4 @@ _ARCCONF = (
 )
 
 ROOT_READS: RootReads = {(*SSACLI, *SSACLI_PLACES): _SSACLI, (*ARCCONF, *ARCCONF_PLACES): _ARCCONF}
-"""What root starts for a user: it reads, and changes nothing."""
+"""Commands that root runs for a user: all of them only read."""

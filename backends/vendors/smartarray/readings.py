@@ -1,4 +1,4 @@
-"""From what was read of a card to the `Reading` of each setting. Pure."""
+"""Readings of all settings from the state of a controller. No I/O."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, State
 from backends.settings import Choice, Reading, Span, available_unless, offer
 from backends.sizes import size_words
-from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue
+from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
-from backends.vendors.smartarray.effective import cache_text, cache_works, power_text, without_battery
+from backends.vendors.smartarray.effective import cache_text, cache_works, caches_without_battery, power_text
 from backends.vendors.smartarray.facts import Family
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.vocabulary import PENDING
@@ -22,7 +22,7 @@ HBA_MODE = "the card hands its drives to the system (HBA mode)"
 
 
 def readings(view: PartView, family: Family) -> dict[str, Reading]:
-    """Every setting of a card, of a logical drive or of a physical one."""
+    """Return the readings of all settings of a controller, a logical drive or a drive."""
     if view.drive is not None:
         return {setting.key: _drive_cache(view) for setting in DRIVE_SETTINGS[family]}
     if view.volume is None:
@@ -46,18 +46,20 @@ def _reading(
     force: EffectiveValue = AS_SET,
 ) -> Reading:
     return Reading(
-        now=None if phrase is None else phrase.value,
+        now=value_of(phrase),
         raw=None if phrase is None else phrase.raw,
         effective=force.value,
         why_effective=force.why,
         choices=legal,
         span=span,
-        availability=available_unless(view.text.cut or against, _unsettled(phrase, legal, span), view.why_not),
+        availability=available_unless(
+            view.text.cut or against, _unrestorable_reason(phrase, legal, span), view.why_not
+        ),
     )
 
 
-def _unsettled(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
-    """Return what is not known of the present value, so that it could not be put back."""
+def _unrestorable_reason(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
+    """Return why the present value could not be restored, or None if it can."""
     if phrase is None:
         return "the card does not report it"
     if phrase.value == UNKNOWN:
@@ -70,18 +72,18 @@ def _unsettled(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Sp
     return None
 
 
-def _unsettable_reason(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | None:
-    """Why the tool cannot be told any of these; None where it can."""
+def _unsettable_reason(legal: tuple[Choice, ...], plan_command: Callable[[str], object]) -> str | None:
+    """Return why the tool can set none of these values, or None if it can."""
     for choice in legal or (offer("1"),):
         try:
-            say(choice.value)
+            plan_command(choice.value)
         except InvalidValueError as error:
             return error.message.rstrip(".")
     return None
 
 
 def _blocked_reason(view: PartView) -> str | None:
-    """What rules out every change of a card."""
+    """Return why nothing on the controller can be changed, or None."""
     card = view.card
     if card.locked is not None:
         return f"the card takes no changes: {card.locked.rstrip('.')}"
@@ -91,7 +93,7 @@ def _blocked_reason(view: PartView) -> str | None:
 def _card_value(view: PartView, key: str) -> Reading:
     card = view.card
     phrase = card.values.get(key)
-    legal, span = choices.of_card(view, key), choices.span(card, key)
+    legal, span = choices.card_choices(view, key), choices.span(card, key)
     pending = card.values.get(PENDING) if key == "power_mode" else None
     force: EffectiveValue = AS_SET
     if pending is not None and phrase is not None and pending.value != phrase.value:
@@ -101,32 +103,28 @@ def _card_value(view: PartView, key: str) -> Reading:
         against = (
             _unsettable_reason(legal, lambda value: view.tool.set_card(view.text, key, value))
             or (None if view.text.volumes else "the card has no logical drive, and its firmware refuses it until then")
-            or (_no_ratio(view) if key == "cache_ratio" else None)
-            or (_all_bypass(view) if key == "no_battery_write_cache" else None)
+            or (_ratio_reason(view) if key == "cache_ratio" else None)
+            or (_bypass_reason(view) if key == "no_battery_write_cache" else None)
         )
     return _reading(view, phrase, legal, against, span=span, force=force)
 
 
-def _no_ratio(view: PartView) -> str | None:
-    """Why the firmware refuses another ratio (Microchip's storage library names its reasons)."""
+def _ratio_reason(view: PartView) -> str | None:
+    """Return why the firmware refuses a different ratio (Microchip's storage library lists its reasons), or None."""
     card = view.card
-    if card.power is not None and card.power.healthy is False and not without_battery(card):
+    if card.power is not None and card.power.healthy is False and not caches_without_battery(card):
         return f"the firmware refuses another ratio while nothing keeps the cache: {power_text(card)}"
     return f"the firmware refuses another ratio while {cache_text(card)}" if cache_works(card) is False else None
 
 
-def _all_bypass(view: PartView) -> str | None:
-    """Without a logical drive that may use the cache the firmware does not care for its battery (the same library)."""
-    accelerators = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
-    return (
-        "the firmware refuses it while every logical drive bypasses the cache"
-        if accelerators == {"smart-path"}
-        else None
-    )
+def _bypass_reason(view: PartView) -> str | None:
+    """Return why the firmware refuses it while no logical drive may use the cache (the same library), or None."""
+    bypassed = {value_of(volume.acceleration) for volume in view.text.volumes} == {"smart-path"}
+    return "the firmware refuses it while every logical drive bypasses the cache" if bypassed else None
 
 
-def _busy(view: PartView) -> str | None:
-    """What is in the way of a change of a logical drive."""
+def _busy_reason(view: PartView) -> str | None:
+    """Return why a logical drive cannot be changed now, or None."""
     volume = view.volume
     assert volume is not None
     if volume.jobs:
@@ -137,18 +135,18 @@ def _busy(view: PartView) -> str | None:
 
 
 def acceleration(view: PartView) -> Reading:
-    """Which accelerator serves the logical drive."""
+    """Return the accelerator of the logical drive."""
     volume = view.volume
     assert volume is not None
     offered = choices.acceleration(view)
 
-    def say(value: str) -> object:
+    def plan_command(value: str) -> object:
         return view.tool.set_volume(view.text, volume, "acceleration", value)
 
-    legal = tuple(choice for choice in offered if _unsettable_reason((choice,), say) is None)
+    legal = tuple(choice for choice in offered if _unsettable_reason((choice,), plan_command) is None)
     against = _blocked_reason(view)
     if against is None and volume.acceleration is not None:
-        against = (None if legal else _unsettable_reason(offered, say)) or _busy(view)
+        against = (None if legal else _unsettable_reason(offered, plan_command)) or _busy_reason(view)
     return _reading(view, volume.acceleration, legal, against)
 
 
@@ -158,18 +156,18 @@ def _write_cache(view: PartView) -> Reading:
     phrase, force = effective.write_policy(card, volume), effective.write_cache(card, volume)
     if card.family is Family.SMART:
         return _reading(view, phrase, (), FOLLOWS, force=force)
-    against = _blocked_reason(view) or (_offline(view) if phrase is not None else None)
+    against = _blocked_reason(view) or (_offline_reason(view) if phrase is not None else None)
     return _reading(view, phrase, choices.write_cache(card), against, force=force)
 
 
 def _read_cache(view: PartView) -> Reading:
     volume = view.volume
     assert volume is not None
-    against = _blocked_reason(view) or (_offline(view) if volume.read_cache is not None else None)
+    against = _blocked_reason(view) or (_offline_reason(view) if volume.read_cache is not None else None)
     return _reading(view, volume.read_cache, choices.READ_CACHE, against, force=effective.read_cache(volume))
 
 
-def _offline(view: PartView) -> str | None:
+def _offline_reason(view: PartView) -> str | None:
     volume = view.volume
     assert volume is not None
     out = volume.state in GONE
@@ -177,7 +175,7 @@ def _offline(view: PartView) -> str | None:
 
 
 def strip(view: PartView) -> Reading:
-    """The strip size, and whether the card may be told to move the data into another."""
+    """Return the strip size, and whether the controller can move the data to a different one."""
     volume = view.volume
     assert volume is not None
     size = volume.strip_bytes
@@ -190,7 +188,7 @@ def strip(view: PartView) -> Reading:
             against = (
                 "arcconf moves data only when all drives are named again, and drops those that are not: not offered"
             )
-        against = against or _busy(view) or _no_migration(view)
+        against = against or _busy_reason(view) or _migration_reason(view)
     reading = _reading(view, phrase, legal, against)
     moving = next((job for job in volume.jobs if job.kind == "migration"), None)
     if moving is None:
@@ -199,11 +197,11 @@ def strip(view: PartView) -> Reading:
     return replace(reading, effective=reading.now, why_effective=f"the card is moving the data{done}")
 
 
-def _no_migration(view: PartView) -> str | None:
+def _migration_reason(view: PartView) -> str | None:
     card = view.card
     if cache_works(card) is False:
         return f"the firmware moves no data while {cache_text(card)}"
-    if card.power is not None and card.power.healthy is False and not without_battery(card):
+    if card.power is not None and card.power.healthy is False and not caches_without_battery(card):
         return f"the firmware moves no data while nothing keeps the cache: {power_text(card)}"
     return None
 

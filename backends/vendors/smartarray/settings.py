@@ -1,4 +1,4 @@
-"""The settings of Smart Array, SmartRAID and Adaptec's older cards, each declared once."""
+"""Settings of Smart Array, SmartRAID and Adaptec's older controllers, each declared once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from backends.settings import Effect, Persistence, Risk, Setting, unconfirmed
 from backends.vendors.smartarray.facts import Family
 
 _recorded = partial(Setting, persistence=Persistence.STORED)
-"""A setting that the card keeps."""
+"""Declare a setting that the controller stores."""
 
 _WITHOUT_POWER = "Without a healthy battery or capacitor a power cut loses what was reported written."
 _OWN_CACHES = (
@@ -70,10 +70,10 @@ VOLUME_SETTINGS = {
     Family.SMART: (ACCELERATION, FOLLOWING_WRITE_CACHE, STRIP_SIZE),
     Family.SERIES: (WRITE_CACHE, READ_CACHE, STRIP_SIZE),
 }
-"""Settings of a logical drive, in the order they are shown."""
+"""Settings of a logical drive, in display order."""
 
 DRIVE_SETTINGS: dict[Family, tuple[Setting, ...]] = {Family.SMART: (), Family.SERIES: (DRIVE_CACHE,)}
-"""Settings of a physical drive."""
+"""Settings of a drive."""
 
 
 def _policy(key: str, label: str, which: str) -> Setting:
@@ -211,7 +211,7 @@ SMART_CARD_SETTINGS = (
         "have for it is not documented, so raidbench only shows it. (HP Smart Storage Administrator, Managing FLS)",
     ),
 )
-"""Settings of a Smart Array or SmartRAID card."""
+"""Settings of a Smart Array or SmartRAID controller."""
 
 SERIES_CARD_SETTINGS = (
     unconfirmed(
@@ -226,10 +226,10 @@ SERIES_CARD_SETTINGS = (
         help="How much rebuilds, builds and checks may slow the host. (arcconf: setpriority)",
     ),
 )
-"""Settings of a card of Adaptec's series 2 to 8."""
+"""Settings of a controller of Adaptec's series 2 to 8."""
 
 CARD_SETTINGS = {Family.SMART: SMART_CARD_SETTINGS, Family.SERIES: SERIES_CARD_SETTINGS}
-"""Settings of a card, in the order they are shown."""
+"""Settings of a controller, in display order."""
 
 OF_DRIVES = (*VOLUME_SETTINGS[Family.SMART], *VOLUME_SETTINGS[Family.SERIES], *DRIVE_SETTINGS[Family.SERIES])
 OF_CARDS = (*SMART_CARD_SETTINGS, *SERIES_CARD_SETTINGS)

@@ -1,4 +1,4 @@
-"""What both tools' texts are made of: fields, sizes, counts, states, levels. Pure."""
+"""Parsers for text that both tools print: fields, sizes, counts, states, levels. No I/O."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backends.model import Level, State
 from backends.text import clean
 
 LINE = 2000
-"""Characters of a line that are looked at."""
+"""Most characters of a line that are parsed."""
 
 _NUMBER = re.compile(r"-?\d{1,18}(?:[.,]\d{1,6})*", re.ASCII)
 _LINK_SPEED = re.compile(r"\d{1,2}(?:\.\d)? ?G(?:b/s|bps)", re.ASCII | re.IGNORECASE)
@@ -33,16 +33,16 @@ LEVELS = {
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """(indentation, the rest) of every line, cut to a sane length; blank ones as (0, "")."""
+    """Yield indentation and text of every line, cut to `LINE`; blank lines as (0, "")."""
     for line in text.splitlines():
         line = line[:LINE].expandtabs(4).rstrip()
         bare = line.lstrip(" \ufeff\0")
         yield (len(line) - len(bare) if bare else 0), bare
 
 
-@lru_cache(1024)  # the same lines come with every reading of a card
+@lru_cache(1024)  # every read of a controller has the same lines
 def field(text: str) -> tuple[str, str] | None:
-    """Key and value at the first colon outside parentheses that a blank or the end follows; None if there is none."""
+    """Return key and value at the first colon outside parentheses that a blank or the end follows, or None."""
     depth = 0
     for at, char in enumerate(text):
         if char == "(":
@@ -56,13 +56,13 @@ def field(text: str) -> tuple[str, str] | None:
 
 
 def value_or_none(value: str | None, limit: int = 128) -> str | None:
-    """A value, cleaned; None where the tool has words for nothing."""
+    """Return the cleaned value, or None if it is empty or one of the tool's words for no value."""
     text = clean(value or "", limit)
     return None if text.lower() in ("", "none", "n/a", "not applicable", "not available", "unknown") else text
 
 
 def number(text: str | None) -> float | None:
-    """The first number of a text; a comma before one or two last digits is a decimal one."""
+    """Return the first number; a comma before one or two last digits is a decimal comma."""
     match = _NUMBER.search((text or "")[:LINE])
     if match is None:
         return None
@@ -77,36 +77,36 @@ def number(text: str | None) -> float | None:
 
 
 def count(text: str | None) -> int | None:
-    """The first whole number of a text."""
+    """Return the first number if it is an integer."""
     value = number(text)
     return None if value is None or value % 1 else round(value)
 
 
 def link_speed(text: str | None) -> str | None:
-    """Return the first link speed of a list with one for each port; None if the first is none."""
+    """Return the first link speed of a list with one for each port, or None if the first is not one."""
     first = (text or "").partition(",")[0].strip()
     return first if _LINK_SPEED.fullmatch(first) else None
 
 
 def naa(text: str | None) -> str | None:
-    """A world wide name as the kernel has it behind `naa.`; None for what is none."""
+    """Return a world wide name as the kernel has it after `naa.`, or None."""
     word = (text or "").strip().removeprefix("0x").removeprefix("naa.")
     return word.lower() if _NAA.fullmatch(word) and set(word) != {"0"} else None
 
 
 def level(text: str | None) -> Level:
-    """The level; three copies are RAID 1 or 10 as well."""
+    """Return the level; three copies count as RAID 1 or 10."""
     match = _LEVEL.match((text or "").strip())
     return LEVELS.get(match[1].replace(" ", ""), Level.UNKNOWN) if match is not None else Level.UNKNOWN
 
 
 def state(text: str | None, table: Mapping[str, State]) -> State:
-    """What the words of a state mean, by their beginning: what follows tells how far it is."""
+    """Return the meaning of a state by its first words; the progress may follow."""
     status = " ".join((text or "").lower().split())
     return next((state for front, state in table.items() if status.startswith(front)), State.UNKNOWN)
 
 
 def progress(text: str | None) -> float | None:
-    """0.12 of `Recovering, 12% complete`."""
+    """Return 0.12 for `Recovering, 12% complete`, or None."""
     match = _PERCENT.search((text or "")[:LINE])
     return None if match is None else min(float(match[1]), 100.0) / 100

@@ -1,7 +1,7 @@
-"""Which tool sees which card: by the kernel's driver and the card's subsystem vendor, else by asking.
+"""Search for tools: which tool manages which controllers, by kernel driver and PCI subsystem vendor, else by trying.
 
-hpsa and cciss are ssacli's, aacraid is arcconf's. smartpqi serves both, and cards of other makers: 9005 is Adaptec's
-own, 103c and 1590 are HPE's, for others both are asked, and arcconf keeps a card that both see.
+hpsa and cciss belong to ssacli, aacraid to arcconf. smartpqi serves both, and other makers. Subsystem vendor 9005 is
+Adaptec, 103c and 1590 are HPE. For others both tools run, and arcconf gets a controller that both see.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class Program:
     """One of the two tools."""
 
     name: str
-    """For people."""
+    """Name in messages."""
     make: Callable[[Host, str], ArrayTool]
-    """What speaks to a program of it."""
+    """Creates the interface for a program."""
     places: tuple[str, ...]
-    """Where its packages put it."""
+    """Paths where packages install it."""
     names: tuple[str, ...]
-    """What it is called on PATH."""
+    """Names on PATH."""
     drivers: tuple[str, ...]
-    """Drivers of cards that may be its."""
+    """Kernel drivers of controllers that it may manage."""
     foreign: frozenset[str]
-    """Subsystem vendors of smartpqi's cards that are the other one's."""
+    """PCI subsystem vendors whose smartpqi controllers belong to the other tool."""
 
 
 PROGRAMS = (
@@ -67,45 +67,45 @@ PROGRAMS = (
         foreign=frozenset({"0x9005"}),
     ),
 )
-"""In the order they are asked."""
+"""Tools, in the order of the search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartArrayToolProbe:
-    """One program that was asked which cards it sees."""
+    """One program that was tried."""
 
     kind: Program
     """Which tool it is."""
     path: str
-    """The program."""
+    """Path of the program."""
     tool: ArrayTool
-    """What speaks to it."""
+    """Interface of the program."""
     numbers: tuple[str, ...] = ()
-    """The cards it sees."""
+    """Numbers of the controllers that it sees."""
     cut: str = ""
-    """What says that it may see more of them; "" where these are all."""
+    """Clause that says why it may see more of them; "" if the list is complete."""
     trouble: str = ""
-    """What it said instead of an answer."""
+    """Its output if it gave no usable answer."""
     hint: str = ""
-    """What to do."""
+    """Suggestion for the user."""
 
     def sentence(self) -> str:
-        """For the doctor."""
+        """Return the result as a sentence for `doctor`."""
         if self.trouble:
             return with_tool_name(self.path, self.trouble)
         return f"{self.path} sees {len(self.numbers) or 'no'} card{'' if len(self.numbers) == 1 else 's'}"
 
 
-async def places_of(host: Host, program: Program, family: Family) -> tuple[str, ...]:
-    """PCI addresses of the cards of a family that may be a program's: only aacraid serves the old ones."""
+async def family_addresses(host: Host, program: Program, family: Family) -> tuple[str, ...]:
+    """Return the PCI addresses of a family's controllers that a program may manage; only aacraid serves old ones."""
     old = await kernel_cards(host, SERIES_DRIVERS)
     if family is Family.SERIES:
         return old
-    return tuple(address for address in await cards_of(host, program) if address not in old)
+    return tuple(address for address in await controller_addresses(host, program) if address not in old)
 
 
-async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
-    """PCI addresses of the cards that may be a program's."""
+async def controller_addresses(host: Host, program: Program) -> tuple[str, ...]:
+    """Return the PCI addresses of the controllers that a program may manage."""
     addresses = []
     for address in await kernel_cards(host, program.drivers):
         vendor = await host.read(f"/sys/bus/pci/devices/{address}/subsystem_vendor") or ""
@@ -115,12 +115,12 @@ async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
 
 
 async def probe_program(host: Host, program: Program, tools: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:
-    """Every copy of a program that was asked, up to one that sees a card; what speaks to each is kept in `tools`.
+    """Run each copy of a program until one sees a controller; keep their interfaces in `tools`.
 
-    Where the kernel has cards, a tool that none of them may belong to is not asked.
+    If the kernel has controllers, a program that can manage none of them does not run.
     """
     tried: list[SmartArrayToolProbe] = []
-    if await kernel_cards(host, DRIVERS) and not await cards_of(host, program):
+    if await kernel_cards(host, DRIVERS) and not await controller_addresses(host, program):
         return ()
     asked: set[str] = set()
     for name in (*program.places, *program.names):
@@ -129,13 +129,13 @@ async def probe_program(host: Host, program: Program, tools: dict[str, ArrayTool
         if path is None or real in asked or real is None:
             continue
         asked.add(real)
-        tried.append(await _ask(program, path, tools.setdefault(path, program.make(host, path))))
+        tried.append(await _probe(program, path, tools.setdefault(path, program.make(host, path))))
         if tried[-1].numbers:
             break
     return tuple(tried)
 
 
-async def _ask(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolProbe:
+async def _probe(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolProbe:
     try:
         cards = await tool.cards()
         return SmartArrayToolProbe(kind=program, path=path, tool=tool, numbers=cards.numbers, cut=cards.cut)
@@ -145,11 +145,8 @@ async def _ask(program: Program, path: str, tool: ArrayTool) -> SmartArrayToolPr
         )
 
 
-# -- what to tell of tools and cards that do not find each other. Pure but for a look at sysfs ------------------------
-
-
 def tool_problems(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
-    """Tools that gave no answer, or half of one."""
+    """Return a problem for each tool without an answer, or with a truncated one."""
     silent = [
         Problem(where=NAME, message=clean(f"{probe.sentence().rstrip('.')}.", 400), hint=probe.hint)
         for probe in tried
@@ -162,15 +159,13 @@ def tool_problems(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
 async def unseen_card_problems(
     host: Host, tried: Sequence[SmartArrayToolProbe], seen_cards: int
 ) -> tuple[Problem, ...]:
-    """What to say where the kernel has more cards than the `seen_cards` that the tools tell of."""
+    """Return what to report if the kernel has more controllers than the tools see (`seen_cards`)."""
     cards = await kernel_cards(host)
     if len(cards) <= seen_cards:
         return ()
-    fit = [program.name for program in PROGRAMS if await cards_of(host, program)]
+    fit = [program.name for program in PROGRAMS if await controller_addresses(host, program)]
     asked = {probe.kind.name for probe in tried}
-    sentences = "; ".join(
-        probe.sentence() for probe in tried if not probe.trouble
-    )  # what is the matter with others is told apart
+    sentences = "; ".join(probe.sentence() for probe in tried if not probe.trouble)  # others have their own problem
     why = f": {sentences}" if sentences else "" if tried else ": none is installed"
     which = "a Smart Array or Adaptec card" if len(cards) == 1 else f"{len(cards)} Smart Array or Adaptec cards"
     text = (

@@ -1,4 +1,4 @@
-"""The words of ssacli, hpacucli and arcconf for settings and for health, in the common vocabulary. Tables, no I/O."""
+"""Tables and parsers from the words of ssacli, hpacucli and arcconf to the common vocabulary. No I/O."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ _SWITCH = {
 
 
 def phrase(raw: str, value: str | None) -> ReportedValue:
-    """What was said and what it means; `unknown` where that is not understood."""
+    """Return the tool's words with their meaning, `unknown` if there is none."""
     return ReportedValue(value=UNKNOWN if value is None else value, raw=clean(raw))
 
 
 def switch(text: str) -> str | None:
-    """`enable`, `disable`, `default`."""
+    """Return `enable`, `disable` or `default`, or None for other words."""
     return _SWITCH.get(" ".join(text.lower().split()))
 
 
 def onoff(text: str) -> str | None:
-    """`on`, `off`, of what stands first: `Enabled (write-back)`."""
+    """Return `on` or `off` by the first words: `Enabled (write-back)`; None for others."""
     meaning = switch(text.partition("(")[0])
     return {"enable": "on", "disable": "off"}.get(meaning or "")
 
 
 def whole(text: str) -> str | None:
-    """A count without its unit."""
+    """Return a count without its unit, or None."""
     value = count(text)
     return None if value is None or value < 0 else str(value)
 
 
 def depth(text: str) -> str | None:
-    """`automatic` or a count."""
+    """Return `automatic` or a count, or None."""
     return "automatic" if text.lower().startswith("auto") else whole(text)
 
 
 def priority(text: str) -> str | None:
-    """`low`, `medium`, `mediumhigh`, `high`."""
+    """Return `low`, `medium`, `mediumhigh`, `high` or `rapid`, or None."""
     word = "".join(char for char in text.lower() if char.isalpha())
     return word if word in ("low", "medium", "mediumhigh", "high", "rapid") else None
 
 
 def scan(text: str) -> str | None:
-    """How the surface scan runs."""
+    """Return the mode of the surface scan, or None."""
     word = text.lower()
     return "disable" if word.startswith("disab") else word if word in ("idle", "high") else None
 
 
 def power(text: str) -> str | None:
-    """How much power the card may take."""
+    """Return the power mode, or None."""
     word = "".join(char for char in text.lower() if char.isalpha())
     names = {"minpower": "minpower", "minimumpower": "minpower", "balanced": "balanced"}
     return (names | {"maxperformance": "maxperformance", "maximumperformance": "maxperformance"}).get(word)
@@ -100,7 +100,7 @@ def latency(text: str) -> str | None:
 
 
 def ratio(text: str) -> str | None:
-    """`20/80` of `20% Read / 80% Write`."""
+    """Return `20/80` for `20% Read / 80% Write`, or None."""
     read, _, write = text.partition("/")
     shares = (number(read), number(write))
     if None in shares or sum(filter(None, shares)) != 100:
@@ -109,7 +109,7 @@ def ratio(text: str) -> str | None:
 
 
 PENDING = "power_mode_pending"
-"""Key of the power mode that the next reboot brings, in the values of a card."""
+"""Key of the power mode after the next reboot, in the values of a controller."""
 
 Meaning = Callable[[str], str | None]
 
@@ -149,7 +149,7 @@ SMART: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
     ("spare_activation", ("Spare Activation Mode",), activation),
     ("latency_scheduler", ("Latency Scheduler Setting", "Latency"), latency),
 )
-"""Settings of Smart Array and SmartRAID: key, its labels in ssacli and arcconf, old ones too, what its words mean."""
+"""Settings of Smart Array and SmartRAID: key, labels in ssacli and arcconf (also old ones), parser of the value."""
 
 
 def _performance(text: str) -> str | None:
@@ -170,7 +170,7 @@ SERIES: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
 def values(
     fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]
 ) -> dict[str, ReportedValue]:
-    """The settings of a table that the fields (by label in lower case) tell."""
+    """Return the settings of a table that the fields (by label in lower case) contain."""
     by_key = {}
     for key, labels, meaning in table:
         text = next((fields[label.lower()] for label in labels if label.lower() in fields), None)
@@ -180,7 +180,7 @@ def values(
 
 
 PREDICTED = "predictive failure"
-"""Status of a drive that still serves and announces its failure; in lower case."""
+"""Status of a drive that still works and predicts its failure; in lower case."""
 
 _MEDIA = (
     ("medium error count",),
@@ -203,17 +203,17 @@ _OTHER = (
     "other time out errors",
     "scsi bus faults",
 )
-"""Counters of errors that are not of the medium and were not recovered. No tool prints one under two names."""
+"""Counters of unrecovered errors that are not media errors. No tool prints one under two names."""
 
 _PREDICTIVE = ("smart warning count", "s.m.a.r.t. warnings", "predictive failures")
-"""Counters of announced failures. They may count the same event, so the largest is taken."""
+"""Counters of predicted failures. They may count the same event, so the largest is taken."""
 
 _FLAGS = ("s.m.a.r.t.", "pfa", "ssd smart trip wearout", "56 day warning present")
-"""Flags by which a drive, or the controller, announces its failure."""
+"""Flags by which a drive or the controller predicts its failure."""
 
 
 def drive_state(raw: str, table: Mapping[str, State]) -> tuple[State, bool | None]:
-    """Return the state of a drive, and whether its status announces its failure (None: nothing to tell from)."""
+    """Return the state of a drive, and whether its status predicts a failure (None: the status does not say)."""
     parts = [part for part in raw.split(",") if part.strip()]
     other_parts = [part for part in parts if PREDICTED not in part.lower()]
     state = texts.state(",".join(other_parts), table)
@@ -225,7 +225,7 @@ def drive_state(raw: str, table: Mapping[str, State]) -> tuple[State, bool | Non
 def read_health(fields: Mapping[str, str], announced: bool | None) -> Health:
     """Return the condition of a drive.
 
-    `fields`: values by their labels in lower case. `announced`: whether its status announces its failure.
+    `fields`: values by label in lower case. `announced`: whether its status predicts a failure.
     """
     flags = [flag_value for key in _FLAGS if (flag_value := _flag(fields.get(key))) is not None]
     predictive = _counts(fields, _PREDICTIVE)
@@ -257,5 +257,5 @@ def _counts(fields: Mapping[str, str], keys: tuple[str, ...]) -> list[int]:
 
 
 def _degrees(fields: Mapping[str, str], *keys: str) -> float | None:
-    """Return a temperature; None where there is no sensor, which the tools report as 0."""
+    """Return a temperature, or None if there is no sensor, which the tools report as 0."""
     return next((float(count) for key in keys if (count := texts.count(fields.get(key)))), None)

@@ -112,7 +112,7 @@ def test_every_setting_says_that_it_concerns_all_arrays_what_it_risks_and_where_
 def test_storclis_policies_are_read() -> None:
     rows = [{"Policy": "Predictive Fail Poll Interval", "Current": "300 sec", "Default": ""}]
     own = Fields({"Policies": {"Policies Table": rows, "Auto Rebuild": "Off", "Load Balance Mode": "None"}})
-    assert storcli.of_policies(own) == {
+    assert storcli.policy_settings(own) == {
         "auto_rebuild": ReportedValue(value="off", raw="Off"),
         "load_balance": ReportedValue(value="off", raw="None"),
         "smart_poll_interval": ReportedValue(value="300", raw="300 sec"),
@@ -121,32 +121,32 @@ def test_storclis_policies_are_read() -> None:
 
 def test_storclis_schedules_are_read() -> None:
     table = answers.property_table(PR_Execution_Delay="168 hours", PR_on_SSD="OnlyMixed", PR_MaxConcurrentPd="240")
-    assert {key: word.value for key, word in storcli.of_patrol_read(table).items()} == {
+    assert {key: word.value for key, word in storcli.patrol_read_settings(table).items()} == {
         "patrol_read_delay": "168",
         "patrol_read_ssds": "only-mixed",
         "patrol_read_drives": "240",
     }
     for raw in (672, "672 hours"):
-        found = storcli.of_check(answers.property_table(CC_Execution_Delay=raw))
+        found = storcli.check_settings(answers.property_table(CC_Execution_Delay=raw))
         assert found == {"consistency_check_delay": ReportedValue(value="672", raw=str(raw))}
 
 
 @pytest.mark.parametrize(("name", "value"), [("NCQ", "ON"), ("NCQ", "on"), ("N_C_Q", "Enabled")])
 def test_storclis_switches_are_read_whatever_the_spelling(name: str, value: str) -> None:
-    assert storcli.of_property("ncq", answers.property_table(**{name: value}))["ncq"].value == "on"
+    assert storcli.property_settings("ncq", answers.property_table(**{name: value}))["ncq"].value == "on"
 
 
 def test_what_storcli_says_otherwise_is_not_understood_or_not_reported() -> None:
-    assert storcli.of_property("ncq", answers.property_table(NCQ="perhaps"))["ncq"].value == "unknown"
-    assert storcli.of_property("ncq", answers.property_table(Alarm="ON")) == {}
-    assert storcli.of_patrol_read(answers.property_table(PR_Execution_Delay="often"))["patrol_read_delay"].value == (
-        "unknown"
-    )
+    assert storcli.property_settings("ncq", answers.property_table(NCQ="perhaps"))["ncq"].value == "unknown"
+    assert storcli.property_settings("ncq", answers.property_table(Alarm="ON")) == {}
+    assert storcli.patrol_read_settings(answers.property_table(PR_Execution_Delay="often"))[
+        "patrol_read_delay"
+    ].value == ("unknown")
 
 
 def test_storclis_kinds_of_copyback_are_told_apart() -> None:
     table = answers.property_table(Copyback="ON", Copyback_SmartHDD="OFF", Copyback_SmartSSD="ON")
-    found = {key: word.value for key, word in storcli.of_property("copyback", table).items()}
+    found = {key: word.value for key, word in storcli.property_settings("copyback", table).items()}
     assert found == {"copyback": "on", "copyback_smart_hdd": "off", "copyback_smart_ssd": "on"}
 
 
@@ -188,17 +188,17 @@ Auto Rebuild                     : Disabled
     ],
 )
 def test_megaclis_queueing_is_read(text: str, value: str | None) -> None:
-    word = megacli.of_ncq(text).get("ncq")
+    word = megacli.ncq_setting(text).get("ncq")
     assert (None if word is None else word.value) == value
 
 
 def test_megaclis_schedules_are_read() -> None:
     text = "Patrol Read Execution Delay: 168 hours\nPatrol Read on SSD Devices: Enabled\n"
-    assert {key: word.value for key, word in megacli.of_patrol_read(text).items()} == {
+    assert {key: word.value for key, word in megacli.patrol_read_settings(text).items()} == {
         "patrol_read_delay": "168",
         "patrol_read_ssds": "on",
     }
-    assert megacli.of_check("Execution Delay: 672\n") == {
+    assert megacli.check_settings("Execution Delay: 672\n") == {
         "consistency_check_delay": ReportedValue(value="672", raw="672")
     }
 
@@ -266,7 +266,7 @@ async def test_one_kind_of_copyback_leaves_the_others_alone() -> None:
 )
 def test_the_bypass_of_a_virtual_drive_is_read(mode: str | None, size: str | None, value: str | None) -> None:
     lines = {"Cachebypass Mode": mode, "Cachebypass size": size}
-    word = storcli.bypass(Fields({name: text for name, text in lines.items() if text is not None}))
+    word = storcli.cache_bypass(Fields({name: text for name, text in lines.items() if text is not None}))
     assert (None if word is None else word.value) == value
 
 

@@ -127,7 +127,6 @@ def test_it_is_made_again_with_everything_that_was_set() -> None:
         io_policy="direct",
         drive_cache="off",
         name="mail",
-        size_bytes=None,
     )
 
 

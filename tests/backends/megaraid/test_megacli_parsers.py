@@ -9,13 +9,13 @@ from backends.vendors._cards import ReportedValue
 from backends.vendors.megaraid.megacli.adapter import (
     card_numbers,
     parse_adapter,
+    parse_announced_counts,
     parse_battery,
     parse_consistency_check,
     parse_count,
     parse_features,
     parse_patrol_read,
     parse_pci,
-    parse_promise,
     parse_version,
     reports_battery,
 )
@@ -258,8 +258,7 @@ def test_the_card() -> None:
     }
     assert card.supports["io_policy"] is False
     assert card.supports["drive_cache_on_ssd"] is True
-    promise = parse_promise(texts.ADPALLINFO, 0)
-    assert (promise.volumes, promise.disks) == (2, 7)
+    assert parse_announced_counts(texts.ADPALLINFO, 0) == (2, 7)
 
 
 def test_each_adapter_has_its_own_part_of_the_answer() -> None:

@@ -9,7 +9,8 @@ import pytest
 from backends.errors import InvalidValueError
 from backends.host import Command
 from backends.vendors.megaraid.dialect import NewVolume
-from backends.vendors.megaraid.megacli import NAMES, MegaCli
+from backends.vendors.megaraid.megacli import MegaCli
+from backends.vendors.megaraid.presence import MEGACLI, MEGACLI_PLACES
 from tests.backends.fakes import FakeHost
 from tests.case_loop import loop_over
 
@@ -25,7 +26,6 @@ ARTICLE = NewVolume(
     io_policy="direct",
     drive_cache=None,
     name=None,
-    size_bytes=None,
 )
 
 
@@ -120,12 +120,12 @@ def test_the_articles_array_is_made_anew_with_the_articles_line() -> None:
     ]
 
 
-def test_policies_size_and_strip_stand_in_the_order_of_the_help() -> None:
+def test_policies_and_strip_stand_in_the_order_of_the_help() -> None:
     new = replace(ARTICLE, write_cache="always-write-back", read_ahead="adaptive", io_policy="cached")
-    new = replace(new, size_bytes=204800 * 1024**2, strip_bytes=1024**2, drive_cache="off", name="fast 1")
+    new = replace(new, strip_bytes=1024**2, drive_cache="off", name="fast 1")
     assert said(CLI.recreate(3, 0, new)) == [
         "-CfgLdDel -L0 -a3 -NoLog",
-        "-CfgLDAdd -R5[245:1,245:2,245:3] WB ADRA Cached CachedBadBBU -sz204800 -strpsz1024 -a3 -NoLog",
+        "-CfgLDAdd -R5[245:1,245:2,245:3] WB ADRA Cached CachedBadBBU -strpsz1024 -a3 -NoLog",
         "-LDSetProp -DisDskCache -L0 -a3 -NoLog",
         "-LDSetProp -Name fast 1 -L0 -a3 -NoLog",
     ]
@@ -155,8 +155,6 @@ def test_spans_are_arrays_of_their_own() -> None:
         replace(ARTICLE, level="raid1"),
         replace(ARTICLE, strip_bytes=48 * 1024),
         replace(ARTICLE, strip_bytes=512),
-        replace(ARTICLE, size_bytes=1),
-        replace(ARTICLE, size_bytes=0),
         replace(ARTICLE, write_cache="unknown"),
         replace(ARTICLE, name="sixteen letters!"),
         replace(ARTICLE, name="-L0"),
@@ -189,5 +187,5 @@ def test_a_key_that_is_no_word_is_refused(key: str) -> None:
 
 
 def test_the_vendors_own_folder_is_looked_into_first() -> None:
-    assert NAMES[0] == TOOL
-    assert {"MegaCli64", "megacli", "CmdTool2_64"} <= set(NAMES)
+    assert MEGACLI_PLACES[0] == TOOL
+    assert {"MegaCli64", "megacli", "CmdTool2_64"} <= set(MEGACLI)

@@ -14,10 +14,10 @@ from backends.model import Level, State
 from backends.vendors.megaraid.addresses import volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.megacli import MegaCli
-from backends.vendors.megaraid.megacli.reader import misnamed
+from backends.vendors.megaraid.megacli.reader import misnaming_reason
 from backends.vendors.megaraid.megacli.volumes import parse_background, parse_volumes
 from backends.vendors.megaraid.storcli.document import replies
-from backends.vendors.megaraid.storcli.named import misnamed as misnamed_reply
+from backends.vendors.megaraid.storcli.named import misnaming_reason as misnamed_reply
 from backends.vendors.megaraid.storcli.verdict import judge
 from backends.vendors.megaraid.storcli.volumes import volumes
 from tests.backends.megaraid import answers
@@ -55,7 +55,7 @@ V1 = volume_target("/c0", 1)
     ],
 )
 def test_an_answer_of_megacli_names_its_adapter(words: str, text: str, reason: str) -> None:
-    found = misnamed(tuple(words.split()), text)
+    found = misnaming_reason(tuple(words.split()), text)
     assert (reason in found) if reason else found == ""
 
 

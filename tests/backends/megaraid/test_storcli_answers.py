@@ -12,7 +12,7 @@ from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.megaraid.storcli.battery import parse_answer, parse_listed
 from backends.vendors.megaraid.storcli.cards import card, check, options, overview, patrol, perf_mode, safe_id
-from backends.vendors.megaraid.storcli.document import chosen, replies
+from backends.vendors.megaraid.storcli.document import replies, reply_about
 from backends.vendors.megaraid.storcli.drives import drives, rebuilds
 from backends.vendors.megaraid.storcli.volumes import auto_bgi, volumes
 from tests.backends.megaraid import answers
@@ -64,7 +64,7 @@ def test_of_several_cards_the_one_that_names_its_number_is_taken() -> None:
     both = json.loads(answer({"x": "third"}, card=3))
     both["Controllers"] += json.loads(answer({"x": "first"}, card="1"))["Controllers"]
     found = replies(json.dumps(both))
-    chosen_one, absent = chosen(found, 1), chosen(found, 0)
+    chosen_one, absent = reply_about(found, 1), reply_about(found, 0)
     assert chosen_one is not None
     assert chosen_one.data == {"x": "first"}
     assert absent is None

@@ -168,8 +168,12 @@ def everything(text: str) -> Iterator[object]:
         data = reply.data
         yield from (volumes(number, data), drives(number, data), cards.card(number, data), battery.parse_listed(data))
         yield from (battery.parse_answer(data, "bbu"), cards.patrol(data), cards.check(data), cards.perf_mode(data))
-        yield from (besides.of_patrol_read(data), besides.of_check(data), besides.of_policies(Fields(data)))
-        yield from (besides.of_property(name, data) for name in besides.SHOWN)
+        yield from (
+            besides.patrol_read_settings(data),
+            besides.check_settings(data),
+            besides.policy_settings(Fields(data)),
+        )
+        yield from (besides.property_settings(name, data) for name in besides.SHOWN)
         yield from (rebuilds(data), auto_bgi(data), cards.overview(data), cards.options(data), cards.safe_id(data))
     yield judge(text)
 

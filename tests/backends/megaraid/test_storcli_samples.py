@@ -8,7 +8,7 @@ from backends.model import State
 from backends.vendors.megaraid.sizes import strip
 from backends.vendors.megaraid.storcli import vocabulary
 from backends.vendors.megaraid.storcli.cards import card
-from backends.vendors.megaraid.storcli.document import chosen, replies
+from backends.vendors.megaraid.storcli.document import replies, reply_about
 from backends.vendors.megaraid.storcli.volumes import volumes
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.storcli_fields import KINDS
@@ -27,7 +27,7 @@ def test_all_that_our_own_answers_show_is_found() -> None:
 
 def test_a_recording_is_asked_for_by_the_number_of_its_card() -> None:
     text = answers.answer({}, card=0) + answers.answer({"x": 1}, card=2)
-    second = chosen(replies(text), 2)
+    second = reply_about(replies(text), 2)
     assert second is not None
     assert second.data == {"x": 1}
 

@@ -25,7 +25,6 @@ RAID10 = NewVolume(
     io_policy="direct",
     drive_cache="off",
     name="data",
-    size_bytes=None,
 )
 
 
@@ -158,7 +157,6 @@ def test_version_8_deletes_with_another_verb_and_knows_no_io_policy() -> None:
         {"name": "two words"},
         {"name": "=force"},
         {"name": "a name longer than 15"},
-        {"size_bytes": 1 << 30},
         {"write_cache": "unknown"},
     ],
 )

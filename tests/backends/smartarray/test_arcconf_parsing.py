@@ -9,7 +9,14 @@ from backends.simulator.smartarray.arcconf import USAGE
 from backends.vendors._cards import value_of
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf import commands
-from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, short_list, tasks, write_cache
+from backends.vendors.smartarray.arcconf.parsing import (
+    card_text,
+    numbers,
+    refusal_reason,
+    short_list,
+    tasks,
+    write_cache,
+)
 from backends.vendors.smartarray.facts import CardText, Family
 from tests.backends.smartarray.texts import NO_COLUMNS, SERIES, SMART, STATUS
 
@@ -133,9 +140,9 @@ def test_controllers_are_counted_from_one() -> None:
 
 def test_a_refusal_is_told_in_its_words() -> None:
     text = "Controllers found: 1\nThe requested feature is not supported on this controller.\n\nCommand aborted."
-    assert refusal(text) == "The requested feature is not supported on this controller."
-    assert refusal("Controllers found: 1\n\nCommand completed successfully.") is None
-    assert refusal("") is not None
+    assert refusal_reason(text) == "The requested feature is not supported on this controller."
+    assert refusal_reason("Controllers found: 1\n\nCommand completed successfully.") is None
+    assert refusal_reason("") is not None
 
 
 def test_the_usage_names_the_words_for_caching() -> None:
@@ -146,9 +153,9 @@ def test_the_usage_names_the_words_for_caching() -> None:
 
 def test_the_usage_tells_which_form_takes_noprompt_and_which_there_are() -> None:
     words = commands.SetcacheOptions(USAGE)
-    assert words.end("logicaldrive") == words.end("drivewritecachepolicy") == ("noprompt",)
-    assert words.end("cacheratio") == words.end("writecachebypassthreshold") == ()
-    assert words.end("recovercachemodule") is None
+    assert words.noprompt_words("logicaldrive") == words.noprompt_words("drivewritecachepolicy") == ("noprompt",)
+    assert words.noprompt_words("cacheratio") == words.noprompt_words("writecachebypassthreshold") == ()
+    assert words.noprompt_words("recovercachemodule") is None
 
 
 OFF = "   Cache Status                               : "

@@ -472,8 +472,8 @@ async def test_each_family_is_looked_for_among_the_cards_of_its_own_drivers() ->
     host.links["/sys/bus/pci/drivers/aacraid/0000:05:00.0"] = "/sys/devices/pci0000:00/0000:05:00.0"
     host.links["/sys/bus/pci/drivers/smartpqi/0000:60:00.0"] = "/sys/devices/pci0000:00/0000:60:00.0"
     arcconf = next(one for one in tools.PROGRAMS if one.name == "arcconf")
-    assert await tools.places_of(host, arcconf, Family.SERIES) == ("0000:05:00.0",)
-    assert await tools.places_of(host, arcconf, Family.SMART) == ("0000:60:00.0",)
+    assert await tools.family_addresses(host, arcconf, Family.SERIES) == ("0000:05:00.0",)
+    assert await tools.family_addresses(host, arcconf, Family.SMART) == ("0000:60:00.0",)
 
 
 @pytest.mark.parametrize(

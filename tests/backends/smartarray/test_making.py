@@ -49,7 +49,7 @@ def test_a_card_that_calls_its_cache_the_array_accelerator_is_told_so() -> None:
     (argv,) = SSACLI.create(old, NEW, "")
     assert "arrayaccelerator=disable" in argv
     assert "caching=disable" not in argv
-    assert SSACLI.makes("1", argv)
+    assert SSACLI.is_creation_or_deletion("1", argv)
 
 
 def test_what_hpacucli_is_told_is_not_known() -> None:
@@ -118,10 +118,10 @@ def test_its_own_lines_are_taken_on_its_own_card_alone(tool: Ssacli | Arcconf) -
     spanned = tool.create(SMART, replace(NEW, level=Level.RAID50, parity_groups=2), CREATE_USAGE)
     series = tool.create(SERIES, replace(OF_SERIES, policies={**OF_SERIES.policies, **NEW.policies}), CREATE_USAGE)
     for argv in (*tool.create(SMART, NEW, CREATE_USAGE), *spanned, *series, *tool.delete(SMART, 3)):
-        assert tool.makes("1", argv)
-        assert not tool.makes("2", argv)
-        assert not tool.makes("1", (*argv, "more"))
-        assert not tool.makes("1", ("/bin/sh", *argv[1:]))
+        assert tool.is_creation_or_deletion("1", argv)
+        assert not tool.is_creation_or_deletion("2", argv)
+        assert not tool.is_creation_or_deletion("1", (*argv, "more"))
+        assert not tool.is_creation_or_deletion("1", ("/bin/sh", *argv[1:]))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from backends.model import Inventory
 from backends.topology import Topology, scan_topology
 from backends.vendors.smartarray.arcconf import commands as arcconf_commands
-from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, tasks
+from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal_reason, tasks
 from backends.vendors.smartarray.arcconf.tool import Arcconf
 from backends.vendors.smartarray.dialect import ArrayTool, PartView
 from backends.vendors.smartarray.facts import CardText
@@ -143,10 +143,10 @@ def _ssacli(text: str) -> tuple[CardText, ...]:
 
 def _arcconf(text: str) -> tuple[CardText, ...]:
     numbers(text)
-    refusal(text)
+    refusal_reason(text)
     tasks(text)
     words = arcconf_commands.SetcacheOptions(text)
-    assert words.end("cacheratio") in (None, (), ("noprompt",))
+    assert words.noprompt_words("cacheratio") in (None, (), ("noprompt",))
     assert words.caching is None or len(words.caching) == 2
     found = card_text(text, 1, status=text)
     return () if found is None else (found,)

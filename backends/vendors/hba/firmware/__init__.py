@@ -1,1 +1,1 @@
-"""What the firmware of a MegaRAID card says of itself when no vendor tool is there to ask it."""
+"""Firmware queries to MegaRAID controllers, for hosts without a vendor tool."""

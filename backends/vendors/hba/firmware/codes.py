@@ -1,11 +1,11 @@
-"""What the numbers in a MegaRAID card's answers mean: tables from FreeBSD's mfireg.h and megaraid_sas.h. Pure."""
+"""Meanings of numbers in a MegaRAID controller's answers, from FreeBSD's mfireg.h and megaraid_sas.h. No I/O."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
 
-from backends.model import Level, State
+from backends.model import State
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.megaraid.facts import CacheProtection, Policies
 
@@ -16,7 +16,7 @@ OPERATIONS: Mapping[str, int] = {
     "access_policy": 0x08,
     "drive_cache": 0x10,
 }
-"""Bits of `ld_ops`."""
+"""Bits of `ld_ops`, by setting key."""
 
 RATES: Mapping[str, int] = {
     "rebuild_rate": 8,
@@ -26,7 +26,7 @@ RATES: Mapping[str, int] = {
     "migrate_rate": 12,
     "cache_flush_interval": 13,
 }
-"""Bytes of `mfi_ctrl_props`."""
+"""Offsets in `mfi_ctrl_props`, by setting key."""
 
 WRITE_BACK_WITH_BAD_BATTERY = 0x10
 """`MR_LD_CACHE_WRITE_CACHE_BAD_BBU`."""
@@ -35,7 +35,7 @@ FOREIGN = 1 << 4
 """`MFI_PD_DDF_TYPE_IS_FOREIGN`."""
 
 INTERFACES: Mapping[int, str] = {1: "scsi", 2: "sas", 3: "sata", 4: "fc"}
-"""The interface in the upper four bits of a drive's type."""
+"""Interfaces by the upper four bits of a drive's type."""
 
 LINKS: Mapping[int, str] = {1: "1.5Gb/s", 2: "3.0Gb/s", 3: "6.0Gb/s", 4: "12.0Gb/s"}
 """Negotiated speeds."""
@@ -59,10 +59,6 @@ _DRIVE_STATES: Mapping[int, tuple[State, str]] = {
 }
 _ACCESS = {0: "read-write", 2: "read-only", 3: "blocked"}
 _DRIVE_CACHE = {0: "default", 1: "on", 2: "off"}
-_PLAIN = {0: Level.RAID0, 1: Level.RAID1, 5: Level.RAID5, 6: Level.RAID6}
-_SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
-_STRIPED = (0, 3)
-"""DDF's secondary levels that stripe over the spans."""
 
 _VOLUME_JOBS = ("consistency-check", "background-initialisation", "initialisation", "migration")
 _DRIVE_JOBS = ("rebuild", "patrol-read", "clear")
@@ -78,44 +74,37 @@ _BATTERY_TROUBLE: Mapping[int, tuple[str, str]] = {
     1 << 4: ("learning", "discharging"),
     1 << 3: ("charging", "charging"),
 }
-"""Bits of the battery's status, the gravest first. Temperature and a failed learn cycle alone change nothing."""
+"""Bits of the battery status, the most severe first. Temperature and a failed learn cycle alone change nothing."""
 
 _HARMLESS_FOR_BBU = (1 << 1, 1 << 4, 1 << 5, 1 << 6)
-"""Of these an iBBU is no good meanwhile and a BBU is: MFI_BBU_STATE_BAD_IBBU against MFI_BBU_STATE_BAD_BBU."""
+"""Bits with which a BBU still protects the cache and an iBBU does not: MFI_BBU_STATE_BAD_IBBU against
+MFI_BBU_STATE_BAD_BBU."""
 
 _BATTERY_KINDS = {1: "iBBU", 2: "BBU"}
 
 
-def level(primary: int, secondary: int, spans: int) -> Level:
-    """SNIA DDF's primary and secondary level, spans taken into account."""
-    if secondary not in _STRIPED:
-        return Level.UNKNOWN
-    spanned = secondary == 3 or spans > 1
-    return (_SPANNED if spanned else _PLAIN).get(primary, Level.UNKNOWN)
-
-
 def volume_state(code: int) -> tuple[State, str]:
-    """`MFI_LD_STATE_*`: state and the tools' word."""
+    """Return the state for `MFI_LD_STATE_*` and the tools' word for it."""
     return _VOLUME_STATES.get(code, (State.UNKNOWN, f"state {code}"))
 
 
 def drive_state(code: int) -> tuple[State, str]:
-    """`MFI_PD_STATE_*`: state and the tools' word."""
+    """Return the state for `MFI_PD_STATE_*` and the tools' word for it."""
     return _DRIVE_STATES.get(code, (State.UNKNOWN, f"state {code:#04x}"))
 
 
 def access(code: int) -> ReportedValue:
-    """Access policy."""
+    """Return the access policy."""
     return ReportedValue(value=_ACCESS.get(code & 3, UNKNOWN), raw=f"access {code}")
 
 
 def drive_cache(code: int) -> ReportedValue:
-    """`MR_PD_CACHE_*`: what is asked of the members' own caches."""
+    """Return the policy for the drive caches (`MR_PD_CACHE_*`)."""
     return ReportedValue(value=_DRIVE_CACHE.get(code, UNKNOWN), raw=f"disk cache {code}")
 
 
 def policies(bits: int) -> Policies:
-    """`MR_LD_CACHE_*`."""
+    """Return the cache policies (`MR_LD_CACHE_*`)."""
     raw = f"cache policy {bits:#04x}"
     write = "write-through"
     if bits & 0x01:
@@ -131,12 +120,12 @@ def policies(bits: int) -> Policies:
 
 
 def volume_jobs(data: bytes) -> tuple[BackgroundOperation, ...]:
-    """`mfi_ld_progress`: bits of what is under way, then how far each is."""
+    """Return the operations of `mfi_ld_progress`: bits of the running ones, then the progress of each."""
     return _jobs(data, _VOLUME_JOBS)
 
 
 def drive_jobs(data: bytes) -> tuple[BackgroundOperation, ...]:
-    """`mfi_pd_progress`."""
+    """Return the operations of `mfi_pd_progress`."""
     return _jobs(data, _DRIVE_JOBS)
 
 
@@ -153,7 +142,7 @@ def _jobs(data: bytes, kinds: tuple[str, ...]) -> tuple[BackgroundOperation, ...
 
 
 def backup(kind: int, status: int, temperature_c: int, milliamperes: int, millivolts: int) -> CacheProtection:
-    """The battery, from its type and status bits. Of a type without a name here nothing is concluded."""
+    """Return the battery from its type and status bits; for an unnamed type the state stays unknown."""
     named = _BATTERY_KINDS.get(kind)
     trouble = [(bit, state, word) for bit, (state, word) in _BATTERY_TROUBLE.items() if status & bit]
     raw = ", ".join(word for _, _, word in trouble) or "no complaint"

@@ -1,92 +1,72 @@
-"""From the bytes that a MegaRAID card answers to what it says. Pure; raises ValueError on an answer too short.
+"""Parsers for the binary answers of a MegaRAID controller. No I/O; an answer that is too short raises ValueError.
 
-Little-endian and packed. Offsets follow `mfi_ctrl_info`, `mfi_ld_info` and the rest of FreeBSD's sys/dev/mfi/mfireg.h;
-what lies behind byte 358 of a physical drive follows `MR_PD_INFO` of drivers/scsi/megaraid/megaraid_sas.h.
+The layouts are little-endian and packed. Offsets follow `mfi_ctrl_info`, `mfi_ld_info` and others of FreeBSD's
+sys/dev/mfi/mfireg.h. After byte 358 of a physical drive they follow `MR_PD_INFO` of
+drivers/scsi/megaraid/megaraid_sas.h.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
+from dataclasses import field
 
 from backends.model import Media
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.hba.firmware import codes
-from backends.vendors.megaraid.facts import CacheProtection, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import CacheProtection, Card, PhysicalDrive, VirtualDrive, ddf_level
 
 SECTOR = 512
-"""Bytes of a block where the firmware does not say otherwise."""
+"""Default block size in bytes."""
 
 NO_DRIVE = 0xFFFF
-"""Device id of a drive that is missing from its group, or of an enclosure that there is not."""
+"""Device id of a missing drive in a group, and of a missing enclosure."""
 
 _COMPONENTS, _COMPONENT, _COMPONENT_LIMIT = 184, 72, 8
 
 
 @dataclass(frozen=True, slots=True)
-class FirmwareVolume:
-    """A line of the list of virtual drives."""
-
-    number: int
-    """Target id."""
-    state: int
-    """`MFI_LD_STATE_*`."""
-    blocks: int
-    """Size in blocks."""
-
-
-@dataclass(frozen=True, slots=True)
 class FirmwareDrive:
-    """A line of the list of physical drives."""
+    """An entry in the list of physical drives."""
 
     device_id: int
-    """How the firmware names it."""
+    """Device id."""
     enclosure: int | None
     """Device id of its enclosure; None if it is in none."""
     slot: int
-    """Slot."""
+    """Slot number."""
     kind: int
     """SCSI device type: 0 is a disk, 13 an enclosure."""
 
     @property
     def order(self) -> tuple[int, int]:
-        """By enclosure and slot; those in none first."""
+        """Return the sort key: enclosure and slot, those without an enclosure first."""
         return (-1 if self.enclosure is None else self.enclosure, self.slot)
 
 
 @dataclass(frozen=True, slots=True)
-class FirmwareGroup:
-    """A drive group."""
-
-    number: int
-    """Its reference."""
-    members: tuple[tuple[int, int], ...]
-    """(device id, state) of each place; NO_DRIVE where the drive is missing."""
-
-
-@dataclass(frozen=True, slots=True)
 class Configuration:
-    """Which drives make which virtual drive."""
+    """Drive groups, and the virtual drives on them."""
 
-    groups: tuple[FirmwareGroup, ...] = ()
-    """All drive groups."""
-    spans: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    """(target id, references of the groups it lies on) of each virtual drive, in the order of its spans."""
+    groups: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    """Device id and state of each place of a drive group, by its reference; NO_DRIVE for a missing drive."""
+    spans: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """References of the groups of a virtual drive in span order, by its target id."""
 
     def members(self, volume: int) -> tuple[int, ...]:
-        """Device ids of a virtual drive's members, those missing left out."""
-        groups = {group.number: group for group in self.groups}
-        on = next((refs for number, refs in self.spans if number == volume), ())
-        return tuple(device for ref in on if ref in groups for device, _ in groups[ref].members if device != NO_DRIVE)
+        """Return the device ids of a virtual drive's members, without missing ones."""
+        members = (member for ref in self.spans.get(volume, ()) for member in self.groups.get(ref, ()))
+        return tuple(device for device, _ in members if device != NO_DRIVE)
 
     def state(self, device_id: int) -> int | None:
-        """State of a drive in its group, None if it is in none."""
-        members = (member for group in self.groups for member in group.members)
+        """Return the state of a drive in its group, or None if it is in none."""
+        members = (member for group in self.groups.values() for member in group)
         return next((state for device, state in members if device == device_id), None)
 
 
 def card(data: bytes, host_number: int) -> Card:
-    """`mfi_ctrl_info`: the card, without its battery."""
+    """Return the controller from `mfi_ctrl_info`, without its battery."""
     _need(data, 1600, "controller")
     memory_mb = _u16(data, 1488)
     lowest, highest = data[1512], data[1513]
@@ -99,7 +79,7 @@ def card(data: bytes, host_number: int) -> Card:
         package=_text(data, 1600, 96),
         host_number=host_number,
         cache_bytes=memory_mb << 20 if memory_mb else None,
-        backup_known=not _has_battery(data),
+        backup_known=not has_battery(data),
         supports={key: bool(offered & bit) for key, bit in codes.OPERATIONS.items()} if offered else {},
         strip_minimum=SECTOR << lowest if 0 < lowest < 32 else None,
         strip_maximum=SECTOR << highest if 0 < highest < 32 else None,
@@ -107,36 +87,36 @@ def card(data: bytes, host_number: int) -> Card:
 
 
 def has_battery(data: bytes) -> bool:
-    """Whether `mfi_ctrl_info` says that a battery or capacitor is fitted."""
+    """Return whether `mfi_ctrl_info` reports a battery or capacitor."""
     _need(data, 1460, "controller")
-    return _has_battery(data)
+    return bool(_u32(data, 1456) & 1)
 
 
 def rates(data: bytes) -> dict[str, str]:
-    """`mfi_ctrl_props`: rates in percent and the flush interval in seconds, by the keys of megaraid's settings."""
+    """Return rates in percent and the flush interval in seconds from `mfi_ctrl_props`, by setting key."""
     _need(data, 14, "properties")
     return {key: str(data[at]) for key, at in codes.RATES.items()}
 
 
 def battery(data: bytes) -> CacheProtection | None:
-    """`mfi_bbu_status`; None if it says that there is none."""
+    """Return the battery from `mfi_bbu_status`, or None if there is none."""
     _need(data, 12, "battery")
     kind, status = data[0], _u32(data, 8)
     if kind == 0:
         return None
-    return codes.backup(kind, status, _u16(data, 6), _i16(data, 4), _u16(data, 2))
+    milliamperes = int.from_bytes(data[4:6], "little", signed=True)
+    return codes.backup(kind, status, _u16(data, 6), milliamperes, _u16(data, 2))
 
 
-def volumes(data: bytes) -> tuple[FirmwareVolume, ...]:
-    """`mfi_ld_list`."""
+def volume_numbers(data: bytes) -> tuple[int, ...]:
+    """Return the target ids from `mfi_ld_list`."""
     _need(data, 8, "virtual drive list")
     count = min(_u32(data, 0), (len(data) - 8) // 16)
-    lines = (struct.unpack_from("<BBHB3sQ", data, 8 + 16 * at) for at in range(count))
-    return tuple(FirmwareVolume(number, state, blocks) for number, _, _, state, _, blocks in lines)
+    return tuple(data[8 + 16 * at] for at in range(count))
 
 
 def volume(data: bytes) -> VirtualDrive:
-    """`mfi_ld_info`, without its members."""
+    """Return the virtual drive from `mfi_ld_info`, without its members."""
     _need(data, 264, "virtual drive")
     level, qualifier, secondary, strip, drives, spans, state = data[32:39]
     default, access, disk_cache, current = data[20:24]
@@ -144,7 +124,7 @@ def volume(data: bytes) -> VirtualDrive:
         card=0,
         number=data[0],
         name=_text(data, 4, 16),
-        level=codes.level(level, secondary, spans),
+        level=ddf_level(level, secondary, spans),
         level_raw=f"Primary-{level}, Secondary-{secondary}, RAID Level Qualifier-{qualifier}",
         spans=spans or 1,
         drives_per_span=drives or None,
@@ -162,7 +142,7 @@ def volume(data: bytes) -> VirtualDrive:
 
 
 def places(data: bytes) -> tuple[FirmwareDrive, ...]:
-    """`mfi_pd_list`."""
+    """Return the drives and enclosures from `mfi_pd_list`."""
     _need(data, 8, "drive list")
     count = min(_u32(data, 4), (len(data) - 8) // 24)
     lines = (struct.unpack_from("<HHBBB", data, 8 + 24 * at) for at in range(count))
@@ -173,11 +153,11 @@ def places(data: bytes) -> tuple[FirmwareDrive, ...]:
 
 
 def drive(data: bytes, address: FirmwareDrive) -> PhysicalDrive:
-    """`mfi_pd_info` of the drive at `address`; what it does not say of this very drive stays unknown."""
+    """Return the drive at `address` from `mfi_pd_info`; an answer about a different drive leaves it unknown."""
     _need(data, 406, "drive")
     unanswered = PhysicalDrive(card=0, enclosure=address.enclosure, slot=address.slot, device_id=address.device_id)
     inquiry = data[4:100]
-    silent = inquiry[0] == 0x7F  # no such device there, says SPC's peripheral qualifier
+    silent = inquiry[0] == 0x7F  # SPC's peripheral qualifier for a missing device
     if _u16(data, 0) != address.device_id or silent:
         return unanswered
     block = _u16(data, 404) or SECTOR
@@ -208,20 +188,20 @@ def drive(data: bytes, address: FirmwareDrive) -> PhysicalDrive:
 
 
 def configuration_size(data: bytes) -> int:
-    """Bytes of the whole `mfi_config_data`, as its head says."""
+    """Return the size of `mfi_config_data` in bytes, from its header."""
     _need(data, 32, "configuration")
     return _u32(data, 0)
 
 
 def configuration(data: bytes) -> Configuration:
-    """`mfi_config_data`.
+    """Return the configuration from `mfi_config_data`.
 
-    The size beside each count is that of one record; an emulator says that of all of them together, which the size of
-    the whole gives away.
+    The size next to each count is that of one record. An emulator writes the size of all records instead, which exceeds
+    the total size.
     """
     _need(data, 32, "configuration")
-    whole, arrays, array_size, drives, drive_size, spares, spare_size = struct.unpack_from("<IHHHHHH", data)
-    if 32 + arrays * array_size + drives * drive_size + spares * spare_size > whole:
+    total_size, arrays, array_size, drives, drive_size, spares, spare_size = struct.unpack_from("<IHHHHHH", data)
+    if 32 + arrays * array_size + drives * drive_size + spares * spare_size > total_size:
         array_size, drive_size = array_size // max(arrays, 1), drive_size // max(drives, 1)
     start = 32 + arrays * array_size
     _need(data, start + drives * drive_size, "configuration")
@@ -229,13 +209,13 @@ def configuration(data: bytes) -> Configuration:
         raise ValueError("the configuration has records shorter than they can be")
     groups = (_group(data[32 + at * array_size :][:array_size]) for at in range(arrays))
     lines = (_spans(data[start + at * drive_size :][:drive_size]) for at in range(drives))
-    return Configuration(tuple(groups), tuple(lines))
+    return Configuration(dict(groups), dict(lines))
 
 
-def _group(record: bytes) -> FirmwareGroup:
+def _group(record: bytes) -> tuple[int, tuple[tuple[int, int], ...]]:
     count = min(record[8], (len(record) - 32) // 8)
     members = (struct.unpack_from("<HHH", record, 32 + 8 * at) for at in range(count))
-    return FirmwareGroup(_u16(record, 10), tuple((device, state) for device, _, state in members))
+    return _u16(record, 10), tuple((device, state) for device, _, state in members)
 
 
 def _spans(record: bytes) -> tuple[int, tuple[int, ...]]:
@@ -243,12 +223,8 @@ def _spans(record: bytes) -> tuple[int, tuple[int, ...]]:
     return record[0], tuple(_u16(record, 64 + 24 * at + 16) for at in range(count))
 
 
-def _has_battery(data: bytes) -> bool:
-    return bool(_u32(data, 1456) & 1)
-
-
 def _component(data: bytes, wanted: str) -> str | None:
-    """Version of a part of the firmware."""
+    """Return the version of a part of the firmware, or None."""
     count = min(_u32(data, 180), _COMPONENT_LIMIT)
     for at in (_COMPONENTS + number * _COMPONENT for number in range(count)):
         if _text(data, at, 8) == wanted:
@@ -257,7 +233,7 @@ def _component(data: bytes, wanted: str) -> str | None:
 
 
 def _text(data: bytes, at: int, length: int) -> str | None:
-    """A padded field, cleaned; None if it is empty."""
+    """Return a padded field, cleaned, or None if it is empty."""
     return clean(data[at : at + length].partition(b"\0")[0].decode("ascii", "replace")) or None
 
 
@@ -267,20 +243,12 @@ def _need(data: bytes, length: int, subject: str) -> None:
 
 
 def _u16(data: bytes, at: int) -> int:
-    number: int = struct.unpack_from("<H", data, at)[0]
-    return number
-
-
-def _i16(data: bytes, at: int) -> int:
-    number: int = struct.unpack_from("<h", data, at)[0]
-    return number
+    return int.from_bytes(data[at : at + 2], "little")
 
 
 def _u32(data: bytes, at: int) -> int:
-    number: int = struct.unpack_from("<I", data, at)[0]
-    return number
+    return int.from_bytes(data[at : at + 4], "little")
 
 
 def _u64(data: bytes, at: int) -> int:
-    number: int = struct.unpack_from("<Q", data, at)[0]
-    return number
+    return int.from_bytes(data[at : at + 8], "little")

@@ -1,4 +1,4 @@
-"""Ask a card what it is, what its virtual drives are and what they are made of: once, question after question."""
+"""Firmware queries for a controller, its virtual drives and drives, each sent once and one after the other."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 T = TypeVar("T")
 
 DISK = 0
-"""SCSI device type of what is a drive; enclosures are listed with them."""
+"""SCSI device type of a drive; the list also contains enclosures."""
 
 
 async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSnapshot:
-    """All that the card behind a SCSI host says. A part that it refuses becomes a problem of the rest.
+    """Return everything that the controller of a SCSI host reports. A refused query becomes a problem.
 
-    Raises RaidbenchError when it does not even say what it is, or stops answering.
+    Raises RaidbenchError if even the query about the controller fails, or if it stops answering.
     """
     questions = _Questions(asking, host_number)
     about = await asking.ask_firmware(host_number, FirmwareQuery.CONTROLLER)
     card = questions.read(layouts.card, about, host_number)
     if card is None:
         raise ToolFailedError(f"The card of host{host_number} gave an answer that cannot be read.")
-    card = await _completed(questions, replace(card, pci=pci), about)
+    card = await _with_rates_and_battery(questions, replace(card, pci=pci), about)
     configuration = await _configuration(questions)
     places = await questions.ask(layouts.places, FirmwareQuery.DRIVES) or ()
     disks = sorted((address for address in places if address.kind == DISK), key=lambda address: address.order)
     drives = [await _drive(questions, address, configuration) for address in disks]
-    numbers = sorted(volume.number for volume in await questions.ask(layouts.volumes, FirmwareQuery.VOLUMES) or ())
-    volumes = [await _volume(questions, number, configuration, drives) for number in numbers]
+    numbers = await questions.ask(layouts.volume_numbers, FirmwareQuery.VOLUMES) or ()
+    volumes = [await _volume(questions, number, configuration, drives) for number in sorted(numbers)]
     answered = tuple(volume for volume in volumes if volume is not None)
     return CardSnapshot(
-        card=card, volumes=answered, drives=_owned(drives, answered), problems=tuple(questions.problems)
+        card=card, volumes=answered, drives=_with_volume_numbers(drives, answered), problems=tuple(questions.problems)
     )
 
 
 class _Questions:
-    """Questions to one card; what it refuses is noted and passed over."""
+    """Queries to one controller; refused ones become problems."""
 
     def __init__(self, asking: FirmwareQueryHost, host_number: int) -> None:
         self._asking = asking
@@ -55,7 +55,7 @@ class _Questions:
     async def ask(
         self, parse: Callable[[bytes], T], question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> T | None:
-        """What it says, None if it refuses. Raises ToolTimeoutError: a card that fell silent is left alone."""
+        """Return the parsed answer; None if it is refused. Raises ToolTimeoutError if there is no answer."""
         try:
             data = await self._asking.ask_firmware(self._host_number, question, subject=subject, size=size)
         except ToolTimeoutError:
@@ -66,7 +66,7 @@ class _Questions:
         return self.read(parse, data)
 
     def read(self, parse: Callable[..., T], data: bytes, *more: object) -> T | None:
-        """An answer's meaning, None if it has none."""
+        """Return the parsed answer, or None if it is malformed."""
         try:
             return parse(data, *more)
         except ValueError as error:
@@ -74,7 +74,7 @@ class _Questions:
             return None
 
 
-async def _completed(questions: _Questions, card: Card, about: bytes) -> Card:
+async def _with_rates_and_battery(questions: _Questions, card: Card, about: bytes) -> Card:
     rates = await questions.ask(layouts.rates, FirmwareQuery.PROPERTIES) or {}
     card = replace(card, values={key: ReportedValue(value=number, raw=number) for key, number in rates.items()})
     if layouts.has_battery(about):
@@ -92,7 +92,7 @@ async def _configuration(questions: _Questions) -> Configuration:
 
 
 async def _drive(questions: _Questions, address: FirmwareDrive, configuration: Configuration) -> PhysicalDrive:
-    """A drive; where it says nothing of itself, its state is what its drive group has of it."""
+    """Return a drive; if it reports nothing about itself, its state is that in the drive group."""
     bare = PhysicalDrive(card=0, enclosure=address.enclosure, slot=address.slot, device_id=address.device_id)
     drive = await questions.ask(
         lambda data: layouts.drive(data, address), FirmwareQuery.DRIVE, subject=address.device_id
@@ -105,7 +105,7 @@ async def _drive(questions: _Questions, address: FirmwareDrive, configuration: C
 async def _volume(
     questions: _Questions, number: int, configuration: Configuration, drives: list[PhysicalDrive]
 ) -> VirtualDrive | None:
-    """A virtual drive with its members; an answer about another one counts for nothing."""
+    """Return a virtual drive with its members; an answer about a different one is ignored."""
     answer = await questions.ask(layouts.volume, FirmwareQuery.VOLUME, subject=number)
     if answer is None or answer.number != number:
         return None
@@ -114,8 +114,8 @@ async def _volume(
     return replace(answer, drives=members)
 
 
-def _owned(drives: list[PhysicalDrive], volumes: tuple[VirtualDrive, ...]) -> tuple[PhysicalDrive, ...]:
-    """Drives that know which virtual drives they are in."""
+def _with_volume_numbers(drives: list[PhysicalDrive], volumes: tuple[VirtualDrive, ...]) -> tuple[PhysicalDrive, ...]:
+    """Return the drives with the numbers of their virtual drives."""
     return tuple(
         replace(drive, volumes=tuple(volume.number for volume in volumes if drive.place in volume.drives))
         for drive in drives

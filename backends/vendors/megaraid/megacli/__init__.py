@@ -1,6 +1,5 @@
-"""The legacy MegaCli (MegaCli64, CmdTool2): text answers, for cards and machines that have nothing newer."""
+"""Dialect for the legacy MegaCli (MegaCli64, CmdTool2): text answers, for controllers that nothing newer manages."""
 
 from backends.vendors.megaraid.megacli.dialect import MegaCli
-from backends.vendors.megaraid.presence import MEGACLI as NAMES
 
-__all__ = ["NAMES", "MegaCli"]
+__all__ = ["MegaCli"]

@@ -1,18 +1,21 @@
-"""The card itself and its battery: -AdpAllInfo, -AdpGetPciInfo, -ELF, -AdpPR, -AdpCcSched, -AdpBbuCmd. No I/O."""
+"""Parsers for the controller and its battery. No I/O.
+
+Commands: -AdpAllInfo, -AdpGetPciInfo, -ELF, -AdpPR, -AdpCcSched, -AdpBbuCmd.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 
 from backends.sizes import read_size
 from backends.text import clean, parse_volts
 from backends.values import dataclass
-from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue, reported_number, reported_only
 from backends.vendors.megaraid.facts import IMPORT, PRESERVED, PRESERVED_BOOT, CacheProtection, Card, Option
-from backends.vendors.megaraid.megacli.settings import of_settings
-from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, yes
+from backends.vendors.megaraid.megacli.settings import section_settings
+from backends.vendors.megaraid.megacli.text import Line, degrees, lines, pairs, parse_yes, value_or_none, whole, word
 from backends.vendors.megaraid.sizes import strip
 
 _ADAPTER = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
@@ -30,7 +33,7 @@ _RATES = {
     "cc rate": "cc_rate",
     "reconstruction rate": "migrate_rate",
 }
-"""Labels of the section Settings; old firmware says Resynch Rate for that of background initialisation."""
+"""Labels of the section Settings; old firmware reports the rate of background initialisation as Resynch Rate."""
 
 _OPERATIONS = {
     "write policy": "write_cache",
@@ -46,52 +49,38 @@ _CHECK = {"disabled": "off", "sequential": "sequential", "concurrent": "concurre
 _RUNNING = ("active", "running", "paused", "suspended", "in progress")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnnouncedCounts:
-    """How much the card says it has, to be held against what is listed."""
-
-    volumes: int | None = None
-    """Virtual drives."""
-    disks: int | None = None
-    """Drives."""
-
-
 @dataclass(slots=True)
 class _Sections:
-    """The pairs of one adapter by section: labels repeat (`Rebuild Rate: 30%`, later `Rebuild Rate: Yes`)."""
+    """Values of one controller by section, because labels repeat (`Rebuild Rate: 30%`, later `Rebuild Rate: Yes`)."""
 
     rows: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def value(self, section: str, *keys: str) -> str:
-        """The first of `keys` with a value in the sections whose name begins so; "" if none."""
-        for name, pairs in self.rows.items():
-            if name.startswith(section):
-                for key in keys:
-                    if pairs.get(key):
-                        return pairs[key]
-        return ""
+        """Return the first of `keys` with a value in the sections whose name starts with `section`, or ""."""
+        rows = [row for name, row in self.rows.items() if name.startswith(section)]
+        return next((row[key] for row in rows for key in keys if row.get(key)), "")
 
 
 def card_numbers(text: str) -> tuple[int, ...]:
-    """Numbers of the adapters in an answer that lists them, each once, in order."""
+    """Return the numbers of the controllers that an answer lists, each once, in order."""
     matches = (_ADAPTER.match(line.value) for line in lines(text) if not line.key)
     return tuple(dict.fromkeys(int(match[1]) for match in matches if match))
 
 
 def parse_count(text: str) -> int | None:
-    """The number in `Controller Count: 2.`; None for any other answer. The exit code, which is it too, is not used."""
+    """Return the number in `Controller Count: 2.`, or None. The exit status, which is the same number, is not used."""
     match = _COUNT.search(text.replace("\r", ""))
     return int(match[1]) if match else None
 
 
 def parse_version(text: str) -> str | None:
-    """`8.07.14` of `MegaCLI SAS RAID Management Tool  Ver 8.07.14 Dec 16, 2013`; None for anything else."""
+    """Return the version in `MegaCLI SAS RAID Management Tool  Ver 8.07.14 Dec 16, 2013`, or None."""
     match = _VERSION.search(text)
     return match[1] if match and "megacli" in text.lower() else None
 
 
 def parse_adapter(text: str, number: int) -> Card:
-    """The card with this number in -AdpAllInfo; the whole answer is taken for it where no adapter is named."""
+    """Return the controller with this number in -AdpAllInfo; an answer that names none counts as about this one."""
     sections = _sections(text, number)
     versions, hardware, limits = "version", "hw configuration", "limitations"
     return Card(
@@ -114,35 +103,33 @@ def parse_adapter(text: str, number: int) -> Card:
 
 
 def _notices(sections: _Sections) -> tuple[str, ...]:
-    """What the card says of itself that somebody should know, whatever section it stands in."""
+    """Return the warnings that the controller reports about itself, from any section."""
     preserved = (rows.get("any offline vd cache preserved", "") for rows in sections.rows.values())
-    return (PRESERVED,) if any(yes(text) for text in preserved) else ()
+    return (PRESERVED,) if any(parse_yes(text) for text in preserved) else ()
 
 
 def _first_whole(sections: _Sections, label: str) -> int | None:
-    """Return a number whatever section it stands in; None if there is none."""
+    """Return the number of a label in any section, or None."""
     return next((whole(rows[label]) for rows in sections.rows.values() if label in rows), None)
 
 
-def parse_promise(text: str, number: int) -> AnnouncedCounts:
-    """How many virtual drives and drives -AdpAllInfo promises."""
+def parse_announced_counts(text: str, number: int) -> tuple[int | None, int | None]:
+    """Return the numbers of virtual drives and of drives that -AdpAllInfo announces."""
     sections = _sections(text, number)
-    return AnnouncedCounts(
-        volumes=whole(sections.value("device present", "virtual drives", "virtual disks")),
-        disks=whole(sections.value("device present", "disks")),
-    )
+    volumes = whole(sections.value("device present", "virtual drives", "virtual disks"))
+    return volumes, whole(sections.value("device present", "disks"))
 
 
 def _sections(text: str, number: int) -> _Sections:
-    """Titles are lines without a value above a row of `=`."""
+    """Return the values by section. Titles are lines without a value above a row of `=`."""
     sections, section, title = _Sections(), "", ""
-    mine = not card_numbers(text)
+    is_of_card = not card_numbers(text)
     for line in lines(text):
         if not line.key and (match := _ADAPTER.match(line.value)):
-            mine, section = int(match[1]) == number, ""
-        elif mine and set(line.value) == {"="} and not line.key:
+            is_of_card, section = int(match[1]) == number, ""
+        elif is_of_card and set(line.value) == {"="} and not line.key:
             section = title or section
-        elif mine and line.key and line.value:
+        elif is_of_card and line.key and line.value:
             sections.rows.setdefault(section, {}).setdefault(line.key, line.value)
         title = _title(line)
     return sections
@@ -155,28 +142,29 @@ def _title(line: Line) -> str:
 
 
 def _supports(sections: _Sections) -> Mapping[str, bool]:
-    fields = {ours: yes(sections.value("supported vd operations", label)) for label, ours in _OPERATIONS.items()}
-    blocked = yes(sections.value("", "block ssd write disk cache change"))
+    fields = {ours: parse_yes(sections.value("supported vd operations", label)) for label, ours in _OPERATIONS.items()}
+    blocked = parse_yes(sections.value("", "block ssd write disk cache change"))
     fields["drive_cache_on_ssd"] = None if blocked is None else not blocked
     return {key: value for key, value in fields.items() if value is not None}
 
 
 def _values(sections: _Sections) -> Mapping[str, ReportedValue]:
-    values: dict[str, ReportedValue] = {}
-    for label, ours in _RATES.items():
-        raw = sections.value("settings", label)
-        if raw and ours not in values:
-            values[ours] = _digits(raw, "%")
-    if raw := sections.value("settings", "cache flush interval"):
-        values["cache_flush_interval"] = _digits(raw, "s", "sec", "seconds")
-    values |= of_settings(sections.rows.get("settings", {}))
-    if raw := sections.value("supported pd operations", "enable jbod"):
-        values["jbod"] = ReportedValue(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
-    return values
+    values: dict[str, ReportedValue | None] = {}
+    for label, key in _RATES.items():
+        values[key] = values.get(key) or _reported(sections.value("settings", label), "%")
+    values["cache_flush_interval"] = _reported(
+        sections.value("settings", "cache flush interval"), "s", "sec", "seconds"
+    )
+    values["jbod"] = word(sections.value("supported pd operations", "enable jbod"), {"yes": "on", "no": "off"})
+    return reported_only(values) | section_settings(sections.rows.get("settings", {}))
+
+
+def _reported(text: str, *units: str) -> ReportedValue | None:
+    return reported_number(text or None, whole(text, *units))
 
 
 def _shown(sections: _Sections) -> Mapping[str, str]:
-    """What is never set."""
+    """Return the values that raidbench never sets."""
     fields = {
         IMPORT: sections.value("default settings", "auto enhanced import"),
         PRESERVED_BOOT: sections.value("", "allow boot with preserved cache"),
@@ -184,19 +172,14 @@ def _shown(sections: _Sections) -> Mapping[str, str]:
     return {label: text for label, text in fields.items() if text}
 
 
-def _digits(raw: str, *units: str) -> ReportedValue:
-    number = whole(raw, *units)
-    return ReportedValue(value=UNKNOWN if number is None else str(number), raw=raw)
-
-
 def parse_pci(text: str, number: int) -> str | None:
-    """`03:00.0` of -AdpGetPciInfo, which prints bus, device and function in hex; None unless all three are there."""
+    """Return the PCI address of -AdpGetPciInfo, printed in hexadecimal, as `03:00.0`, or None if it is incomplete."""
     by_label: dict[str, str] = {}
-    mine = True
+    is_of_card = True
     for line in lines(text):
         if not line.key and (match := re.match(r"PCI information for Controller ([0-9]{1,6})$", line.value, re.ASCII)):
-            mine = int(match[1]) == number
-        elif mine and (hexadecimal := _HEX.fullmatch(line.value)):
+            is_of_card = int(match[1]) == number
+        elif is_of_card and (hexadecimal := _HEX.fullmatch(line.value)):
             by_label.setdefault(line.key, hexadecimal[1].lower())
     parts = [by_label.get(key) for key in ("bus number", "device number", "function number")]
     if any(part is None for part in parts):
@@ -206,29 +189,29 @@ def parse_pci(text: str, number: int) -> str | None:
 
 
 def parse_features(text: str) -> tuple[tuple[Option, ...], str | None]:
-    """Advanced software options and safe id of -ELF -ControllerFeatures.
+    """Return advanced software options and safe id from -ELF -ControllerFeatures.
 
-    No recording of it is known. Understood are a label `Advanced Software Option : MegaRAID FastPath` with
-    `Time Remaining : Unlimited` and `Mode : ...` after it, a pair `MegaRAID FastPath : Unlimited`, and a row
-    `MegaRAID FastPath    Unlimited`.
+    No recording of it is known. The parser understands a label `Advanced Software Option : MegaRAID FastPath` followed
+    by `Time Remaining : Unlimited` and `Mode : ...`, a pair `MegaRAID FastPath : Unlimited`, and a row `MegaRAID
+    FastPath    Unlimited`.
     """
     options: list[Option] = []
-    waiting: str | None = None
+    option_name: str | None = None
     safe_id: str | None = None
     for line in lines(text):
         if line.key in ("safe id", "safeid", "controller safe id"):
             safe_id = safe_id or value_or_none(line.value)
         elif line.key in ("advanced software option", "advanced software options", "feature", "adv s/w opt"):
-            options += [_option(waiting, "")] if waiting else []
-            waiting = value_or_none(line.value)
-        elif line.key in ("time remaining", "time left") and waiting:
-            options.append(_option(waiting, line.value))
-            waiting = None
+            options += [_option(option_name, "")] if option_name else []
+            option_name = value_or_none(line.value)
+        elif line.key in ("time remaining", "time left") and option_name:
+            options.append(_option(option_name, line.value))
+            option_name = None
         elif line.key.startswith("megaraid ") and line.value:
             options.append(_option(line.label, line.value))
         elif not line.key and (row := _TIME_LEFT.match(line.raw.strip())) and "megaraid" in row["name"].lower():
             options.append(_option(clean(row["name"]), clean(row["left"])))
-    options += [_option(waiting, "")] if waiting else []
+    options += [_option(option_name, "")] if option_name else []
     return tuple({option.name: option for option in reversed(options)}.values())[::-1], safe_id
 
 
@@ -243,30 +226,22 @@ def _option(name: str, left: str) -> Option:
 
 
 def parse_patrol_read(text: str) -> tuple[ReportedValue | None, BackgroundOperation | None]:
-    """Mode and running job of -AdpPR -Info."""
+    """Return mode and running operation from -AdpPR -Info."""
     return _schedule(text, "patrol read mode", _PATROL, "patrol-read")
 
 
 def parse_consistency_check(text: str) -> tuple[ReportedValue | None, BackgroundOperation | None]:
-    """Mode and running job of -AdpCcSched -Info."""
+    """Return mode and running operation from -AdpCcSched -Info."""
     return _schedule(text, "operation mode", _CHECK, "consistency-check")
 
 
 def _schedule(
     text: str, label: str, meanings: Mapping[str, str], kind: str
 ) -> tuple[ReportedValue | None, BackgroundOperation | None]:
-    pairs = _pairs(text, (label, "current state"))
-    mode, state = pairs.get(label), pairs.get("current state", "")
+    fields = pairs(text)
+    state = fields.get("current state", "")
     job = BackgroundOperation(kind=kind, state=state) if state.lower().startswith(_RUNNING) else None
-    return ReportedValue(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
-
-
-def _pairs(text: str, keys: Sequence[str]) -> Mapping[str, str]:
-    by_label: dict[str, str] = {}
-    for line in lines(text):
-        if line.key in keys and line.value:
-            by_label.setdefault(line.key, line.value)
-    return by_label
+    return word(fields.get(label, ""), meanings), job
 
 
 _STATES = {
@@ -280,7 +255,7 @@ _STATES = {
     "failed": "failed",
     "missing": "missing",
 }
-"""`Battery State`. Firmware of 2011 said Operational and Non Operational."""
+"""Values of `Battery State`. Firmware of 2011 wrote Operational and Non Operational."""
 
 _WORST_FIRST = (
     ("Battery Pack Missing", "missing"),
@@ -290,7 +265,7 @@ _WORST_FIRST = (
     ("Remaining Capacity Low", "degraded"),
     ("No space to cache offload", "degraded"),
 )
-"""Flags that, when Yes, say more than the state, which stays Operational with a pack to be replaced. The first wins."""
+"""Flags that, if Yes, override the state, which stays Operational with a pack to be replaced. The first one wins."""
 
 _BAD = frozenset({"learning", "degraded", "failed", "missing"})
 """States in which write-back falls back to write-through."""
@@ -313,11 +288,11 @@ _DETAILS = {
     "manufacture name": "Maker",
     "serial number": "Serial number",
 }
-"""Keys worth a line, and what they are called here."""
+"""Labels of facts, by key of the tool."""
 
 
 def parse_battery(text: str) -> CacheProtection | None:
-    """What protects the cache; None if nothing is fitted or the answer says nothing: see `reports_battery`."""
+    """Return the cache protection; None if none is fitted or reported (see `reports_battery`)."""
     fields: dict[str, list[str]] = {}
     for line in lines(text):
         if line.key:
@@ -326,7 +301,7 @@ def parse_battery(text: str) -> CacheProtection | None:
         return None
     kind = _first(fields, "batterytype")
     state = _state(fields)
-    learning = yes(_first(fields, "learn cycle active"))
+    learning = parse_yes(_first(fields, "learn cycle active"))
     temperatures = (degrees(value) for value in fields.get("temperature", ()))
     return CacheProtection(
         kind="cachevault" if kind.upper().startswith(("CV", "SUPERCAP")) else "bbu",
@@ -341,20 +316,20 @@ def parse_battery(text: str) -> CacheProtection | None:
 
 
 def reports_battery(text: str) -> bool:
-    """Whether the answer says if there is one: by its state, or by `required hardware component is not present`."""
+    """Return whether the answer reports a battery, or that the `required hardware component is not present`."""
     return parse_battery(text) is not None or "required hardware component is not present" in text
 
 
 def _state(fields: Mapping[str, list[str]]) -> ReportedValue:
     state_text = _first(fields, "battery state")
     for key, meaning in _WORST_FIRST:
-        if yes(_first(fields, key.lower())):
+        if parse_yes(_first(fields, key.lower())):
             return ReportedValue(value=meaning, raw=key)
     if _first(fields, "issohgood").lower() == "no":
         return ReportedValue(value="failed", raw="isSOHGood")
     if state_text:
         return ReportedValue(value=_STATES.get(state_text.lower(), UNKNOWN), raw=state_text)
-    charging = value_or_none(_first(fields, "charging status"))  # `None` while it is not charged
+    charging = value_or_none(_first(fields, "charging status"))  # `None` unless it is charging
     if charging is None:
         return ReportedValue(value=UNKNOWN, raw="")
     return ReportedValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)

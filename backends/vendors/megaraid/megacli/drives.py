@@ -1,4 +1,4 @@
-"""Physical drives: -PDList, and the members inside -LdPdInfo. Pure; never raises on any text."""
+"""Parsers for physical drives: -PDList, and the members in -LdPdInfo. No I/O; they never raise."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from backends.text import clean
 from backends.values import dataclass
 from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid.facts import COPYBACK, PhysicalDrive
-from backends.vendors.megaraid.megacli.progress import ongoing
-from backends.vendors.megaraid.megacli.text import Line, degrees, lines, value_or_none, whole, wwn, yes
+from backends.vendors.megaraid.megacli.progress import parse_ongoing
+from backends.vendors.megaraid.megacli.text import Line, degrees, lines, parse_yes, value_or_none, whole, wwn
 from backends.vendors.megaraid.sizes import exact
 
 _STATES = {
@@ -33,7 +33,7 @@ _STATES = {
     "offline": State.OFFLINE,
     "missing": State.MISSING,
 }
-"""`Firmware state` up to the first comma (`Online, Spun Up`)."""
+"""States by the text of `Firmware state` up to the first comma (`Online, Spun Up`)."""
 
 _MEDIA = {"hard disk device": Media.HDD, "solid state device": Media.SSD}
 _INTERFACES = {"sas": "sas", "sata": "sata", "nvme": "nvme"}
@@ -45,7 +45,7 @@ _COUNTERS = {
 _MAKERS = frozenset(
     ("ATA", "FUJITSU", "HGST", "HITACHI", "HP", "IBM-ESXS", "INTEL", "KIOXIA", "LENOVO-X", "MAXTOR", "MICRON")
 ) | frozenset(("SAMSUNG", "SEAGATE", "SMART", "STEC", "TOSHIBA", "WDC"))
-"""T10 vendor identifications, 8 wide at the start of a SCSI inquiry. A SATA drive's serial is none of them."""
+"""T10 vendor ids, 8 characters at the start of a SCSI inquiry. No serial number of a SATA drive equals one."""
 
 _POSITION = re.compile(r"DiskGroup: ?([0-9]{1,6}),", re.ASCII | re.IGNORECASE)
 _CARD = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
@@ -54,28 +54,28 @@ _ENDS = ("virtual drive", "virtual disk", "cachecade virtual drive", "span", "pd
 
 @dataclass(slots=True)
 class Record:
-    """The lines of one drive."""
+    """Lines about one drive."""
 
     card: int
-    """Number of the card it is listed under."""
+    """Number of the controller that lists it."""
     fields: dict[str, Line] = field(default_factory=dict)
-    """By key; the first of each."""
+    """First line of each key."""
     jobs: list[BackgroundOperation] = field(default_factory=list)
-    """Ongoing progresses."""
+    """Operations of `Ongoing Progresses`."""
 
     def take(self, line: Line) -> None:
-        """Keep a line."""
+        """Store a line."""
         self.fields.setdefault(line.key, line)
-        if job := ongoing(line):
+        if job := parse_ongoing(line):
             self.jobs.append(job)
 
     def value(self, *keys: str) -> str:
-        """The first of `keys` that has a value, "" if none has."""
+        """Return the first of `keys` that has a value, or ""."""
         return next((self.fields[key].value for key in keys if key in self.fields and self.fields[key].value), "")
 
 
 def records(text: str, card: int) -> Iterator[Record]:
-    """The drives of an answer as they come; `card` is the number until the text names another."""
+    """Yield the drives of an answer in order; `card` is the number until the text names another controller."""
     current: Record | None = None
     for line in lines(text):
         if not line.key and (named := _CARD.match(line.value)):
@@ -98,9 +98,9 @@ def records(text: str, card: int) -> Iterator[Record]:
 
 
 def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
-    """The drives of -PDList, in its order; drives without a slot number are left out.
+    """Return the drives of -PDList in order; drives without a slot number are left out.
 
-    Of one that is there more than once nothing is believed: it is listed once, as refused.
+    A drive that is listed more than once is refused and listed once.
     """
     drives = [drive_record for record in records(text, card) if (drive_record := drive(record)).slot is not None]
     twice = repeated((drive_record.card, drive_record.place) for drive_record in drives)
@@ -119,12 +119,12 @@ def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
 
 
 def drive(record: Record) -> PhysicalDrive:
-    """One drive. What it says nothing or nonsense about is None or unknown."""
+    """Return one drive; unreported and implausible values are None or unknown."""
     value = record.value
     state_raw = value("firmware state")
     foreign = {"foreign": True, "none": False}.get(value("foreign state").lower())
     state = _STATES.get(state_raw.partition(",")[0].strip().lower(), State.UNKNOWN)
-    position = _POSITION.search(value("drive's position", "drive's postion"))  # the tool's own slip, versions 8.0x
+    position = _POSITION.search(value("drive's position", "drive's postion"))  # misspelled by versions 8.0x
     sector = whole(value("logical sector size")) or whole(value("sector size"))
     level = value_or_none(value("device firmware level"))
     inquiry = record.fields.get("inquiry data")
@@ -153,7 +153,7 @@ def drive(record: Record) -> PhysicalDrive:
         temperature_c=degrees(value("drive temperature")),
         errors={name: count for name, count in counters.items() if count is not None},
         locked={"locked": True, "unlocked": False}.get(value("locked").lower()),
-        alert=yes(value("drive has flagged a s.m.a.r.t alert")),
+        alert=parse_yes(value("drive has flagged a s.m.a.r.t alert")),
         copyback=state_raw.lower().startswith(COPYBACK) or None,
         inquiry=value_or_none(inquiry.value) if inquiry else None,
         jobs=tuple(record.jobs),
@@ -161,19 +161,19 @@ def drive(record: Record) -> PhysicalDrive:
 
 
 def identify(raw: str, level: str | None, interface: str | None = None) -> tuple[str | None, str | None, str | None]:
-    """Model, serial and firmware in an inquiry string; None for each that cannot be told for certain.
+    """Return model, serial and firmware of an inquiry string; None for each that is not certain.
 
-    A SCSI inquiry is vendor 8, product 16, revision 4, then the serial; a SATA drive behind the card comes as
-    serial 20, model 40, firmware 8. Which one it is shows where the separately reported firmware level stands,
-    a known vendor at the start, or, of a drive that is told to be SATA, the blank that ends its model. IBM's and
-    Lenovo's drives append to the serial, so theirs is not told.
+    A SCSI inquiry is vendor 8, product 16, revision 4, then the serial. A SATA drive behind the controller appears as
+    serial 20, model 40, firmware 8. The layout is recognised by the position of the separately reported firmware level,
+    by a known vendor at the start, or, for a drive reported as SATA, by the blank after its model. IBM's and Lenovo's
+    drives append to the serial, so it is not returned.
     """
     text = raw.rstrip()
     if not text.isascii() or not text.isprintable():
         return None, None, None
     wide = 60 < len(text) <= 68
-    parted = interface == "sata" and text[59:60] == " " and " " not in text[60:]
-    if wide and (parted if level is None else text[60:].strip().endswith(level)):
+    is_split = interface == "sata" and text[59:60] == " " and " " not in text[60:]
+    if wide and (is_split if level is None else text[60:].strip().endswith(level)):
         return _part(text[20:60]), _part(text[:20]), _part(text[60:68])
     vendor, revision, rest = text[:8].strip(), text[24:28].strip(), text[28:].strip()
     if len(text) > 28 and (vendor in _MAKERS if level is None else revision == level and vendor):

@@ -1,4 +1,7 @@
-"""Background work: `-ShowProg` answers, and `Ongoing Progresses` inside the lists. Pure; never raises."""
+"""Parsers for background operations: `-ShowProg` answers, and `Ongoing Progresses` in lists.
+
+No I/O; they never raise.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ KINDS = {
     "copyback": "copyback",
     "patrol read": "patrol-read",
 }
-"""The tool's names of jobs, in lower case."""
+"""Kinds of operations by the tool's names in lower case."""
 
 _VOLUME = re.compile(
     r"^(?P<kind>[A-Za-z ]{4,40}?) on VD #?(?P<number>[0-9]{1,6})(?: ?\(target id #?:? ?(?P<target>[0-9]{1,6})\))?"
@@ -35,23 +38,20 @@ _COMPLETED = re.compile(r"Completed? ([0-9]{1,3}) ?%", re.ASCII | re.IGNORECASE)
 
 
 def fraction(percent: str) -> float | None:
-    """0..1 of `4`; None above a hundred."""
+    """Return 0..1 for a percentage, or None above 100."""
     value = int(percent)
     return value / 100 if value <= 100 else None
 
 
-def ongoing(line: Line) -> BackgroundOperation | None:
-    """The job in a line below `Ongoing Progresses:`, `Check Consistency : Completed 4%, Taken 616 min.`."""
+def parse_ongoing(line: Line) -> BackgroundOperation | None:
+    """Return the operation of a line like `Check Consistency : Completed 4%, Taken 616 min.`, or None."""
     kind = KINDS.get(line.key)
     match = _COMPLETED.match(line.value) if kind else None
     return BackgroundOperation(kind=kind, progress=fraction(match[1])) if kind and match else None
 
 
 def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
-    """Jobs by virtual drive in an answer to `-LDInit`, `-LDBI`, `-LDCC`, `-LDRecon -ShowProg`; idle ones are left out.
-
-    `Check Consistency on VD #3 (target id #3) Completed 4% in 808 Minutes.`
-    """
+    """Return operations by virtual drive: `Check Consistency on VD #3 (target id #3) Completed 4% in 808 Minutes.`"""
     by_volume: dict[int, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _VOLUME.match(row[:400].strip())
@@ -63,7 +63,7 @@ def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
 
 
 def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
-    """Jobs by place (`245:1`, `:67` without an enclosure) in an answer to `-PDRbld -ShowProg`.
+    """Return the operations by place (`245:1`, `:67` without an enclosure) from `-PDRbld -ShowProg`.
 
     `Rebuild Progress on Device at Enclosure N/A, Slot 67 Completed 31% in 959 Minutes.`
     """

@@ -1,4 +1,4 @@
-"""Running MegaCli to read: one command at a time, and what to say when an answer is half of one or none of its own."""
+"""Running MegaCli to read, one command at a time, and errors for truncated and foreign answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backends.vendors.megaraid.megacli.adapter import card_numbers, parse_adapte
 T = TypeVar("T")
 
 READ_SECONDS = 120.0
-"""After this a read is given up: slow cards take 8 s and large chassis tens of seconds for one list."""
+"""Timeout for reads: slow controllers take 8 s, and large chassis tens of seconds for one list."""
 
 
 _END = re.compile(r"Exit Code: ?0x[0-9a-f]{1,8}\s*\Z", re.IGNORECASE)
@@ -29,7 +29,8 @@ WHOLE = CompletenessCheck(
     hides="builds that never print an exit code: drives and volumes beyond those that the card counts",
     statuses=frozenset(),
 )
-"""The exit status is the low byte of that code, or the number of cards. Some recordings of old builds have no code."""
+"""The exit status is the low byte of that code, or the number of controllers. Some recordings of old builds have no
+code."""
 
 
 _HEADING = re.compile(
@@ -38,16 +39,16 @@ _HEADING = re.compile(
     r"|Activated Advanced Software Options of Adapter )(?P<other>[0-9]{1,6})(?![0-9]).*)\r?",
     re.ASCII | re.IGNORECASE,
 )
-"""Lines that begin with the number of an adapter. The first two stand above all that is said of it, once."""
+"""Lines that start with the number of a controller. The first two precede everything about it, once."""
 
 _LISTS = frozenset({"-AdpAllInfo", "-LdPdInfo", "-LDInfo", "-PDList"})
-"""Questions whose answers begin with the number of the adapter in every recording."""
+"""Commands whose answers start with the number of the controller in every recording."""
 
 _NONE_THERE = re.compile(r"no (?:virtual drive|physical drive|physical device)", re.ASCII | re.IGNORECASE)
 
 
-def misnamed(args: tuple[str, ...], text: str) -> str:
-    """Return why an answer is not about the adapter of its question, as a clause; "" where it is."""
+def misnaming_reason(args: tuple[str, ...], text: str) -> str:
+    """Return why an answer is not about the controller of its command, as a clause; "" if it is."""
     card = verdict.number(args, "-a")
     if card is None or not text.strip():
         return ""
@@ -64,7 +65,7 @@ def misnamed(args: tuple[str, ...], text: str) -> str:
 _SAYS_MUCH = re.compile(
     r"^(?:Virtual D|CacheCade V|Enclosure Device|Slot Number|Product Name)", re.ASCII | re.MULTILINE
 )
-"""What an answer has that lists something: an error names no adapter."""
+"""Start of a line in an answer that lists something; an error message names no controller."""
 
 
 class MegaCliReader:
@@ -75,27 +76,27 @@ class MegaCliReader:
         self.tool = tool
         self.version: str | None = None
         self.cut = ""
-        """Which of the answers since `begin` is not whole or refused, as a sentence; "" if none is."""
+        """Sentence about the first truncated or refused answer since `begin`; "" if there is none."""
         self.refused = ""
-        """Why the last answer is refused, as sentences; "" where it names the card that was asked for."""
+        """Sentences that say why the last answer is refused; "" if it names the right controller."""
         self._ends = False
         self._version_asked = False
 
     def begin(self) -> None:
-        """What comes now is one look."""
+        """Start a scan: forget truncated answers."""
         self.cut = ""
 
     async def run(self, args: tuple[str, ...]) -> Completed:
-        """The answer to a command that reads. Raises ToolMissingError, ToolTimeoutError."""
+        """Return the answer to a read. Raises ToolMissingError, or ToolTimeoutError if there is none in time."""
         return await self._host.run(Command(argv=(self.tool, *args), timeout=READ_SECONDS))
 
-    def lost(self, args: tuple[str, ...], done: Completed) -> str:
-        """Why an answer is not whole or about another card, as sentences; "" where it is believed.
+    def rejection_reason(self, args: tuple[str, ...], done: Completed) -> str:
+        """Return why an answer is truncated or about a different controller, as sentences; "" if it is accepted.
 
-        Where this build never prints an exit code, the lack of one says nothing.
+        A missing exit code means nothing if this build never prints one.
         """
         self.refused = ""
-        if why := misnamed(args, done.stdout):
+        if why := misnaming_reason(args, done.stdout):
             self.refused = refused_text(Command(argv=(self.tool, *args)), why)
             self.cut = self.cut or self.refused
             return self.refused
@@ -107,49 +108,50 @@ class MegaCliReader:
         self.cut = self.cut or sentence
         return sentence
 
-    async def for_version(self) -> None:
-        """Ask for the version, until there is a whole answer. Raises as `run`."""
+    async def read_version(self) -> None:
+        """Read the version, until there is a complete answer. Raises as `run` does."""
         if self._version_asked:
             return
-        done = await self.run(commands.version())
-        cut = self.lost(commands.version(), done)
+        done = await self.run(commands.VERSION)
+        cut = self.rejection_reason(commands.VERSION, done)
         self.version = None if cut else parse_version(whole_lines(done.stdout))
         self._version_asked = not cut and (self._ends or self.version is not None)
 
     async def read_adapter(self, card: int, problems: list[str]) -> str:
-        """The card's own answer. Raises as `run`, and ToolFailedError when it is not about this card."""
-        about = await self.run(commands.adapter(card))
-        cut = self.lost(commands.adapter(card), about)
+        """Return the controller's own answer. Raises as `run` does, and ToolFailedError if it is about another one."""
+        line = commands.on_card(card, commands.ADAPTER)
+        about = await self.run(line)
+        cut = self.rejection_reason(line, about)
         if self.refused:
             raise ToolFailedError(self.refused, evidence=about.stdout[:4000])
         text = whole_lines(about.stdout) if cut else about.stdout
         problems += [cut] if cut else []
         adapter = parse_adapter(text, card)
         if adapter.model is None and not adapter.values and card not in card_numbers(text):
-            raise ToolFailedError(cut, evidence=about.stdout[:4000]) if cut else self.not_understood(about)
+            raise ToolFailedError(cut, evidence=about.stdout[:4000]) if cut else self.foreign_answer_error(about)
         return text
 
     async def text(self, args: tuple[str, ...], subject: str, problems: list[str]) -> str:
-        """A whole answer; "" and a problem if there is none in time. Raises ToolMissingError."""
-        text, whole = await self._read_lines(args, subject, problems)
-        return text if whole else ""
+        """Return a complete answer, or "" and a problem if there is none. Raises ToolMissingError."""
+        text, is_complete = await self._read_lines(args, subject, problems)
+        return text if is_complete else ""
 
-    async def listed(
+    async def read_list(
         self, args: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
     ) -> tuple[T, ...]:
-        """An answer, taken apart, without the last of half a list; nothing and a problem if there is none in time."""
-        text, whole = await self._read_lines(args, f"answer to {args[0]}", problems)
+        """Return a parsed answer without the last entry of a truncated list; () and a problem if there is none."""
+        text, is_complete = await self._read_lines(args, f"answer to {args[0]}", problems)
         ts = parse(text, card)
-        return ts if whole else ts[:-1]
+        return ts if is_complete else ts[:-1]
 
     async def _read_lines(self, args: tuple[str, ...], subject: str, problems: list[str]) -> tuple[str, bool]:
-        """An answer and whether it is whole; of half of one the lines that are."""
+        """Return an answer and whether it is complete; of a truncated one the complete lines."""
         try:
             done = await self.run(args)
         except ToolFailedError as error:
             problems.append(f"The {subject} could not be read: {error.message}")
             return "", False
-        cut = self.lost(args, done)
+        cut = self.rejection_reason(args, done)
         if not done.stdout.strip():
             problems.append(f"The {subject} could not be read: {self._no_answer_error(args, done).message}")
             return "", False
@@ -164,8 +166,8 @@ class MegaCliReader:
     def _no_answer_error(self, args: tuple[str, ...], done: Completed) -> ToolFailedError:
         return unusable_output_error(Command(argv=(self.tool, *args)), done)
 
-    def not_understood(self, done: Completed) -> ToolFailedError:
-        """The error for an answer that is none of MegaCli's, with the tool's own words as evidence."""
+    def foreign_answer_error(self, done: Completed) -> ToolFailedError:
+        """Return the error for an answer that is not MegaCli's, with the tool's own words as evidence."""
         if not done.stdout.strip():
             return self._no_answer_error((), done)
         text = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)

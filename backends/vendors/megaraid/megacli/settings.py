@@ -1,7 +1,7 @@
-"""Settings in MegaCli's words: those that it reports one by one, and the words that set each. No I/O.
+"""Settings in MegaCli's words: parsers for those it reports, and the words that set each. No I/O.
 
-The words are those of `MegaCli -h` (8.07.14): -AdpSetProp, -AdpAutoRbld, -AdpPR, -AdpCcSched. What is not reported in
-the form that is read here stays locked.
+The words are those of `MegaCli -h` (8.07.14): -AdpSetProp, -AdpAutoRbld, -AdpPR, -AdpCcSched. A setting that is not
+reported in the expected form stays locked.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from backends.errors import InvalidValueError
 from backends.text import clean
-from backends.vendors._cards import ReportedValue, reported_number, reported_only
+from backends.vendors._cards import ReportedValue, reported_only
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.megacli import commands
-from backends.vendors.megaraid.megacli.text import lines, value_or_none, whole, word
+from backends.vendors.megaraid.megacli.text import amount, lines, pairs, word
 
 _ON_OFF = {"enabled": "on", "disabled": "off", "yes": "on", "no": "off"}
 _OFF_ON = {"yes": "off", "no": "on", "enabled": "off", "disabled": "on"}
@@ -34,18 +34,30 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "off": ("-AdpSetProp", "SSDSMARTCpyBkEnbl", "-0"),
     },
     "patrol_read_ssds": {"on": ("-AdpPR", "-SSDPatrolReadEnbl"), "off": ("-AdpPR", "-SSDPatrolReadDsbl")},
+    "patrol_read": {"off": ("-AdpPR", "-Dsbl"), "auto": ("-AdpPR", "-EnblAuto"), "manual": ("-AdpPR", "-EnblMan")},
+    "consistency_check": {
+        "off": ("-AdpCcSched", "-Dsbl"),
+        "sequential": ("-AdpCcSched", "-ModeSeq"),
+        "concurrent": ("-AdpCcSched", "-ModeConc"),
+    },
 }
-"""Settings that are words, by value, as the words before `-aN`."""
-
-NUMBERS: Mapping[str, tuple[str, str]] = {
-    "patrol_read_delay": ("-AdpPR", "-SetDelay {}"),
-    "consistency_check_delay": ("-AdpCcSched", "-SetDelay {}"),
-    "smart_poll_interval": ("-AdpSetProp", "PredFailPollInterval -{}"),
-}
-"""Settings that are numbers, as the words before `-aN`."""
+"""Settings with words as values: the words before `-aN`, by value."""
 
 LARGEST = 65535
-"""The largest number that is ever sent."""
+"""The largest number that is sent."""
+
+NUMBERS: Mapping[str, tuple[str, int, int]] = {
+    "rebuild_rate": ("-AdpSetProp RebuildRate -{}", 0, 100),
+    "bgi_rate": ("-AdpSetProp BgiRate -{}", 0, 100),
+    "cc_rate": ("-AdpSetProp CCRate -{}", 0, 100),
+    "migrate_rate": ("-AdpSetProp ReconRate -{}", 0, 100),
+    "patrol_read_rate": ("-AdpSetProp PatrolReadRate -{}", 0, 100),
+    "cache_flush_interval": ("-AdpSetProp CacheFlushInterval -{}", 1, 255),
+    "patrol_read_delay": ("-AdpPR -SetDelay {}", 0, LARGEST),
+    "consistency_check_delay": ("-AdpCcSched -SetDelay {}", 0, LARGEST),
+    "smart_poll_interval": ("-AdpSetProp PredFailPollInterval -{}", 0, LARGEST),
+}
+"""Numeric settings: the words before `-aN`, the smallest and the largest value."""
 
 _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "auto rebuild": ("auto_rebuild", _ON_OFF),
@@ -54,55 +66,41 @@ _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "enable copyback on smart": ("copyback_smart_hdd", _ON_OFF),
     "enable copyback to ssd on smart error": ("copyback_smart_ssd", _ON_OFF),
 }
-"""Labels of the section Settings of -AdpAllInfo: our key, meanings."""
+"""Setting key and values by label of the section Settings in -AdpAllInfo."""
 
 _NCQ = re.compile(r"NCQ Status is ?:? ?(?:NCQ )?(Enabled|Disabled)\.?$", re.ASCII | re.IGNORECASE)
 
 
-def of_settings(section: Mapping[str, str]) -> dict[str, ReportedValue]:
-    """Return the properties of the section Settings of -AdpAllInfo, by our keys."""
+def section_settings(section: Mapping[str, str]) -> dict[str, ReportedValue]:
+    """Return the settings in the section Settings of -AdpAllInfo, by key."""
     by_key = {key: word(section.get(label, ""), meanings) for label, (key, meanings) in _SETTINGS.items()}
-    by_key["smart_poll_interval"] = _amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
+    by_key["smart_poll_interval"] = amount(section.get("predictive fail poll interval", ""), "s", "sec", "seconds")
     return reported_only(by_key)
 
 
-def of_patrol_read(text: str) -> dict[str, ReportedValue]:
-    """Return the properties of -AdpPR -Info besides the mode, by our keys."""
-    pairs = _pairs(text)
+def patrol_read_settings(text: str) -> dict[str, ReportedValue]:
+    """Return the settings of -AdpPR -Info in addition to the mode, by key."""
+    fields = pairs(text)
     by_key = {
-        "patrol_read_delay": _amount(pairs.get("patrol read execution delay", ""), "hours", "hour"),
-        "patrol_read_ssds": word(pairs.get("patrol read on ssd devices", ""), _ON_OFF),
+        "patrol_read_delay": amount(fields.get("patrol read execution delay", ""), "hours", "hour"),
+        "patrol_read_ssds": word(fields.get("patrol read on ssd devices", ""), _ON_OFF),
     }
     return reported_only(by_key)
 
 
-def of_check(text: str) -> dict[str, ReportedValue]:
-    """Return the properties of -AdpCcSched -Info besides the mode, by our keys."""
-    delay = _amount(_pairs(text).get("execution delay", ""), "hours", "hour")
+def check_settings(text: str) -> dict[str, ReportedValue]:
+    """Return the settings of -AdpCcSched -Info in addition to the mode, by key."""
+    delay = amount(pairs(text).get("execution delay", ""), "hours", "hour")
     return {} if delay is None else {"consistency_check_delay": delay}
 
 
-def of_ncq(text: str) -> dict[str, ReportedValue]:
-    """Return what -AdpGetProp NCQDsply says: `Adapter 0: NCQ Status is Enabled`."""
+def ncq_setting(text: str) -> dict[str, ReportedValue]:
+    """Return the setting of -AdpGetProp NCQDsply: `Adapter 0: NCQ Status is Enabled`."""
     for line in lines(text):
         status = _NCQ.search(line.value)
         if status is not None:
             return {"ncq": ReportedValue(value=_ON_OFF[status[1].lower()], raw=status[1])}
     return {}
-
-
-def _pairs(text: str) -> dict[str, str]:
-    by_label: dict[str, str] = {}
-    for line in lines(text):
-        if line.key and line.value:
-            by_label.setdefault(line.key, line.value)
-    return by_label
-
-
-def _amount(text: str, *units: str) -> ReportedValue | None:
-    if value_or_none(text) is None:
-        return None
-    return reported_number(text, whole(text, *units))
 
 
 VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -116,79 +114,59 @@ VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "drive_cache": {"on": ("-EnDskCache",), "off": ("-DisDskCache",)},
     "access_policy": {"read-write": ("-RW",), "read-only": ("-RO",)},
 }
-"""Words for -LDSetProp, one command each, in this order: whichever fails, write-back never stays in force without a
-battery unless that was wanted and told in full. Write-through leaves the battery policy as it is. `ForcedWB` is not
-used, since the lists show CachedBadBBU and not it. There is no word for `drive_cache` `default`; `blocked` is left out
-because it is undone by another command, which not every version has."""
+"""Words for -LDSetProp, one command each, in this order. Whichever command fails, write-back without a battery never
+stays in force unless it was requested and set completely. Write-through keeps the battery policy. `ForcedWB` is not
+used, because the lists show only CachedBadBBU. There is no word for `drive_cache` `default`. `blocked` is left out,
+because its undo needs a command that not every version has."""
 
 _BACKGROUND = {"on": "-Enbl", "off": "-Dsbl"}
-_PROPERTIES = {
-    "rebuild_rate": "RebuildRate",
-    "bgi_rate": "BgiRate",
-    "cc_rate": "CCRate",
-    "migrate_rate": "ReconRate",
-    "patrol_read_rate": "PatrolReadRate",
-}
-_LONGEST_FLUSH = 255
-_PATROL_READ = {"off": "-Dsbl", "auto": "-EnblAuto", "manual": "-EnblMan"}
-_CONSISTENCY_CHECK = {"off": "-Dsbl", "sequential": "-ModeSeq", "concurrent": "-ModeConc"}
 _PLAIN = {"raid0": 0, "raid1": 1, "raid5": 5, "raid6": 6}
 _SPANNED = {"raid10": 10, "raid50": 50, "raid60": 60}
 LEVELS = {**_PLAIN, **_SPANNED}
-"""Levels by their numbers in a command."""
+"""Numbers of the levels in a command."""
 
 _FEWEST = {0: 1, 1: 2, 5: 3, 6: 3, 10: 2, 50: 3, 60: 3}
-"""Drives that a span needs at least."""
+"""Fewest drives of a span, by level."""
 
 _STRIPS = (8, 16, 32, 64, 128, 256, 512, 1024)
-"""Legal -strpsz in KiB."""
+"""Legal values of -strpsz in KiB."""
 
 _MOST_SPANS = 8
 _LONGEST_NAME = 15
-_MIB = 1024**2
 T = TypeVar("T")
 
 
 def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
-    """Command lines (without the program) that set a virtual drive's `key`. Raises InvalidValueError."""
+    """Return the arguments that set a virtual drive's `key`. Raises InvalidValueError for an unknown key or value."""
     if key == "auto_bgi":
-        return (commands.set_background(card, volume, _meaning(_BACKGROUND, key, value)),)
+        return (commands.on_volume(card, volume, ("-LDBI", _meaning(_BACKGROUND, key, value))),)
     if key not in VOLUME_WORDS:
         raise InvalidValueError(f"MegaCli has no words for a virtual drive's {clean(key)}.")
-    return tuple(commands.set_volume(card, volume, word) for word in _meaning(VOLUME_WORDS[key], key, value))
+    arguments = _meaning(VOLUME_WORDS[key], key, value)
+    return tuple(commands.on_volume(card, volume, ("-LDSetProp", word)) for word in arguments)
 
 
 def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
-    """Command lines (without the program) that set a card's `key`. Raises InvalidValueError."""
-    match key:
-        case "patrol_read":
-            return (commands.set_patrol_read(card, _meaning(_PATROL_READ, key, value)),)
-        case "consistency_check":
-            return (commands.set_consistency_check(card, _meaning(_CONSISTENCY_CHECK, key, value)),)
-        case "cache_flush_interval":
-            return (commands.set_property(card, "CacheFlushInterval", _number(key, value, 1, _LONGEST_FLUSH)),)
-        case _ if key in WORDS:
-            return (commands.set_by_verb(card, _meaning(WORDS[key], key, value)),)
-        case _ if key in NUMBERS:
-            verb, rest = NUMBERS[key]
-            return (commands.set_by_verb(card, (verb, *rest.format(_number(key, value, 0, LARGEST)).split())),)
-        case _ if key in _PROPERTIES:
-            return (commands.set_property(card, _PROPERTIES[key], _number(key, value, 0, 100)),)
-        case _:
-            raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
+    """Return the arguments that set a controller's `key`. Raises InvalidValueError for an unknown key or value."""
+    if key in WORDS:
+        return (commands.on_card(card, _meaning(WORDS[key], key, value)),)
+    if key not in NUMBERS:
+        raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
+    template, smallest, largest = NUMBERS[key]
+    return (commands.on_card(card, template.format(_number(key, value, smallest, largest)).split()),)
 
 
 def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
-    """Command lines (without the program): delete, add, then what can only be set on what is there.
+    """Return the command lines (without the program): delete, add, then what can only be set afterwards.
 
-    Raises InvalidValueError for a shape that cannot be told exactly, before anything is deleted.
+    Raises InvalidValueError for a layout that the tool cannot express, before anything is deleted.
     """
     add = _add(card, new)
     after: list[tuple[str, ...]] = []
     if new.drive_cache not in (None, "default"):
         after += volume_commands(card, volume, "drive_cache", new.drive_cache or "")
     if new.name:
-        after.append(commands.set_volume(card, volume, "-Name", _name(new.name)))
+        after.append(commands.on_volume(card, volume, ("-LDSetProp", "-Name", _name(new.name))))
     return (commands.delete(card, volume), add, *after)
 
 
@@ -223,12 +201,7 @@ def _policy_options(new: NewVolume) -> tuple[str, ...]:
     read = _meaning(VOLUME_WORDS["read_ahead"], "read_ahead", new.read_ahead)
     io = _meaning(VOLUME_WORDS["io_policy"], "io_policy", new.io_policy)
     battery = tuple(word for word in write if word.endswith("BadBBU"))
-    parts = [*(word for word in write if word not in battery), *read, *io, *battery]
-    if new.size_bytes is not None:
-        if new.size_bytes <= 0 or new.size_bytes % _MIB:
-            raise InvalidValueError(f"MegaCli takes a size in whole MiB, and {new.size_bytes} bytes are none.")
-        parts.append(f"-sz{new.size_bytes // _MIB}")
-    return (*parts, f"-strpsz{strip}")
+    return (*(word for word in write if word not in battery), *read, *io, *battery, f"-strpsz{strip}")
 
 
 def _place(slot_address: str) -> str:
@@ -255,9 +228,9 @@ def _meaning(table: Mapping[str, T], key: str, value: str) -> T:
     return table[value]
 
 
-def _number(key: str, value: str, least: int, most: int) -> int:
-    if not _digits(value) or not least <= int(value) <= most:
-        raise InvalidValueError(f"{key} is a whole number from {least} to {most}, not {clean(value)!r}.")
+def _number(key: str, value: str, smallest: int, largest: int) -> int:
+    if not _digits(value) or not smallest <= int(value) <= largest:
+        raise InvalidValueError(f"{key} is a whole number from {smallest} to {largest}, not {clean(value)!r}.")
     return int(value)
 
 

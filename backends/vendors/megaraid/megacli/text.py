@@ -1,4 +1,4 @@
-"""MegaCli's text taken apart: lines, `key : value` pairs and numbers. Pure; never raises on any text."""
+"""Parser for MegaCli's text: lines, `key : value` pairs and numbers. No I/O; it never raises."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors._cards import ReportedValue, reported_word
+from backends.vendors._cards import ReportedValue, reported_number, reported_word
 
 _WHOLE = re.compile(r"([0-9]{1,15}) ?([A-Za-z%]*)", re.ASCII)
 _DEGREES = re.compile(r"(-?[0-9]{1,3}) {0,2}(?:C\b|degrees? C)", re.ASCII)
@@ -22,20 +22,20 @@ class Line:
     """One line of an answer."""
 
     key: str
-    """In lower case with single blanks, without the colon; "" when the line is no pair."""
+    """Key in lower case with single blanks, without the colon; "" if the line is no pair."""
     value: str
-    """What follows the first colon, cleaned; the whole line, cleaned, when it is no pair."""
+    """Cleaned text after the first colon; the complete cleaned line if it is no pair."""
     label: str
-    """The key as it is written, cleaned."""
+    """Cleaned key in its original case."""
     raw: str
-    """What follows the colon and one blank, as it stands: for fields of fixed width."""
+    """Uncleaned text after the colon and one blank, for fields of fixed width."""
 
 
 def lines(text: str) -> Iterator[Line]:
-    """Every line that is not blank.
+    """Yield every line that is not blank.
 
-    Keys never hold a colon, values do (times, WWNs, `0:1:2`): so the first colon parts them. A few lines of
-    -AdpBbuCmd have ` = ` instead. Only a line feed ends a line: a name may hold any other control character.
+    Keys never contain a colon, but values do (times, WWNs, `0:1:2`), so the first colon separates them. A few lines of
+    -AdpBbuCmd have ` = ` instead. Only a line feed ends a line: a name may contain any other control character.
     """
     for row in text.split("\n"):
         line = row[:_LONGEST_LINE].rstrip("\r")
@@ -52,40 +52,54 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def tidy(text: str, limit: int = 256) -> str:
-    """As `clean`, and at once for plain ASCII, which nearly every line is."""
+    """Return the cleaned text; a shortcut for plain ASCII, which nearly every line is."""
     if text.isascii() and text.isprintable() and len(text) <= limit:
         return " ".join(text.split())
     return clean(text, limit)
 
 
 def value_or_none(value: str) -> str | None:
-    """The value, or None for an empty one and for the tool's ways to say that it has none."""
+    """Return the value, or None if it is empty or one of the tool's words for no value."""
     return None if value.lower() in _NOTHING else value
 
 
 def word(value: str, meanings: Mapping[str, str]) -> ReportedValue | None:
-    """What a word means; None if there is none; `unknown` if it is not in the table (keys in lower case)."""
+    """Return the meaning of a word (keys in lower case), `unknown` for others, or None without a word."""
     return reported_word(value or None, meanings)
 
 
+def pairs(text: str) -> dict[str, str]:
+    """Return the values of an answer by their keys in lower case; the first value of a key counts."""
+    by_key: dict[str, str] = {}
+    for line in lines(text):
+        if line.key and line.value:
+            by_key.setdefault(line.key, line.value)
+    return by_key
+
+
+def amount(text: str, *units: str) -> ReportedValue | None:
+    """Return a number with one of these units as a setting: `unknown` if it is none, None if it is not reported."""
+    return None if value_or_none(text) is None else reported_number(text, whole(text, *units))
+
+
 def whole(value: str, *units: str) -> int | None:
-    """A whole number of at most 15 digits, bare or with one of `units`; None for anything else (`-1`, `1e400`)."""
+    """Return an integer of at most 15 digits, bare or with one of `units`; None for others (`-1`, `1e400`)."""
     match = _WHOLE.fullmatch(value)
     return int(match[1]) if match and (not match[2] or match[2] in units) else None
 
 
 def degrees(value: str) -> int | None:
-    """Degrees Celsius of `33C (91.40 F)`, `36 C`, `46  degree Celsius`; None for `N/A` and `OK`."""
+    """Return degrees Celsius of `33C (91.40 F)`, `36 C` or `46  degree Celsius`; None for `N/A` and `OK`."""
     match = _DEGREES.match(value)
     return int(match[1]) if match else None
 
 
 def wwn(value: str) -> str | None:
-    """A WWN in lower case hex; None for what has another length or is all zeros."""
+    """Return a WWN in lower case hexadecimal; None for other lengths and for zeros."""
     match = _WWN.fullmatch(value)
     return match[1].lower() if match and match[1].strip("0") else None
 
 
-def yes(value: str) -> bool | None:
-    """`Yes` and `No`; None for anything else."""
+def parse_yes(value: str) -> bool | None:
+    """Return True for `Yes`, False for `No`, None for other text."""
     return {"yes": True, "no": False}.get(value.lower())

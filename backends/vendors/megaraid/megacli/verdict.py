@@ -1,4 +1,4 @@
-"""Did a setting take? Judged by MegaCli's words and codes, never by its exit status. Pure."""
+"""Verdict on a change from MegaCli's words and codes, never from its exit status. No I/O."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ from collections.abc import Sequence
 
 from backends.host import Command, Completed
 from backends.text import clean
-from backends.values import dataclass
 from backends.vendors.megaraid.dialect import Answer
 
-# -- what MegaCli's `Exit Code: 0xNN` means ---------------------------------------------------------------------------
-
-# The numbers are the firmware's own command status, so storcli's ErrCd uses the same ones. Meanings after the MegaRAID
-# firmware interface (Linux, drivers/scsi/megaraid/megaraid_sas.h, enum MFI_STAT) up to 0x39; above, after Broadcom's
-# table of storcli error codes. The process exit status is often the low byte of it, and the number of cards after
-# -adpCount: it decides nothing.
+# The numbers of `Exit Code: 0xNN` are the firmware's command status, so storcli's ErrCd uses the same ones. Up to
+# 0x39 the meanings follow the MegaRAID firmware interface (Linux, drivers/scsi/megaraid/megaraid_sas.h, enum MFI_STAT).
+# Above that they follow Broadcom's table of storcli error codes. The exit status of the process decides nothing: it is
+# often the low byte of the number, and after -adpCount the number of controllers.
 
 DONE = 0x00
-"""The one code of success."""
+"""The code of success."""
 
 PENDING = {0x59: "controller reset", 0x74: "reboot", 0x84: "reboot"}
-"""Codes that say: done, but it takes effect later."""
+"""Codes of success that takes effect only after this step."""
 
 MEANINGS = {
     0x01: "the firmware does not know the command",
@@ -59,10 +56,8 @@ MEANINGS = {
     0x97: "the card does not support the policy",
     0x99: "the card has to be shut down for it",
 }
-"""What other codes mean, as the second half of a sentence."""
+"""Clauses for the other codes."""
 
-
-# -- did a setting take? Judged by what MegaCli says of the very object, never by its exit status ---------------------
 
 _CODE = re.compile(r"^[ \t]*Exit Code: ?0x([0-9a-f]{1,8})[ \t]*$", re.ASCII | re.IGNORECASE | re.MULTILINE)
 _BAD = re.compile(
@@ -71,19 +66,20 @@ _BAD = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _NAMES = re.compile(r"\bpredictive fail(?:ure)? poll|\bon smart errors?\b", re.ASCII | re.IGNORECASE)
-"""Names of properties that hold a bad word and say nothing about the outcome."""
+"""Names of properties that contain a bad word but do not report a failure."""
 
 _CRASHED = re.compile(r"\bsegmentation fault\b|\bcore dumped\b|^(?:Aborted|Bus error)\b", re.IGNORECASE | re.MULTILINE)
 _LONGEST = 200_000
-"""Characters of an answer that are looked at: half from the beginning, half from the end."""
+"""Most characters of an answer that are parsed: half from the start, half from the end."""
 
 _NOTICES = (
     "get bbu status failed",
     "will not come into effect immediately",
     "failed while adding the configuration to os",
 )
-"""Lines that say nothing about the object, whatever they say failed. Write-back without a battery is set and waits
-for one, in two lines before the object's own; the operating system was not told of a configuration that was changed."""
+"""Lines that do not report a failure of the object, whatever they say. Write-back without a battery is set and waits
+for one, in two lines before the object's own. The third means that the operating system was not informed of the
+change."""
 
 _RESTART = re.compile(r"\b(?:restart|reboot|power cycle)\b", re.ASCII | re.IGNORECASE)
 _RESET = re.compile(r"\bcontroller reset\b", re.ASCII | re.IGNORECASE)
@@ -91,109 +87,95 @@ _DELETED = re.compile(r"\bDeleted Virtual Drive-([0-9]{1,6})\(target id-([0-9]{1
 _CREATED = re.compile(r"\bAdapter ([0-9]{1,6}): Created VD ([0-9]{1,6})\b", re.ASCII | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Expected:
-    """What a good answer holds."""
-
-    row: re.Pattern[str]
-    """The object's own line."""
-    certain: bool
-    """Whether its words are known from recordings; if not, exit code 0x00 without a bad word does as well."""
-
-
 def judge(command: Command, done: Completed) -> Answer:
-    """The verdict on a command that changes something.
+    """Return the verdict on a command that changes something.
 
-    `ok` when a line of the answer says success for this very card and virtual drive, none says failure, and the
-    `Exit Code`, if there is one, is 0x00 or one that asks for a reboot or a reset. The program's exit status is
-    looked at only when it was killed.
+    It succeeded if a line reports success for this controller and virtual drive, no line reports failure, and the `Exit
+    Code`, if there is one, is 0x00 or asks for a reboot or a reset. The exit status of the program counts only if it
+    was killed.
     """
-    text = _masked(_shortened(f"{done.stdout}\n{done.stderr}").replace("\r", ""), command.secret)
+    text = _mask(_shorten(f"{done.stdout}\n{done.stderr}").replace("\r", ""), command.secret)
     code = exit_code(text)
     rows = [row for line in text.split("\n") if (row := clean(line, 400)) and not _CODE.match(row)]
-    bad = [row for row in rows if _BAD.search(_NAMES.sub("", row)) and not _notice(row)]
+    bad = [row for row in rows if _BAD.search(_NAMES.sub("", row)) and not _is_notice(row)]
     if _CRASHED.search(text) or done.returncode < 0:
         return Answer(ok=False, message=_sentence("MegaCli crashed and may have changed something or nothing", rows))
     if not rows and code is None:
         return Answer(ok=False, message="MegaCli gave no answer, so whether it did it is not known.")
     if code in PENDING:
-        return Answer(ok=True, message=_joined(rows), pending=_pending(text) or PENDING[code])
-    return _refusal(code, bad, rows) or _of_own_line(_expected(command.argv), code, rows, text)
+        return Answer(ok=True, message=_join(rows), pending=_pending(text) or PENDING[code])
+    return _judge_failure(code, bad, rows) or _judge_own_line(command.argv, code, rows, text)
 
 
-def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answer | None:
-    """What its exit code or a bad word says; None if neither says anything."""
+def _judge_failure(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answer | None:
+    """Return the failure that the exit code or a bad word reports, or None."""
     if code not in (None, DONE):
         why = MEANINGS.get(code, "a code without a known meaning")
         return Answer(ok=False, message=_sentence(f"MegaCli refused it with code 0x{code:02x}, {why}", bad or rows))
     return Answer(ok=False, message=_sentence("MegaCli refused it", bad)) if bad else None
 
 
-def _of_own_line(expected: _Expected, code: int | None, rows: Sequence[str], text: str) -> Answer:
-    """The object's own line has to say that it was done."""
-    own_rows = [row for row in rows if expected.row.search(row)]
-    if not own_rows and (expected.certain or code is None):
+def _judge_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], text: str) -> Answer:
+    """Return the verdict by the line about the object itself, which has to report success."""
+    pattern, certain = _expected_line(argv)
+    own_rows = [row for row in rows if re.search(pattern, row, re.ASCII | re.IGNORECASE)]
+    if not own_rows and (certain or code is None):
         return Answer(ok=False, message=_sentence("MegaCli did not say that it did it", rows))
-    told_rows = [*own_rows, *(row for row in rows if _notice(row))] or rows
-    return Answer(ok=True, message=_joined(told_rows), pending=_pending(text))
+    quoted_rows = [*own_rows, *(row for row in rows if _is_notice(row))] or rows
+    return Answer(ok=True, message=_join(quoted_rows), pending=_pending(text))
 
 
 def exit_code(text: str) -> int | None:
-    """The last `Exit Code: 0xNN`; None if it is missing, as it sometimes is."""
+    """Return the last `Exit Code: 0xNN`, or None if there is none, which happens."""
     codes = _CODE.findall(text)
     return int(codes[-1], 16) if codes else None
 
 
-def deleted(text: str) -> int | None:
-    """Target id of the virtual drive that is said to be deleted."""
+def deleted_target_id(text: str) -> int | None:
+    """Return the target id of the virtual drive that was deleted, or None."""
     match = _DELETED.search(text)
     return int(match[2]) if match else None
 
 
-def created(text: str) -> int | None:
-    """Number of the virtual drive that is said to be created."""
+def created_number(text: str) -> int | None:
+    """Return the number of the virtual drive that was created, or None."""
     match = _CREATED.search(text)
     return int(match[2]) if match else None
 
 
 def number(argv: Sequence[str], option: str) -> int | None:
-    """The number in `-L1` or `-a0`; None without it."""
+    """Return the number in `-L1` or `-a0`, or None without that option."""
     for word in argv:
         if word.startswith(option) and word[len(option) :].isascii() and word[len(option) :].isdigit():
             return int(word[len(option) :])
     return None
 
 
-def _expected(argv: Sequence[str]) -> _Expected:
-    """The line that each command answers with for its card and virtual drive."""
+def _expected_line(argv: Sequence[str]) -> tuple[str, bool]:
+    """Return the pattern of the line that confirms a command, and whether its wording is known from recordings.
+
+    If it is not known, exit code 0x00 without a bad word also counts as success.
+    """
     card, volume = number(argv, "-a"), number(argv, "-L")
     on_card = rf"\bAdapter:? ?#?{card}\b" if card is not None else r"\bAdapter\b"
-    on_volume = rf"{on_card}.{{0,80}}\bVD ?#?{volume}\b.{{0,120}}\bsuccess"
+    created_number = (rf"{on_card}.{{0,20}}\bCreated VD [0-9]+", True)
+    scheduled = (rf"{on_card}.{{0,80}}\bset to\b", False)
+    expected = {
+        "-ldsetprop": (rf"{on_card}.{{0,80}}\bVD ?#?{volume}\b.{{0,120}}\bsuccess", "-Name" not in argv),
+        "-cfglddel": (rf"{on_card}.{{0,20}}\bDeleted Virtual Drive-[0-9]+\(target id-{volume}\)", True),
+        "-cfgldadd": created_number,
+        "-cfgspanadd": created_number,
+        "-adpsetprop": (rf"{on_card}.{{0,80}}\bsuccess", False),
+        "-adppr": scheduled,
+        "-adpccsched": scheduled,
+        "-adpautorbld": (rf"{on_card}.{{0,80}}\b(?:enabled|disabled|success)", False),
+        "-elf": (r"\bsuccessfully\b", False),
+    }
     verb = argv[1].lower() if len(argv) > 1 else ""
-    match verb:
-        case "-ldsetprop":
-            return _row(on_volume, certain="-Name" not in argv)
-        case "-cfglddel":
-            return _row(rf"{on_card}.{{0,20}}\bDeleted Virtual Drive-[0-9]+\(target id-{volume}\)", certain=True)
-        case "-cfgldadd" | "-cfgspanadd":
-            return _row(rf"{on_card}.{{0,20}}\bCreated VD [0-9]+", certain=True)
-        case "-adpsetprop":
-            return _row(rf"{on_card}.{{0,80}}\bsuccess", certain=False)
-        case "-adppr" | "-adpccsched":
-            return _row(rf"{on_card}.{{0,80}}\bset to\b", certain=False)
-        case "-adpautorbld":
-            return _row(rf"{on_card}.{{0,80}}\b(?:enabled|disabled|success)", certain=False)
-        case "-elf":
-            return _row(r"\bsuccessfully\b", certain=False)
-        case _:
-            return _row(r"\b(?:success|enabled|disabled)", certain=False)
+    return expected.get(verb, (r"\b(?:success|enabled|disabled)", False))
 
 
-def _row(pattern: str, *, certain: bool) -> _Expected:
-    return _Expected(re.compile(pattern, re.ASCII | re.IGNORECASE), certain)
-
-
-def _notice(row: str) -> bool:
+def _is_notice(row: str) -> bool:
     return any(text in row.lower() for text in _NOTICES)
 
 
@@ -203,22 +185,22 @@ def _pending(text: str) -> str:
     return "controller reset" if _RESET.search(text) else ""
 
 
-def _shortened(text: str) -> str:
-    """Answers to settings are a few lines; what floods is cut in the middle."""
+def _shorten(text: str) -> str:
+    """Return the text without its middle if it is too long; answers to changes have a few lines."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
 
 
-def _masked(text: str, secret: Sequence[str]) -> str:
+def _mask(text: str, secret: Sequence[str]) -> str:
     for word in secret:
         if word:
             text = text.replace(word, "***")
     return text
 
 
-def _joined(rows: Sequence[str]) -> str:
+def _join(rows: Sequence[str]) -> str:
     return clean(" ".join(rows), 400)
 
 
 def _sentence(beginning: str, rows: Sequence[str]) -> str:
-    text = _joined(rows).rstrip(".")
+    text = _join(rows).rstrip(".")
     return f"{beginning}: {text}." if text else f"{beginning}."

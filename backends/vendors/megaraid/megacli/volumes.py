@@ -1,4 +1,4 @@
-"""Virtual drives: -LDInfo and -LdPdInfo, old and new words. Pure; never raises on any text."""
+"""Parsers for virtual drives: -LDInfo and -LdPdInfo, in old and new wording. No I/O; they never raise."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from backends.sizes import read_size
 from backends.subject import repeated, twice_reason
 from backends.values import dataclass
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
-from backends.vendors.megaraid.facts import PhysicalDrive, Policies, VirtualDrive
+from backends.vendors.megaraid.facts import PhysicalDrive, Policies, VirtualDrive, ddf_level
 from backends.vendors.megaraid.megacli.drives import drive, records
-from backends.vendors.megaraid.megacli.progress import KINDS, ongoing
-from backends.vendors.megaraid.megacli.text import lines, whole, word, yes
+from backends.vendors.megaraid.megacli.progress import KINDS, parse_ongoing
+from backends.vendors.megaraid.megacli.text import lines, parse_yes, whole, word
 from backends.vendors.megaraid.sizes import strip
 
 _STATES = {
@@ -27,7 +27,7 @@ _STATES = {
 }
 _CACHECADE = "cachecade virtual drive"
 _CACHED = {"read only": "reads", "read and write": "reads and writes"}
-"""`Cache Cade Type`."""
+"""Meanings of `Cache Cade Type`."""
 
 _ACCESS = {
     "read/write": "read-write",
@@ -49,49 +49,42 @@ _WRITE = {
 _READ = {"readaheadnone": "none", "readahead": "read-ahead", "readadaptive": "adaptive"}
 _IO = {"direct": "direct", "cached": "cached"}
 _BAD_BBU = {"write cache ok if bad bbu": True, "no write cache if bad bbu": False}
-_PLAIN = {0: Level.RAID0, 1: Level.RAID1, 4: Level.RAID4, 5: Level.RAID5, 6: Level.RAID6, 15: Level.JBOD}
-_SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
-"""SNIA DDF's primary levels. 17 (RAID 1E), 2, 3 and the rest have no name here and stay unknown; RAID 00 is RAID 0
-over several spans."""
-
-_SECONDARY_STRIPED = (0, 3)
-"""DDF's secondary levels that stripe over the spans: 0 stripe, 3 spanned. 1 mirrors and 2 concatenates them."""
-
 _NUMBER = re.compile(r"([0-9]{1,6})(?: ?\(Target Id: ?([0-9]{1,6})\))?$", re.ASCII | re.IGNORECASE)
 _CARD = re.compile(r"Adapter #?([0-9]{1,6})(?: -- Virtual Drive Information)?:?$", re.ASCII | re.IGNORECASE)
 _LEVEL = re.compile(r"Primary-([0-9]{1,4})(?:, ?Secondary-([0-9]{1,4}))?(?![0-9])", re.ASCII | re.IGNORECASE)
 _SPAN = re.compile(r"[0-9]{1,6} - Number of PDs: ?([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
 _BEGINNINGS = ("virtual drive", "virtual disk", _CACHECADE)
 _REPEATED = frozenset({"span", "number of pds", *KINDS})
-"""Labels that one virtual drive has several times, each with a value of its own."""
+"""Labels that one virtual drive has several times with different values."""
 
 _MEMBERS = ("pd", "physical disk", "enclosure device id")
 
 
 @dataclass(slots=True)
 class _Record:
-    """The lines of one virtual drive."""
+    """Lines about one virtual drive."""
 
     card: int
     number: int
     ssd_cache: bool
     fields: dict[str, str] = field(default_factory=dict)
     differing: list[str] = field(default_factory=list)
-    """Labels that it has twice, with different values."""
+    """Labels that occur twice with different values."""
     spans: list[int] = field(default_factory=list)
     jobs: list[BackgroundOperation] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
-    """The lines of its members, for the drives' own parser."""
+    """Lines about its members, for the parser of drives."""
 
     def value(self, *keys: str) -> str:
-        """The first of `keys` that has a value, "" if none has."""
+        """Return the first of `keys` that has a value, or ""."""
         return next((self.fields[key] for key in keys if self.fields.get(key)), "")
 
 
 def parse_volumes(text: str, card: int = 0) -> tuple[VirtualDrive, ...]:
-    """The virtual drives of -LDInfo or -LdPdInfo, in its order; `card` is the number until the text names another.
+    """Return the virtual drives of -LDInfo or -LdPdInfo, in order.
 
-    Of one that is there more than once nothing is believed: it is listed once, as refused.
+    `card` is the number until the text names another controller. A virtual drive that is listed more than once is
+    refused and listed once.
     """
     parsed = list(_records(text, card))
     twice = repeated((record.card, record.number) for record in parsed)
@@ -131,7 +124,7 @@ def _records(text: str, card: int) -> Iterator[_Record]:
             elif line.key:
                 if current.fields.setdefault(line.key, line.value) != line.value and line.key not in _REPEATED:
                     current.differing.append(line.label)
-                if job := ongoing(line):
+                if job := parse_ongoing(line):
                     current.jobs.append(job)
     if current is not None:
         yield current
@@ -171,12 +164,12 @@ def _volume(record: _Record) -> VirtualDrive:
         secured={"none": False, "fde": True}.get(value("encryption type").lower()),
         ssd_cache=record.ssd_cache,
         cached=_cached(value("is vd cached"), value("cache cade type")),
-        lost=yes(value("bad blocks exist")),
+        lost=parse_yes(value("bad blocks exist")),
     )
 
 
 def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
-    """Return why one record cannot be about one virtual drive, as a clause; "" where it can."""
+    """Return why a record cannot be about one virtual drive, as a clause; "" if it can."""
     if record.differing:
         return f"it says {record.differing[0]} of virtual drive {record.number} twice, differently"
     twice = sorted(repeated(member.place for member in members))
@@ -184,8 +177,8 @@ def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
 
 
 def _cached(output: str, kind: str) -> ReportedValue | None:
-    """A CacheCade cache in front of it: `Is VD Cached` and, below it, `Cache Cade Type`."""
-    match yes(output):
+    """Return whether a CacheCade cache serves it, from `Is VD Cached` and `Cache Cade Type` below it."""
+    match parse_yes(output):
         case None:
             return ReportedValue(value=UNKNOWN, raw=output) if output else None
         case False:
@@ -195,7 +188,7 @@ def _cached(output: str, kind: str) -> ReportedValue | None:
 
 
 def _per_span(record: _Record) -> int | None:
-    """`Number Of Drives` counts one span, also where the label does not say so: 2 of a RAID 10 with 3 spans."""
+    """Return the drives in each span; `Number Of Drives` counts one span too: 2 for a RAID 10 with 3 spans."""
     number = whole(record.value("number of drives per span", "number of drives"))
     counted = set(record.spans)
     if len(counted) == 1:
@@ -204,22 +197,18 @@ def _per_span(record: _Record) -> int | None:
 
 
 def level(raw: str, spans: int | None) -> Level:
-    """The level of `Primary-1, Secondary-3, RAID Level Qualifier-0` (SNIA DDF's numbers) with so many spans."""
+    """Return the level of `Primary-1, Secondary-3, RAID Level Qualifier-0` (SNIA DDF) with this number of spans."""
     match = _LEVEL.match(raw)
     if match is None:
         return Level.UNKNOWN
-    primary, secondary = int(match[1]), int(match[2] or 0)
-    if secondary not in _SECONDARY_STRIPED:
-        return Level.UNKNOWN
-    spanned = secondary == 3 or (spans or 1) > 1
-    return (_SPANNED if spanned else _PLAIN).get(primary, Level.UNKNOWN)
+    return ddf_level(int(match[1]), int(match[2] or 0), spans or 1)
 
 
 def policies(line: str) -> Policies:
-    """The policies in `WriteBack, ReadAdaptive, Direct, No Write Cache if Bad BBU`.
+    """Return the policies in `WriteBack, ReadAdaptive, Direct, No Write Cache if Bad BBU`.
 
-    Each by its word wherever it stands; by its place, as unknown, where no word is known. Write-back that stays
-    with a bad battery is always-write-back.
+    Each is recognised by its word at any position, or as unknown by its position if no word is known. Write-back that
+    stays with a bad battery is always-write-back.
     """
     policy_words = [part.strip() for part in line.split(",") if part.strip()] if line else []
     write, read, io = (_policy(policy_words, position, table) for position, table in enumerate((_WRITE, _READ, _IO)))
@@ -245,10 +234,10 @@ def _bad_bbu(line: str) -> bool | None:
 
 
 def parse_background(text: str) -> Mapping[int, bool]:
-    """Whether background initialisation starts by itself, by virtual drive, in `-LDBI -GetSetting -LALL`.
+    """Return by virtual drive whether background initialisation starts automatically.
 
-    No recording of it is known: any line with a virtual drive's number and Enabled or Disabled (or On, Off).
-    Of a drive with both of them nothing is believed.
+    From `-LDBI -GetSetting -LALL`, of which no recording is known: any line with the number of a virtual drive and
+    Enabled or Disabled (or On, Off). A virtual drive with both is left out.
     """
     by_volume: dict[int, set[bool]] = {}
     for row in text.split("\n"):

@@ -1,4 +1,4 @@
-"""storcli and perccli, version 7 and version 8, as dialects."""
+"""Dialects for storcli and perccli, versions 7 and 8."""
 
 from backends.vendors.megaraid.storcli.dialect import StorCli7, StorCli8
 

@@ -1,4 +1,4 @@
-"""Battery, CacheVault and energy pack out of the tool's answers. Pure, never raises."""
+"""Parsers for battery, CacheVault and energy pack. No I/O; they never raise."""
 
 from __future__ import annotations
 
@@ -28,28 +28,29 @@ _DETAILS = {
     "Learn period": ("auto learn period",),
     "Replacement required": ("replacement required",),
 }
-"""Lines for the facts panel, by the tool's properties."""
+"""Labels of facts, with the properties of the tool."""
 
 _BAD = ("replacement required", "battery pack missing", "pack is about to fail & should be replaced")
-"""Properties that mean, with `Yes`, that it keeps nothing."""
+"""Properties whose value `Yes` means that the cache is not protected."""
 
 
 def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
-    """(what `show all` says, whether it says anything): no table, but `BBU = Absent`, means none is fitted.
+    """Return the protection that `show all` reports, and whether it reports any.
 
-    `BBU Status` is a bare number without published meaning and is never taken for a state.
+    Without a table, `BBU = Absent` means that none is fitted. `BBU Status` is a bare number without a published meaning
+    and never taken as a state.
     """
     fields = Fields(data)
     for name, kind in _LISTED:
         rows = fields.rows(name)
         if rows:
             return _backup(kind, rows[0], {}), True
-    fitted = fields.fields("hwcfg").text("bbu", "energy pack")
-    return None, (fitted or "").lower() in ("absent", "not present", "missing")
+    presence_text = fields.fields("hwcfg").text("bbu", "energy pack")
+    return None, (presence_text or "").lower() in ("absent", "not present", "missing")
 
 
 def parse_answer(data: Mapping[str, object], kind: str) -> CacheProtection | None:
-    """Answer to `/cN/cv show all` or `/cN/bbu show all`; None if it is not about one."""
+    """Return the protection from the answer to `/cN/cv show all` or `/cN/bbu show all`; None if it reports none."""
     properties: dict[str, object] = {}
     for _, row in tables(data, "property"):
         key = row.text("property")
@@ -86,6 +87,6 @@ def _backup(kind: str, fields: Fields, properties: Mapping[str, object]) -> Cach
 
 
 def _in_millivolts(fields: Fields, names: Sequence[str]) -> str | None:
-    """The value of a property that has its unit in its name: `Voltage(mV) = 9181`."""
+    """Return the value of a property with the unit in its name: `Voltage(mV) = 9181`."""
     text = fields.text(*(f"{name}(mv)" for name in names))
     return f"{text} mV" if text is not None else None

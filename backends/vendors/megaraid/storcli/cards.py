@@ -1,4 +1,4 @@
-"""A card out of the tool's answers. Pure, never raises."""
+"""Parsers for the controller itself. No I/O; they never raise."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue,
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import IMPORT, PERSONALITY, PRESERVED, PRESERVED_BOOT, SSD_CACHE, Card, Option
 from backends.vendors.megaraid.storcli import battery
-from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, number_value, plain, tables
+from backends.vendors.megaraid.storcli.fields import (
+    Fields,
+    celsius,
+    flag,
+    nested_dicts,
+    normalise_key,
+    number_value,
+    tables,
+)
 
 _SUPPORTED = {
     "write_cache": ("write policy", "support changing write policy"),
@@ -33,7 +41,7 @@ _SUPPORTED = {
     "patrol_read_ssds": ("support ssd patrolread",),
     "cache_bypass_mode": ("support vd cachebypass",),
 }
-"""Our keys and the tool's lines under `Supported ... Operations`."""
+"""Setting keys and the tool's lines under `Supported ... Operations`."""
 
 _SUPPORT_HEADINGS = (
     "supported vd operations",
@@ -80,11 +88,11 @@ _MODES = {
         "conc": "concurrent",
     },
 }
-"""What the modes of scheduled work are called."""
+"""Words for the modes of scheduled work."""
 
 
 def card(number: int, data: Mapping[str, object]) -> Card:
-    """The card of `/cN show all` or `/cN show` (whose lines stand on their own, without headings)."""
+    """Return the controller from `/cN show all`, or from `/cN show`, whose lines have no headings."""
     fields = Fields(data)
     basics, version, hardware = fields.fields("basics"), fields.fields("version"), fields.fields("hwcfg")
     limits, status = fields.fields("capabilities"), fields.fields("status")
@@ -124,15 +132,16 @@ def card(number: int, data: Mapping[str, object]) -> Card:
 
 
 def _makes_arrays(driver: str | None, limits: Fields) -> bool | None:
-    """Whether it is more than a host bus adapter, of which the tool prints the same tables: rates of 0, one strip size.
+    """Return whether it is more than a host bus adapter; None if unknown.
 
-    mpt2sas, mpt3sas and the Windows driver ItSas drive IT firmware only; MegaRAID firmware has drivers of its own.
+    The tool prints the same tables for both, with rates of 0 and one strip size for an adapter. mpt2sas, mpt3sas and
+    the Windows driver ItSas drive IT firmware only; MegaRAID firmware has other drivers.
     """
     if limits.text("raid level supported") is not None:
         return True
     longest = sizes.strip(limits.text("max strip size"))
-    plain = (driver or "").lower().startswith(("mpt2sas", "mpt3sas", "itsas"))
-    return False if plain or longest == 512 else None
+    normalise_key = (driver or "").lower().startswith(("mpt2sas", "mpt3sas", "itsas"))
+    return False if normalise_key or longest == 512 else None
 
 
 def _joined(name: str | None, version: str | None) -> str | None:
@@ -176,7 +185,7 @@ def _values(fields: Fields, limits: Fields) -> dict[str, ReportedValue]:
 
 
 def _shown(fields: Fields, hardware: Fields) -> dict[str, str]:
-    """What is never set: version 7 has it in several sections, version 8 under Status and Properties."""
+    """Return the values that raidbench never sets. Version 7 has them in several sections, version 8 in two."""
     status, boot, properties8 = fields.fields("status"), fields.fields("boot"), fields.fields("properties")
     size = hardware.whole("current size of cachecade (gb)")
     shown_values = {
@@ -189,7 +198,7 @@ def _shown(fields: Fields, hardware: Fields) -> dict[str, str]:
 
 
 def _notices(status: Fields) -> list[str]:
-    """What the card says of itself that somebody should know."""
+    """Return the warnings that the controller reports about itself."""
     messages: list[str] = []
     state = status.text("controller status")
     if state is not None and state.lower() not in ("optimal", "ok"):
@@ -208,7 +217,7 @@ def _notices(status: Fields) -> list[str]:
 
 
 def options(data: Mapping[str, object]) -> tuple[Option, ...]:
-    """Advanced software options: `Unlimited` is active, a time that runs down a trial, `(Unsupported)` of no use."""
+    """Return the advanced software options: `Unlimited` is active, a remaining time a trial."""
     by_name: dict[str, Option] = {}
     for column in ("adv s/w opt", "software option"):
         for _, row in tables(data, column):
@@ -219,18 +228,18 @@ def options(data: Mapping[str, object]) -> tuple[Option, ...]:
 
 
 def _option(time: str | None) -> ReportedValue:
-    plain = (time or "").lower()
-    if "unsupported" in plain:
+    normalise_key = (time or "").lower()
+    if "unsupported" in normalise_key:
         return ReportedValue(value="not-activated", raw=time or "")
-    if plain.startswith("unlimited"):
+    if normalise_key.startswith("unlimited"):
         return ReportedValue(value="active", raw=time or "")
-    if any(char.isdigit() for char in plain):
+    if any(char.isdigit() for char in normalise_key):
         return ReportedValue(value="trial", raw=time or "")
     return ReportedValue(value=UNKNOWN, raw=time or "")
 
 
 def overview(data: Mapping[str, object]) -> dict[int, str]:
-    """Cards in `show`, with their models; RAID cards and those in IT mode stand in tables of their own."""
+    """Return the models of the controllers in `show`, by number; those in IT mode are in a separate table."""
     models: dict[int, str] = {}
     for column in ("ctl", "ctrl"):
         for heading, row in tables(data, column):
@@ -241,7 +250,7 @@ def overview(data: Mapping[str, object]) -> dict[int, str]:
 
 
 def safe_id(data: Mapping[str, object]) -> str | None:
-    """In `show aso` of version 8."""
+    """Return the safe id from `show aso` of version 8."""
     for _, row in tables(data, "prop"):
         if (row.text("prop") or "").lower() == "safeid":
             return row.text("description")
@@ -249,20 +258,22 @@ def safe_id(data: Mapping[str, object]) -> str | None:
 
 
 def properties(data: Mapping[str, object]) -> dict[str, str]:
-    """`Ctrl_Prop` tables (`show patrolread`, `show cc`, `show perfmode`), by plain key."""
+    """Return the rows of `Ctrl_Prop` tables (`show patrolread`, `show cc`, `show perfmode`) by normalised key."""
     by_key: dict[str, str] = {}
     for _, row in tables(data, "ctrl_prop"):
         key, value = row.text("ctrl_prop"), row.text("value")
         if key is not None and value is not None:
-            by_key.setdefault(plain(key), value)
+            by_key.setdefault(normalise_key(key), value)
     if not by_key:
-        lines = [data, *(entries for _, entries in inside(data))]
-        by_key = {plain(key): value for entries in lines for key, value in entries.items() if isinstance(value, str)}
+        lines = [data, *(entries for _, entries in nested_dicts(data))]
+        by_key = {
+            normalise_key(key): value for entries in lines for key, value in entries.items() if isinstance(value, str)
+        }
     return by_key
 
 
 def patrol(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[BackgroundOperation, ...]]:
-    """(mode, work under way) of `show patrolread`."""
+    """Return mode and running operations from `show patrolread`."""
     fields = properties(data)
     return reported_word(fields.get("pr mode"), _MODES["patrol_read"]), _active(
         "patrol-read", fields.get("pr current state")
@@ -270,7 +281,7 @@ def patrol(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[Back
 
 
 def check(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[BackgroundOperation, ...]]:
-    """(mode, work under way) of `show cc`; the label depends on the version."""
+    """Return mode and running operations from `show cc`, whose label depends on the version."""
     fields = properties(data)
     mode = fields.get("cc operation mode", fields.get("cc mode"))
     return reported_word(mode, _MODES["consistency_check"]), _active(
@@ -279,14 +290,14 @@ def check(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[Backg
 
 
 def _active(kind: str, text: str | None) -> tuple[BackgroundOperation, ...]:
-    """`Active 2` and `Paused` are work under way, `Stopped` is none."""
+    """Return the operation if it is running (`Active 2`) or paused; () for `Stopped`."""
     if text is None or not text.lower().startswith(("active", "paused", "in progress")):
         return ()
     return (BackgroundOperation(kind=kind, state=text),)
 
 
 def perf_mode(data: Mapping[str, object]) -> ReportedValue | None:
-    """Mode of `show perfmode`: `0` or `0 - ...`."""
+    """Return the mode from `show perfmode`: `0` or `0 - ...`."""
     fields = properties(data)
     text = next((value for key, value in fields.items() if key.replace(" ", "").startswith("perfmode")), None)
     if text is None:

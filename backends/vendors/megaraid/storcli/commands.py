@@ -1,4 +1,4 @@
-"""Every command line that is ever given to storcli and perccli; docs/megaraid.md lists them. No I/O."""
+"""All command lines for storcli and perccli, as listed in docs/megaraid.md. No I/O."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.storcli.properties import BYPASS_WORDS, NUMBERS, WORDS
 
 LIST_SECONDS = 60.0
-"""For `show`, which asks every card."""
+"""Timeout for `show`, which queries every controller."""
 
 READ_SECONDS = 180.0
-"""For reads of one card: `show all` of a large chassis takes tens of seconds."""
+"""Timeout for reads of one controller: `show all` of a large chassis takes tens of seconds."""
 
 SET_SECONDS = 300.0
-"""For changes; they are waited for in any case and never killed."""
+"""Seconds after which a change counts as slow; raidbench still waits for it and never kills it."""
 
 ENDING = ("J", "nolog")
-"""JSON, and no log file."""
+"""Words for JSON output without a log file."""
 
 VOLUME_WORDS = {
     "write_cache": ("wrcache", {"write-through": "wt", "write-back": "wb", "always-write-back": "awb"}),
@@ -29,7 +29,7 @@ VOLUME_WORDS = {
     "access_policy": ("accesspolicy", {"read-write": "rw", "read-only": "ro", "blocked": "blocked"}),
     "auto_bgi": ("autobgi", {"on": "on", "off": "off"}),
 }
-"""Settings of a volume: our key to the tool's property and its words."""
+"""Settings of a virtual drive: the tool's property and its words for the values."""
 
 _VOLUME_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     **{
@@ -38,18 +38,18 @@ _VOLUME_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "cache_bypass_mode": BYPASS_WORDS,
 }
-"""Settings of a volume by value: what is said after `set`."""
+"""Settings of a virtual drive by value: the words after `set`."""
 
 RATES = {
-    "rebuild_rate": "rebuildrate",
-    "bgi_rate": "bgirate",
-    "cc_rate": "ccrate",
-    "migrate_rate": "migraterate",
-    "patrol_read_rate": "prrate",
-    "cache_flush_interval": "cacheflushint",
-    "perf_mode": "perfmode",
+    "rebuild_rate": ("rebuildrate={}",),
+    "bgi_rate": ("bgirate={}",),
+    "cc_rate": ("ccrate={}",),
+    "migrate_rate": ("migraterate={}",),
+    "patrol_read_rate": ("prrate={}",),
+    "cache_flush_interval": ("cacheflushint={}",),
+    "perf_mode": ("perfmode={}",),
 }
-"""Settings of a card that are numbers: our key to the tool's property."""
+"""Numeric settings of a controller: the words after `set`."""
 
 CARD_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "patrol_read": {
@@ -59,10 +59,10 @@ CARD_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "consistency_check": {"off": ("cc=off",), "sequential": ("cc=seq",), "concurrent": ("cc=conc",)},
 }
-"""Settings of a card that are words."""
+"""Settings of a controller with words as values: the words after `set`."""
 
 STRIPS = (8, 16, 32, 64, 128, 256, 512, 1024)
-"""Legal strip sizes in KiB; a card may allow fewer."""
+"""Legal strip sizes in KiB; a controller may support fewer."""
 
 LEVELS = {
     "raid0": "r0",
@@ -73,32 +73,33 @@ LEVELS = {
     "raid50": "r50",
     "raid60": "r60",
 }
-"""Levels as `add vd` wants them."""
+"""Words for levels in `add vd`."""
 
 SPANNED = ("raid10", "raid50", "raid60")
 """Levels that need `pdperarray`."""
 
 
 def read(tool: str, *arguments: str, seconds: float = READ_SECONDS) -> Command:
-    """A command that changes nothing."""
+    """Return a command that only reads."""
     return Command(argv=(tool, *arguments, *ENDING), timeout=seconds)
 
 
 def change(tool: str, *arguments: str, secret: tuple[str, ...] = ()) -> Command:
-    """A command that changes something."""
+    """Return a command that changes something."""
     return Command(argv=(tool, *arguments, *ENDING), timeout=SET_SECONDS, mutates=True, secret=secret)
 
 
 def without_nolog(command: Command) -> Command:
-    """The same for a build that refuses `nolog`."""
+    """Return the command for a build that does not support `nolog`."""
     argv = tuple(word for word in command.argv if word != "nolog")
     return Command(argv=argv, timeout=command.timeout, mutates=command.mutates, secret=command.secret, env=command.env)
 
 
 def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> tuple[str, ...]:
-    """`wrcache=wt` and the like. `lacking` are the (key, value) pairs and (key, "") that this version has not.
+    """Return the words that set a virtual drive's setting: `wrcache=wt`.
 
-    Raises InvalidValueError.
+    `lacking`: (key, value) pairs, and (key, "") for whole settings, that this version does not have. Raises
+    InvalidValueError for these and for unknown values.
     """
     texts = _VOLUME_SETS.get(key)
     if texts is None or (key, "") in lacking:
@@ -111,15 +112,11 @@ def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) 
 
 
 def card_arguments(key: str, value: str) -> tuple[str, ...]:
-    """`rebuildrate=30` and the like. Raises InvalidValueError."""
-    if key in RATES:
+    """Return the words for a controller's setting: `rebuildrate=30`. Raises InvalidValueError for illegal values."""
+    if (templates := RATES.get(key) or NUMBERS.get(key)) is not None:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
-        return (f"{RATES[key]}={int(value)}",)
-    if key in NUMBERS:
-        if not (value.isascii() and value.isdigit() and len(value) < 6):
-            raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
-        return tuple(word.format(int(value)) for word in NUMBERS[key])
+        return tuple(word.format(int(value)) for word in templates)
     arguments = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
     if arguments is None:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
@@ -127,15 +124,13 @@ def card_arguments(key: str, value: str) -> tuple[str, ...]:
 
 
 def add_arguments(new: NewVolume) -> tuple[str, ...]:
-    """The words of `add vd`, in the order that the tool's own help gives. Raises InvalidValueError."""
+    """Return the words of `add vd`, in the tool's order. Raises InvalidValueError for an impossible layout."""
     level = LEVELS.get(new.level)
     strip, odd = divmod(new.strip_bytes, 1024)
     if level is None:
         raise InvalidValueError(f"This tool has no word for the level {new.level!r}.")
     if odd or strip not in STRIPS:
         raise InvalidValueError(f"A strip of {new.strip_bytes} bytes cannot be made.")
-    if new.size_bytes is not None:
-        raise InvalidValueError("A volume that takes a part of its drives cannot be made again exactly.")
     if new.name is not None and not _is_valid_name(new.name):
         raise InvalidValueError(f"The name {new.name!r} cannot be given to the tool.")
     parts = ["add", "vd", level]
@@ -148,29 +143,27 @@ def add_arguments(new: NewVolume) -> tuple[str, ...]:
         parts.append(f"pdperarray={per}")
     if new.drive_cache is not None:
         parts += volume_arguments("drive_cache", new.drive_cache, frozenset())
-    parts.append(VOLUME_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
-    parts.append(VOLUME_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
-    if new.io_policy:
-        parts.append(VOLUME_WORDS["io_policy"][1][_known("io_policy", new.io_policy)])
-    parts.append(f"strip={strip}")
-    return tuple(parts)
+    parts += [_policy_word("write_cache", new.write_cache), _policy_word("read_ahead", new.read_ahead)]
+    parts += [_policy_word("io_policy", new.io_policy)] if new.io_policy else []
+    return (*parts, f"strip={strip}")
 
 
-def _known(key: str, value: str) -> str:
-    if value not in VOLUME_WORDS[key][1]:
+def _policy_word(key: str, value: str) -> str:
+    _, by_value = VOLUME_WORDS[key]
+    if value not in by_value:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
-    return value
+    return by_value[value]
 
 
 def _is_valid_name(name: str) -> bool:
-    """Names the tool takes: up to 15 characters that need no quoting."""
+    """Return whether the tool accepts the name: up to 15 characters that need no quoting."""
     return 0 < len(name) <= 15 and all(char.isascii() and (char.isalnum() or char in "_-.") for char in name)
 
 
 def drives_text(drives: Sequence[str]) -> str:
-    """`245:1-3,246:0`: neighbours of one enclosure joined, the order kept, since it decides the spans.
+    """Return the drives as `245:1-3,246:0`, with adjacent slots of an enclosure joined.
 
-    Raises InvalidValueError for a place that is not told.
+    The order stays, because it decides the spans. Raises InvalidValueError for a drive without enclosure or slot.
     """
     runs: list[tuple[str, int, int]] = []
     for address in drives:

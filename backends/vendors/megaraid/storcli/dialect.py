@@ -1,4 +1,4 @@
-"""storcli and perccli on one host: asks, and puts the answers together."""
+"""Dialects for storcli and perccli: they run the commands and combine the answers."""
 
 from __future__ import annotations
 
@@ -8,53 +8,47 @@ from dataclasses import replace
 
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.subject import refused_text, refused_words
+from backends.subject import refused_text
 from backends.text import clean
-from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume
-from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
-from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
+from backends.vendors.megaraid.dialect import Answer, CardSnapshot, NewVolume, with_refusals
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.storcli import battery, cards, commands, drives, properties, verdict, volumes
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
-from backends.vendors.megaraid.storcli.reader import StorCliReader, UnreadableError, again
+from backends.vendors.megaraid.storcli.reader import StorCliReader, UnreadableError, retry_command
 from backends.vendors.megaraid.storcli.topology import parse_place
 
 _ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy", "cache_bypass_mode"})
-"""Settings of a volume that are told with it, and in which no battery has a say."""
+"""Settings that are reported with the virtual drive itself and do not depend on a battery."""
 
 
 class StorCli7:
-    """storcli64, storcli, perccli64, perccli: command line version 7."""
-
-    NAMES: tuple[str, ...] = STORCLI_7
-    """Names it goes by."""
+    """storcli64, storcli, perccli64 and perccli of command line version 7."""
 
     LACKS: frozenset[tuple[str, str]] = frozenset()
     """(key, value) pairs, or (key, "") for all values, that this version has no word for."""
 
     DELETE = "del"
-    """The verb that deletes a virtual drive."""
+    """Verb that deletes a virtual drive."""
+
+    names_on_create = True
+    """`add vd` takes the name."""
 
     def __init__(self, host: Host, tool: str) -> None:
-        self._tool = tool
-        self._asker = StorCliReader(host, tool)
+        self.tool = tool
+        self._reader = StorCliReader(host, tool)
         self.short = ""
-        """What the last list of cards lacks of those that the tool counts; "" where it is whole."""
-
-    @property
-    def tool(self) -> str:
-        """Path of the program."""
-        return self._tool
+        """Clause that says how many counted controllers the last list lacks; "" if it is complete."""
 
     @property
     def version(self) -> str | None:
-        """Version as it says, None before it was asked."""
-        return self._asker.version
+        """Return the version that the tool reports; None before the first read."""
+        return self._reader.version
 
     async def cards(self) -> tuple[int, ...]:
-        """Numbers of the cards it sees. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
-        command = commands.read(self._tool, "show", seconds=commands.LIST_SECONDS)
-        done, replies = await self._asker.replies(command)
+        """Return the numbers of the controllers. Raises as `Dialect.cards` does, and ToolMissingError."""
+        command = commands.read(self.tool, "show", seconds=commands.LIST_SECONDS)
+        done, replies = await self._reader.replies(command)
         numbers = {number for reply in replies for number in cards.overview(reply.data)}
         count = next(
             (n for reply in replies if (n := Fields(reply.data).whole("number of controllers")) is not None), 0
@@ -67,163 +61,149 @@ class StorCli7:
             return ()
         if count:
             raise ToolFailedError(
-                f"{self._tool} counts {count} controllers and lists none: its answer breaks off.",
+                f"{self.tool} counts {count} controllers and lists none: its answer breaks off.",
                 hint=f"Run it by hand: {' '.join(command.argv)}",
                 evidence=done.stdout[:4000],
             )
-        raise self._asker.failure(command, done, replies[0] if replies else None)
+        raise self._reader.failure_error(command, done, replies[0] if replies else None)
 
     async def read(self, card: int) -> CardSnapshot:
-        """Everything about a card. Raises as `cards`; what else cannot be read becomes problems."""
+        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
         path = f"/c{card}"
         problems: list[str] = []
-        self._asker.begin()
+        self._reader.begin()
         refusal: UnreadableError | None = None
         try:
-            whole = await self._whole(problems, card)
+            controller_data = await self._show_all(problems, card)
         except UnreadableError as error:
-            whole, refusal = Data(ends=None), error
-        fields = Fields(whole)
-        to_its_end = bool(whole.ends) or fields.whole("physical drives") is not None
-        answers = [whole]
-        if any(True for _ in tables(whole, "dg/vd")) or fields.whole("virtual drives") or not to_its_end:
-            answers.append(await self._listed(problems, card, f"{path}/vall", certain=to_its_end))
+            controller_data, refusal = Data(ends=None), error
+        fields = Fields(controller_data)
+        is_complete = bool(controller_data.ends) or fields.whole("physical drives") is not None
+        answers = [controller_data]
+        if any(True for _ in tables(controller_data, "dg/vd")) or fields.whole("virtual drives") or not is_complete:
+            answers.append(await self._show_objects(problems, card, f"{path}/vall", certain=is_complete))
             answers.append(Data(await self._auto_bgi(problems, card, f"{path}/vall")))
-        seats = [at for _, row in tables(whole, "eid:slt") if (at := parse_place(row.raw("eid:slt"))) is not None]
+        seats = [
+            at for _, row in tables(controller_data, "eid:slt") if (at := parse_place(row.raw("eid:slt"))) is not None
+        ]
         seated = (f"{path}/eall/sall", any(at[0] is not None for at in seats))
         loose = (f"{path}/sall", any(at[0] is None for at in seats))
-        lacking = not to_its_end or len(seats) < (fields.whole("physical drives") or 0)
-        for where, there in (seated, loose):
-            if there or lacking:
-                answers.append(await self._listed(problems, card, where, certain=there))
+        lacking = not is_complete or len(seats) < (fields.whole("physical drives") or 0)
+        for where, is_listed in (seated, loose):
+            if is_listed or lacking:
+                answers.append(await self._show_objects(problems, card, where, certain=is_listed))
         physical, listed = drives.drives(card, *answers), volumes.volumes(card, *answers)
         if refusal is not None and not physical and not listed:
             raise refusal
-        problems += _cut_short(answers, physical, listed)
-        physical = self._refused(f"{path}/eall/sall", physical, problems)
-        listed = self._refused(f"{path}/vall", listed, problems)
-        if self._asker.cut:  # the lists round what the details tell exactly
+        problems += _incomplete_problems(answers, physical, listed)
+        physical = with_refusals(f"{self.tool} {path}/eall/sall show all", physical, problems)
+        listed = with_refusals(f"{self.tool} {path}/vall show all", listed, problems)
+        if self._reader.cut:  # the lists have rounded sizes, only the details are exact
             physical = tuple(
                 drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in physical
             )
         return CardSnapshot(
-            card=await self._card(problems, card, whole),
+            card=await self._card(problems, card, controller_data),
             volumes=listed,
-            drives=await self._rebuilding(problems, card, physical),
+            drives=await self._with_rebuild_progress(problems, card, physical),
             problems=tuple(dict.fromkeys(problems)),
-            cut=self._asker.cut,
+            cut=self._reader.cut,
         )
 
-    async def _whole(self, problems: list[str], card: int) -> Data:
-        """`show all` of a card; `show` where the tool dies of that. Raises as `cards` where neither says anything."""
+    async def _show_all(self, problems: list[str], card: int) -> Data:
+        """Return `show all` of a controller, or `show` if the tool crashes on it. Raises as `cards` does."""
         try:
-            whole = await self._asker.read_required(card, f"/c{card}", "show", "all")
+            data = await self._reader.read_required(card, f"/c{card}", "show", "all")
         except UnreadableError as error:
             problems.append(error.message)
             try:
-                whole = await self._asker.read_required(card, f"/c{card}", "show")
+                data = await self._reader.read_required(card, f"/c{card}", "show")
             except ToolFailedError:
                 raise error from None
-        problems += self._asker.complaints
-        return whole
+        problems += self._reader.warnings
+        return data
 
-    async def _listed(self, problems: list[str], card: int, where: str, *, certain: bool) -> Data:
-        """`show all` of volumes or drives, `show` where the tool dies of that.
+    async def _show_objects(self, problems: list[str], card: int, where: str, *, certain: bool) -> Data:
+        """Return `show all` of virtual drives or drives, or `show` if the tool crashes on it.
 
-        Where it is not `certain` that there are any, the tool's word that there are none is no problem.
+        `certain`: whether there are any; otherwise the tool's report that there are none is no problem.
         """
         refusals: list[str] = []
-        data = await self._asker.read_optional(refusals, card, where, "show", "all", or_else=("show",))
-        problems += refusals if certain or data or not any(_none(text) for text in refusals) else []
+        data = await self._reader.read_optional(refusals, card, where, "show", "all", or_else=("show",))
+        problems += refusals if certain or data or not any(_says_none(text) for text in refusals) else []
         return data
 
     async def locate(self, card: int) -> str | None:
-        """PCI address of a card. Raises as `cards`."""
-        return cards.card(card, await self._whole([], card)).pci
+        """Return the PCI address of a controller. Raises as `cards` does."""
+        return cards.card(card, await self._show_all([], card)).pci
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """What the settings of one volume, or of the card, depend on, read again; the rest as before.
-
-        `key`: what this setting of a volume depends on. A volume that is gone is left out. Raises as `cards`.
-        """
+        """Read again what the settings of a virtual drive (None: of the controller) depend on. See `Dialect.reread`."""
         card = before.card.number
         problems: list[str] = []
-        self._asker.begin()
+        self._reader.begin()
         if volume is None:
-            whole = await self._whole(problems, card)
-            about = await self._card(problems, card, whole)
-            self._require_whole()
+            controller_data = await self._show_all(problems, card)
+            about = await self._card(problems, card, controller_data)
+            self._require_complete()
             return replace(before, card=about)
-        reply = await self._asker.answer(card, f"/c{card}/v{volume}", "show", "all")
+        reply = await self._reader.read_answer(card, f"/c{card}/v{volume}", "show", "all")
         unchanged = tuple(drive for drive in before.volumes if drive.number != volume)
         data: Mapping[str, object] = reply.data if reply is not None else {}
-        old = next((drive for drive in before.volumes if drive.number == volume), None)
+        old = before.volume(volume)
         now = next((drive for drive in volumes.volumes(card, data) if drive.number == volume), None)
         if now is not None and now.refused:
-            raise ToolFailedError(refused_text(f"{self._tool} /c{card}/v{volume} show all", now.refused))
+            raise ToolFailedError(refused_text(f"{self.tool} /c{card}/v{volume} show all", now.refused))
         if now is None:
             if reply is not None and not reply.ok:
-                if not _no_such_volume(reply):
-                    raise ToolFailedError(self._asker.refusal(reply, f"/c{card}/v{volume}", "show", "all"))
+                if not _says_no_such_volume(reply):
+                    raise ToolFailedError(self._reader.refusal_text(reply, f"/c{card}/v{volume}", "show", "all"))
                 return replace(before, volumes=unchanged)
-            raise ToolFailedError(f"{self._tool} gave no answer about virtual drive {volume} of card {card}.")
+            raise ToolFailedError(f"{self.tool} gave no answer about virtual drive {volume} of card {card}.")
         if old is None or key not in _ALONE:
             init = volumes.auto_bgi(await self._auto_bgi(problems, card, f"/c{card}/v{volume}"))
             now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
         elif now.auto_bgi is None:
             now = replace(now, auto_bgi=old.auto_bgi)
-        if old is not None:  # the topology, which tells the order of the drives, is in `show all` of the card only
+        if old is not None:  # the topology has the order of the drives, and only `show all` of the controller prints it
             now = replace(now, alone=old.alone, drives=old.drives or now.drives)
-        backed = before.card if key in _ALONE else await self._backup(problems, before.card, {})
-        self._require_whole()
+        backed_card = before.card if key in _ALONE else await self._backup(problems, before.card, {})
+        self._require_complete()
         return replace(
             before,
-            card=backed,
+            card=backed_card,
             volumes=tuple(sorted((*unchanged, now), key=lambda drive: drive.number)),
         )
 
-    def _refused(self, where: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
-        """What was found, with the command in the reasons of what is refused; each of those is a problem, too."""
-        line = f"{self._tool} {where} show all"
-        problems += [refused_text(line, drive.refused) for drive in parts if drive.refused]
-        return tuple(
-            replace(drive, refused=refused_words(line, drive.refused)) if drive.refused else drive for drive in parts
-        )
-
-    def _require_whole(self) -> None:
-        """Raises ToolFailedError where an answer of this look was cut: what was known before stays then."""
-        if self._asker.cut:
-            raise ToolFailedError(self._asker.cut)
+    def _require_complete(self) -> None:
+        """Raise ToolFailedError if an answer of this scan was truncated; the caller keeps its earlier state."""
+        if self._reader.cut:
+            raise ToolFailedError(self._reader.cut)
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
-        """See `Dialect`."""
+        """Return the command that sets a setting of a virtual drive."""
         arguments = commands.volume_arguments(key, value, self.LACKS)
-        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *arguments),)
+        return (commands.change(self.tool, f"/c{card}/v{volume}", "set", *arguments),)
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
-        """See `Dialect`."""
+        """Return the command that sets a setting of a controller."""
         if (key, "") in self.LACKS:
             value = ""
-        return (commands.change(self._tool, f"/c{card}", "set", *commands.card_arguments(key, value)),)
+        return (commands.change(self.tool, f"/c{card}", "set", *commands.card_arguments(key, value)),)
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
-        """See `Dialect`."""
+        """Return the commands that delete a virtual drive and re-create it."""
         if ("io_policy", "") in self.LACKS:
             new = replace(new, io_policy="")
-        add = commands.change(self._tool, f"/c{card}", *commands.add_arguments(new))
+        add = commands.change(self.tool, f"/c{card}", *commands.add_arguments(new))
         return (*self.delete(card, volume), add)
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
-        """See `Dialect`. `force`: else it refuses what something may lie on; never `discardcache`."""
-        return (commands.change(self._tool, f"/c{card}/v{volume}", self.DELETE, "force"),)
-
-    @property
-    def names_on_create(self) -> bool:
-        """`name=` is among the words of `add vd`."""
-        return True
+        """Return the command that deletes a virtual drive, with `force` because of its data, without `discardcache`."""
+        return (commands.change(self.tool, f"/c{card}/v{volume}", self.DELETE, "force"),)
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """See `Dialect`. One line makes it, so no number is waited for."""
+        """Check that the commands only create or delete a virtual drive, with one command each."""
         for line in lines:
             where, *arguments = line[1:]
             adds = where == f"/c{card}" and arguments[:2] == ["add", "vd"]
@@ -232,87 +212,87 @@ class StorCli7:
                 raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
-        """See `Dialect`. A preview changes nothing."""
+        """Return the command that applies an activation key, or with `preview` the one that changes nothing."""
         arguments = (f"/c{card}", "set", "aso", f"key={key}", *(("preview",) if preview else ()))
-        command = commands.change(self._tool, *arguments, secret=(f"key={key}", key))
+        command = commands.change(self.tool, *arguments, secret=(f"key={key}", key))
         return (replace(command, mutates=not preview),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
-        """See `Dialect`."""
+        """Return the tool's verdict on a command that changes something."""
         return verdict.judge(done.stdout or done.stderr, done.truncated, where=command.argv[1])
 
-    def again(self, command: Command, done: Completed) -> Command | None:
-        """The line to give instead where this build did not understand `nolog`; see `asking.again`."""
-        return again(command, done)
+    def retry_command(self, command: Command, done: Completed) -> Command | None:
+        """Return the command without `nolog` if this build did not understand it; see `reader.retry_command`."""
+        return retry_command(command, done)
 
     def flatten(self, lines: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
-        """See `Dialect`."""
-        return tuple(tuple(_masked(word) if word in line.secret else word for word in line.argv) for line in lines)
+        """Return the argument lists with masked secrets."""
+        return tuple(tuple(_mask(word) if word in line.secret else word for word in line.argv) for line in lines)
 
     async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
-        return await self._asker.read_refusable(problems, card, where, "show", "autobgi")
+        return await self._reader.read_refusable(problems, card, where, "show", "autobgi")
 
-    async def _card(self, problems: list[str], number: int, whole: Mapping[str, object]) -> Card:
-        """The card with what has to be asked for apart."""
-        card = cards.card(number, whole)
-        values, jobs = {**card.values, **properties.of_policies(Fields(whole))}, list(card.jobs)
-        if card.supports.get("write_cache") is None and not any(True for _ in tables(whole, "dg/vd")):
-            return card  # a host bus adapter: nothing of what follows
+    async def _card(self, problems: list[str], number: int, data: Mapping[str, object]) -> Card:
+        """Return the controller with the values that need commands of their own."""
+        card = cards.card(number, data)
+        values, jobs = {**card.values, **properties.policy_settings(Fields(data))}, list(card.jobs)
+        if card.supports.get("write_cache") is None and not any(True for _ in tables(data, "dg/vd")):
+            return card  # a host bus adapter has none of the following
         for key, verb, understand, more in (
-            ("patrol_read", "patrolread", cards.patrol, properties.of_patrol_read),
-            ("consistency_check", "cc", cards.check, properties.of_check),
+            ("patrol_read", "patrolread", cards.patrol, properties.patrol_read_settings),
+            ("consistency_check", "cc", cards.check, properties.check_settings),
         ):
             if card.supports.get(key) is not False:
-                data = await self._asker.read_refusable(problems, number, f"/c{number}", "show", verb)
+                data = await self._reader.read_refusable(problems, number, f"/c{number}", "show", verb)
                 mode, work = understand(data)
                 values |= {key: mode} if mode is not None else {}
                 values |= more(data)
                 jobs += work
         card = replace(card, values=values, jobs=tuple(jobs))
-        return await self._more(problems, await self._backup(problems, card, whole))
+        return await self._with_version_values(problems, await self._backup(problems, card, data))
 
-    async def _more(self, problems: list[str], card: Card) -> Card:
-        """What this version has beside."""
+    async def _with_version_values(self, problems: list[str], card: Card) -> Card:
+        """Return the controller with the values that only this version reports."""
         values = dict(card.values)
         if card.supports.get("perf_tuning"):
-            data = await self._asker.read_refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
+            data = await self._reader.read_refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
             mode = cards.perf_mode(data)
             values |= {"perf_mode": mode} if mode is not None else {}
         for name in properties.SHOWN:
             if card.supports.get(name) is False:
                 continue
-            data = await self._asker.read_refusable(problems, card.number, f"/c{card.number}", "show", name)
-            values |= properties.of_property(name, data)
+            data = await self._reader.read_refusable(problems, card.number, f"/c{card.number}", "show", name)
+            values |= properties.property_settings(name, data)
         return replace(card, values=values)
 
-    async def _backup(self, problems: list[str], card: Card, whole: Mapping[str, object]) -> Card:
-        """Battery or CacheVault, asked for as the kind that the card has; both where that is not known."""
+    async def _backup(self, problems: list[str], card: Card, data: Mapping[str, object]) -> Card:
+        """Return the controller with battery or CacheVault, read as the kind it has, or as both if that is unknown."""
         if card.backup is None and card.backup_known:
             return card
         kinds = {"cachevault": ("cv",), "bbu": ("bbu",)}.get(card.backup.kind if card.backup else "", ("cv", "bbu"))
         says_absent = False
         for kind in kinds:
-            reply = await self._asker.read_or_none(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
+            reply = await self._reader.read_or_none(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
             protection = (
                 battery.parse_answer(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
             )
             if protection is not None:
                 return replace(card, backup=protection, backup_known=True)
-            says_absent = says_absent or (reply is not None and _absent(reply))
-        if whole or card.backup is None:
+            says_absent = says_absent or (reply is not None and _says_absent(reply))
+        if data or card.backup is None:
             has_answer = card.backup_known or (says_absent and card.backup is None)
             return replace(card, backup_known=has_answer)
-        return replace(card, backup=None, backup_known=False)  # it answered before and does not now
+        return replace(card, backup=None, backup_known=False)  # it answered earlier, but not now
 
-    async def _rebuilding(
+    async def _with_rebuild_progress(
         self, problems: list[str], card: int, matches: tuple[PhysicalDrive, ...]
     ) -> tuple[PhysicalDrive, ...]:
-        """Progress, if there is a drive that rebuilds."""
+        """Return the drives with the progress of rebuilds."""
         places = [drive.place for drive in matches if drive.state.value == "rebuilding"]
         if not places:
             return matches
         where = f"/c{card}/eall/sall" if any(not at.startswith(":") for at in places) else f"/c{card}/sall"
-        work = drives.rebuilds(await self._asker.read_optional(problems, card, where, "show", "rebuild"))
+        work = drives.rebuilds(await self._reader.read_optional(problems, card, where, "show", "rebuild"))
         return tuple(
             replace(drive, jobs=(job,)) if (job := work.get((drive.enclosure, drive.slot))) is not None else drive
             for drive in matches
@@ -320,10 +300,7 @@ class StorCli7:
 
 
 class StorCli8(StorCli7):
-    """storcli2, perccli2: command line version 8, for 96xx cards and PERC 12."""
-
-    NAMES: tuple[str, ...] = STORCLI_8
-    """Names it goes by."""
+    """storcli2 and perccli2 of command line version 8, for 96xx controllers and PERC 12."""
 
     LACKS = frozenset(
         {
@@ -336,54 +313,54 @@ class StorCli8(StorCli7):
             *((key, "") for key in (*properties.WORDS, *properties.NUMBERS)),
         }
     )
-    """The I/O policy is gone; the others are not in its listing, or no usage of it is known."""
+    """The I/O policy no longer exists; the others are not in its listing, or no usage of them is known."""
 
     DELETE = "delete"
-    """The verb that deletes a virtual drive."""
+    """Verb that deletes a virtual drive."""
 
     async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
-        return {}  # among the properties of the volume
+        return {}  # version 8 has it in the properties of the virtual drive
 
-    async def _more(self, problems: list[str], card: Card) -> Card:
-        """Advanced software options are not in `show all`."""
+    async def _with_version_values(self, problems: list[str], card: Card) -> Card:
+        """Return the controller with its advanced software options, which are not in `show all`."""
         supports = {"io_policy": False, **card.supports}
-        data = await self._asker.read_optional(problems, card.number, f"/c{card.number}", "show", "aso")
+        data = await self._reader.read_optional(problems, card.number, f"/c{card.number}", "show", "aso")
         return replace(
             card, supports=supports, options=cards.options(data) or card.options, safe_id=cards.safe_id(data)
         )
 
-    async def _backup(self, problems: list[str], card: Card, whole: Mapping[str, object]) -> Card:
-        """In `show all`; there is no object for it."""
-        if whole:
+    async def _backup(self, problems: list[str], card: Card, data: Mapping[str, object]) -> Card:
+        """Return the controller with the cache protection of `show all`; there is no separate object for it."""
+        if data:
             return card
         try:
-            data = await self._asker.read_required(card.number, f"/c{card.number}", "show", "all")
-        except UnreadableError as error:  # a virtual drive can be set all the same
+            data = await self._reader.read_required(card.number, f"/c{card.number}", "show", "all")
+        except UnreadableError as error:  # settings of a virtual drive do not need it
             problems.append(error.message)
             return replace(card, backup=None, backup_known=False)
         protection, has_answer = battery.parse_listed(data)
         return replace(card, backup=protection, backup_known=has_answer)
 
 
-def _masked(word: str) -> str:
+def _mask(word: str) -> str:
     return "key=***" if word.startswith("key=") else "***"
 
 
-def _absent(reply: Reply) -> bool:
-    """Whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
+def _says_absent(reply: Reply) -> bool:
+    """Return whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
     text = _reply_text(reply)
     coded = any(row.whole("errcd") == 34 for row in reply.status.rows("detailed status"))
     return coded or "absent" in text or "not present" in text
 
 
-def _none(text: str) -> bool:
-    """Whether the tool says that there is nothing of the kind, or that it is not for such a card."""
+def _says_none(text: str) -> bool:
+    """Return whether the tool says that there are no such objects, or that the command is not for this controller."""
     plain = text.lower()
     return any(phrase in plain for phrase in ("no vd", "no drive", "not exist", "supported command", "not found"))
 
 
-def _no_such_volume(reply: Reply) -> bool:
-    """Whether the answer says that there is no such virtual drive; any other refusal says nothing of it."""
+def _says_no_such_volume(reply: Reply) -> bool:
+    """Return whether the answer says that there is no such virtual drive; other refusals say nothing about it."""
     return any(phrase in _reply_text(reply) for phrase in ("invalid vd", "not exist", "no vd"))
 
 
@@ -392,20 +369,20 @@ def _reply_text(reply: Reply) -> str:
     return " ".join(filter(None, (reply.description, *(row.text("errmsg") for row in rows)))).lower()
 
 
-def _cut_short(
+def _incomplete_problems(
     answers: Sequence[Data], physical: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
 ) -> list[str]:
-    """Promised numbers against rows, and rows against details: the tool may stop half-way and say Success."""
+    """Return a problem for objects that the tool counts but does not list, or lists without details."""
     fields = Fields(answers[0])
-    said_so = []
+    sentences = []
     for kind, promised, count in (
         ("drives", fields.whole("physical drives"), len(physical)),
         ("virtual drives", fields.whole("virtual drives"), len(listed)),
     ):
         if promised is not None and count < promised:
-            said_so.append(f"The tool promised {promised} {kind} and listed {count}: its answer is incomplete.")
+            sentences.append(f"The tool promised {promised} {kind} and listed {count}: its answer is incomplete.")
     if any(answer.ends is not True for answer in answers[1:]):
         bare = [f"virtual drive {drive.number}" for drive in listed if drive.strip_bytes is None and not drive.refused]
         bare += [f"drive {drive.place}" for drive in physical if drive.serial is None and not drive.refused]
-        said_so += [f"The tool only lists {', '.join(bare)}: an answer of it is incomplete."] if bare else []
-    return said_so
+        sentences += [f"The tool only lists {', '.join(bare)}: an answer of it is incomplete."] if bare else []
+    return sentences

@@ -1,7 +1,7 @@
-"""From what a tool printed to its answers, one a card: JSON however wrapped, or text. Pure, never raises.
+"""Parser from printed output to replies, one for each controller; the output is JSON or text. No I/O; never raises.
 
-Met in the field: a banner before the body, control characters in strings, `J` ignored, syntax
-errors in plain text, `Response Data` within `Response Data`, several cards, several documents, numbers as strings.
+Seen in the field: a banner before the body, control characters in strings, `J` ignored, syntax errors in plain text,
+`Response Data` within `Response Data`, several controllers, several documents, numbers as strings.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from backends.vendors.megaraid.storcli.fields import Data, Fields, whole
 
 _OPENING = re.compile(r'(?:^|(?<=\}))[ \t]*\{|\{(?=\s*"Controllers")', re.MULTILINE)
 _TRIES = 12
-"""Beginnings of JSON that are tried: banners may hold a brace."""
+"""Most candidate starts of JSON to try: banners may contain a brace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What was answered for one card, or for none (`show`)."""
+    """Reply about one controller, or about none (`show`)."""
 
     card: int | None
-    """Its number as the tool counts; None if it names none."""
+    """Number of the controller in the tool; None if the reply names none."""
     status: Fields
-    """`Command Status`: `status`, `description`, `cli version`, ..."""
+    """Fields of `Command Status`: `status`, `description`, `cli version`, ..."""
     data: Data
-    """`Response Data`; empty if there is none. A bare table is under ""."""
+    """Fields of `Response Data`; empty if there is none. A bare table is under ""."""
 
     @property
     def ok(self) -> bool:
-        """Whether the whole says success."""
+        """Return whether the overall status is success."""
         return (self.status.text("status") or "").lower() == "success"
 
     @property
     def description(self) -> str:
-        """The tool's sentence; "" if it has none."""
+        """Return the tool's sentence, or ""."""
         text = self.status.text("description") or ""
         return "" if text.lower() == "none" else text
 
 
 def replies(text: str) -> tuple[Reply, ...]:
-    """Every answer in what was printed, in its order. Empty if nothing is understood."""
+    """Return every reply in the output, in order; () if nothing is understood."""
     plain = text.replace("\0", "").replace("\ufeff", "")
     answers = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
     if not answers and _OPENING.search(plain) is not None:
-        # JSON of a line for each key in which every text is escaped: the tool prints names as they are
-        mended = "\n".join(map(_escape, plain.splitlines()))
-        answers = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
+        # The tool does not escape names, which breaks its JSON: escape the text of each line.
+        escaped = "\n".join(map(_escape, plain.splitlines()))
+        answers = [reply for document, differing in _documents(escaped) for reply in _entries(document, differing)]
     if not answers:
         answers = [
             _reply(status, data, ends=None if closed else False, differing=differing)
@@ -59,7 +59,7 @@ def replies(text: str) -> tuple[Reply, ...]:
 
 
 _LINE = re.compile(r'([ \t]*"[^"\\]{1,120}"[ \t]*:[ \t]*)"(.{0,2000})"([ \t]*,?[ \t]*)')
-"""A line with one key and its text, as the tool breaks its JSON."""
+"""Line with one key and its text, as the tool breaks its JSON."""
 
 
 def _escape(line: str) -> str:
@@ -74,10 +74,10 @@ def _escape(line: str) -> str:
     return line
 
 
-def chosen(matches: tuple[Reply, ...], card: int) -> Reply | None:
-    """The answer for a card, by the number it names, never by its place; None if there is none.
+def reply_about(matches: tuple[Reply, ...], card: int) -> Reply | None:
+    """Return the reply about a controller by the number it names, not by its position; None if there is none.
 
-    An answer that names no card (a syntax error) is for whoever asked.
+    A reply that names no controller (a syntax error) counts as about this one.
     """
     named = [reply for reply in matches if reply.card == card]
     unnamed = [reply for reply in matches if reply.card is None]
@@ -86,12 +86,12 @@ def chosen(matches: tuple[Reply, ...], card: int) -> Reply | None:
 
 @dataclass(frozen=True, slots=True)
 class _JsonObject:
-    """Collects the keys that objects of one document have twice, with different values."""
+    """Collects the keys that occur twice with different values in an object of one document."""
 
     differing: list[str] = field(default_factory=list)
 
     def __call__(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
-        """Return the object without those keys: neither value is believed."""
+        """Return the object without those keys: neither value is trusted."""
         members = dict(pairs)
         if len(members) == len(pairs):
             return members
@@ -103,9 +103,9 @@ class _JsonObject:
 
 
 def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...]]]:
-    """Every JSON document that lists controllers: it begins a line, or stands behind a warning on the same one.
+    """Yield every JSON document that lists controllers, with the keys that occur twice with different values.
 
-    With each the keys that it has twice, with different values.
+    A document starts a line or follows a warning on the same line.
     """
     position = 0
     for _ in range(_TRIES):
@@ -126,7 +126,7 @@ def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...
 
 
 def _integer(digits: str) -> int | str:
-    """Numbers longer than any that a card may mean stay text."""
+    """Return the number, or the text if it has more digits than any value a controller reports."""
     return int(digits) if len(digits) < 19 else digits
 
 
@@ -137,7 +137,7 @@ def _entries(document: Mapping[str, object], differing: tuple[str, ...]) -> Iter
         if not isinstance(entry, Mapping):
             continue
         data = entry.get("Response Data")
-        for _ in range(3):  # nested in itself on some versions
+        for _ in range(3):  # some versions nest it
             if not (isinstance(data, Mapping) and "Response Data" in data):
                 break
             inner = data["Response Data"]
@@ -158,11 +158,9 @@ def _reply(
     return Reply(card=whole(head.text("controller")), status=head, data=response)
 
 
-# -- the same out of plain text, which some versions print in spite of `J` --------------------------------------------
-
-# The plain text of the tools in the same shape as their JSON: headings, tables, `key = value`. Pure, never raises.
-# For builds that ignore `J`. A heading is a line `Name :` over a row of `=`; a table stands between rows
-# of `-`, its columns are where header and rows have no blank in common; legends below it have no ` = `.
+# Parser from plain text to the same structure as the JSON, for builds that ignore `J`. A heading is a line `Name :`
+# above a row of `=`. A table is between rows of `-`; blanks in both header and rows separate its columns. Legends below
+# a table have no ` = `.
 
 _HEAD_KEYS = ("cli version", "operating system", "controller", "status", "status code", "description")
 _VALUES = ("success", "failure", "0")
@@ -170,21 +168,18 @@ _RULE = re.compile(r"-{5,}\s*")
 _UNDER = re.compile(r"={2,}\s*")
 _PAIR = re.compile(r"([^=|]{1,120}?)\s+= ?(.*)")
 _KEYS = re.compile(r"\b(?:EID:Slt|DG/VD)\b")
-"""Tables whose column names have no blanks, but for the `LU/NS Count` of version 8."""
+"""Tables whose column names have no blanks, apart from `LU/NS Count` of version 8."""
 _UNITS = {"KB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB", "PiB", "hours", "Gbps"}
 _LINES = 200_000
-"""Lines looked at: far more than the largest chassis prints."""
+"""Most lines that are parsed: far more than the largest chassis prints."""
 
 Section = tuple[Mapping[str, object], Mapping[str, object], bool, tuple[str, ...]]
 
 
 def sections(text: str) -> Iterator[Section]:
-    """(`Command Status`, `Response Data`, whether every table has its end, headings that it has twice) of every card.
-
-    Nothing without a status.
-    """
+    """Yield status, data, whether all tables are complete, and repeated headings of each controller with a status."""
     lines = [line.rstrip() for line in text.splitlines()[:_LINES]]
-    starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
+    starts = [at for at, line in enumerate(lines) if _is_start(lines, at, line)]
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
         section = _parse_section(lines[start:end])
@@ -192,8 +187,8 @@ def sections(text: str) -> Iterator[Section]:
             yield section
 
 
-def _begins(lines: list[str], at: int, line: str) -> bool:
-    """Whether an answer begins here: at its version, or at the controller or status where that is not printed."""
+def _is_start(lines: list[str], at: int, line: str) -> bool:
+    """Return whether a reply starts here: at its version, or at the controller or status if no version is printed."""
     key = _key(line)
     before = [_key(text) for text in lines[max(0, at - 4) : at]]
     match key:
@@ -237,14 +232,14 @@ def _parse_section(lines: list[str]) -> Section:
             continue
         pair = _PAIR.fullmatch(line)
         if pair is not None:
-            closed = True  # a table without its last rule, and the text goes on
+            closed = True  # the text continues, so a table without its last rule is not truncated
             _put(status, data, heading, pair[1].strip(), pair[2].strip())
         at += 1
     return status, data, closed, tuple(differing)
 
 
 def _put(status: dict[str, object], data: dict[str, object], heading: str, key: str, value: str) -> None:
-    """Under its heading; what comes after a table belongs to the whole, as `Physical Drives = 16` does."""
+    """Store a value under its heading; a value after a table goes to the top level, like `Physical Drives = 16`."""
     if not heading and key.lower() in _HEAD_KEYS and key not in status:
         status[key] = value
         return
@@ -258,7 +253,7 @@ def _put(status: dict[str, object], data: dict[str, object], heading: str, key: 
 
 
 def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int, bool]:
-    """The table whose first rule is at `at`, the line after it, whether it has its last rule. Empty if it is none."""
+    """Return the table whose first rule is at `at`, the next line, and whether it is complete; [] if it is none."""
     if at + 2 >= len(lines) or not _RULE.fullmatch(lines[at + 2].strip()):
         return [], at + 1, at + 2 < len(lines)
     end = at + 3
@@ -275,9 +270,9 @@ def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int, boo
 
 
 def _row_by_tokens(names: list[str], tokens: list[str]) -> dict[str, object]:
-    """A row of a table whose columns are shifted against each other, word by word.
+    """Return the cells of a row, by word, for tables whose columns are misaligned.
 
-    A unit belongs to the number before it; what is left over belongs to the one column that may hold blanks.
+    A unit belongs to the number before it. Surplus words belong to the one column that may contain blanks.
     """
     joined: list[str] = []
     for word in tokens:
@@ -293,7 +288,7 @@ def _row_by_tokens(names: list[str], tokens: list[str]) -> dict[str, object]:
 
 
 def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:
-    """(name, from, to) of each column."""
+    """Return name, start and end of each column."""
     width = max(map(len, [header, *body]))
     used = [False] * width
     for line in [header, *body]:
@@ -308,11 +303,11 @@ def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:
         elif start is not None:
             pieces.append((start, position))
             start = None
-    return _named(header, body, pieces)
+    return _name_columns(header, body, pieces)
 
 
-def _named(header: str, body: list[str], pieces: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
-    """Pieces without a name of their own belong to a neighbour: a number to the unit after it, else to the left."""
+def _name_columns(header: str, body: list[str], pieces: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
+    """Return the columns; an unnamed piece joins the unit after it if it is a number, else the column on its left."""
     columns: list[tuple[str, int, int]] = []
     waiting: int | None = None
     for start, stop in pieces:

@@ -1,4 +1,4 @@
-"""Physical drives out of the tool's answers. Pure, never raises."""
+"""Parsers for physical drives. No I/O; they never raise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backends.vendors._cards import BackgroundOperation
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import PhysicalDrive
 from backends.vendors.megaraid.storcli import vocabulary
-from backends.vendors.megaraid.storcli.fields import Data, Fields, celsius, inside, tables
+from backends.vendors.megaraid.storcli.fields import Data, Fields, celsius, nested_dicts, tables
 from backends.vendors.megaraid.storcli.named import refused_drives
 from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place
 from backends.vendors.megaraid.storcli.volumes import members, naa
@@ -23,8 +23,8 @@ _ERRORS = {"media": "media error count", "other": "other error count", "predicti
 
 
 @dataclass(slots=True)
-class _DrivesSeen:
-    """What the answers say of all drives, by place."""
+class _DriveData:
+    """Data about all drives in the answers, by place."""
 
     rows: dict[Place, Fields] = field(default_factory=dict)
     details: dict[Place, dict[str, object]] = field(default_factory=dict)
@@ -33,11 +33,11 @@ class _DrivesSeen:
 
 
 def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ...]:
-    """Every drive in these answers of one card, sorted by enclosure and slot.
+    """Return every drive in these answers about one controller, sorted by enclosure and slot.
 
-    `show all` has the list, `eall/sall show all` the details; what one does not say the other may.
+    `show all` has the list, `eall/sall show all` the details. Each may report what the other lacks.
     """
-    facts = _DrivesSeen()
+    facts = _DriveData()
     for data in answers:
         facts.refused |= refused_drives(data, data.differing if isinstance(data, Data) else ())
         for _, row in tables(data, "eid:slt"):
@@ -58,7 +58,7 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
     )
 
 
-def _drive(card: int, at: Place, facts: _DrivesSeen) -> PhysicalDrive:
+def _drive(card: int, at: Place, facts: _DriveData) -> PhysicalDrive:
     row, details = facts.rows.get(at, Fields({})), Fields(facts.details.get(at, {}))
     state, status = row.text("state"), row.text("status")
     raw = f"{state}/{status}" if state is not None and status is not None else state or ""
@@ -89,7 +89,7 @@ def _drive(card: int, at: Place, facts: _DrivesSeen) -> PhysicalDrive:
         errors={name: count for name, key in _ERRORS.items() if (count := details.whole(key)) is not None},
         locked=details.flag("locked"),
         alert=details.flag("s.m.a.r.t alert flagged by drive"),
-        copyback=vocabulary.copies(state, status),
+        copyback=vocabulary.is_copying(state, status),
         volumes=tuple(sorted(facts.volumes.get(at, ()))),
     )
 
@@ -106,20 +106,20 @@ def _size(row: Fields, details: Fields, sector: int | None) -> int | None:
 
 
 def _link(details: Fields) -> str | None:
-    """Negotiated speed; version 8 has it per path."""
+    """Return the negotiated speed, which version 8 reports for each path."""
     paths = [row.text("negotiated speed") for row in details.rows("path information")]
     speeds = (details.text("link speed", "negotiated physical link rate"), *paths)
     return next(filter(None, map(_speed, speeds)), None)
 
 
 def _speed(text: str | None) -> str | None:
-    """Return a link speed; None for `Unknown` and for anything else that is none."""
+    """Return a link speed, or None for `Unknown` and other text."""
     return text if text is not None and _SPEED.fullmatch(text) else None
 
 
 def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, object]]]:
-    """Everything under headings that name a drive, nested (JSON) or one after another (text), as one dict."""
-    for heading, value in inside(data):
+    """Yield the details of each drive as one dict, whether nested (JSON) or in consecutive sections (text)."""
+    for heading, value in nested_dicts(data):
         if "Drive Information" in value and "Drive Detailed Information" in value:
             at = parse_place(Fields(value["Drive Information"]).raw("eid:slt"))
             if at is not None:
@@ -131,7 +131,7 @@ def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, obje
 
 
 def _flat(data: object) -> dict[str, object]:
-    """Values of all levels; of a key that is there twice the upper one."""
+    """Return the values of all levels; for a repeated key the upper value."""
     values: dict[str, object] = {}
     if isinstance(data, Mapping):
         for key, value in data.items():
@@ -144,7 +144,7 @@ def _flat(data: object) -> dict[str, object]:
 
 
 def rebuilds(data: Mapping[str, object]) -> dict[Place, BackgroundOperation]:
-    """Answer to `show rebuild`: progress by place, of those drives that are rebuilding."""
+    """Return the progress of rebuilding drives from `show rebuild`, by place."""
     by_place: dict[Place, BackgroundOperation] = {}
     for _, row in tables(data, "drive-id"):
         at = drive_path(row.text("drive-id") or "")

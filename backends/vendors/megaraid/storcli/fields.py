@@ -1,6 +1,6 @@
-"""Looking things up in what a tool printed: keys with blanks and odd spelling, values of any type. Pure, never raises.
+"""Access to values in tool output with irregular keys and value types. No I/O; it never raises.
 
-A value that is not there, or blank (`-`, `N/A`, `NA`), is None. A value of another type than wanted is None too.
+A missing or blank value (`-`, `N/A`, `NA`) is None. A value of a different type than requested is None too.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from backends.vendors._cards import ReportedValue, reported_number
 T = TypeVar("T")
 
 BLANK = {"", "-", "n/a", "na", "unavailable"}
-"""Words for "nothing to say"."""
+"""Texts that mean that there is no value."""
 
 _DEPTH = 10
-"""Deeper than this nothing is looked at."""
+"""Deepest level that is searched."""
 
 _WHOLE = re.compile(r"(\d{1,15}) ?(?:%|s|sec|secs|seconds|hrs|hours|h|d|C|MB|KB|GB)?", re.IGNORECASE | re.ASCII)
 _CELSIUS = re.compile(
@@ -41,17 +41,17 @@ _FLAGS = {
 }
 
 
-def plain(key: object) -> str:
-    """A key in lower case, blanks at its ends taken off and those inside made one."""
+def normalise_key(key: object) -> str:
+    """Return a key in lower case with single blanks and none at its ends."""
     return " ".join(str(key).lower().split())
 
 
 _cleaned = lru_cache(maxsize=4096)(clean)
-"""The same words come again in every row."""
+"""`clean` with a cache, because the same texts occur in every row."""
 
 
 def cleaned_text(value: object) -> str | None:
-    """A value as text, cleaned; None if it is blank or no plain value."""
+    """Return a value as cleaned text, or None if it is blank or not a simple value."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if not isinstance(value, str | int):
@@ -61,55 +61,56 @@ def cleaned_text(value: object) -> str | None:
 
 
 class Data(dict[str, object]):
-    """The data of one answer. What is in it is looked through once, however many parsers ask."""
+    """Data of one answer. Its nested tables are collected once, however many parsers ask for them."""
 
-    __slots__ = ("_found", "_inside", "_rows", "differing", "ends")
+    __slots__ = ("_nested", "_results", "_rows", "differing", "ends")
 
     def __init__(
         self, data: Mapping[str, object] | None = None, *, ends: bool | None = True, differing: tuple[str, ...] = ()
     ) -> None:
-        """`ends`: whether its end was seen; None for text, which may stop between two tables and show nothing of it.
+        """Store the data of an answer.
 
-        `differing`: keys that it had twice with different values, of which it has neither.
+        `ends`: whether its end was found; None for text, which may be truncated between two tables unnoticed.
+        `differing`: keys that occurred twice with different values and are left out.
         """
         super().__init__(data or {})
         self.ends = ends
         self.differing = differing
-        self._found: dict[object, object] = {}
+        self._results: dict[object, object] = {}
 
-    def once(self, parser: Callable[[Mapping[str, object]], T]) -> T:
-        """What this parser finds in it."""
-        if parser not in self._found:
-            self._found[parser] = parser(self)
-        return cast("T", self._found[parser])
+    def parse_once(self, parser: Callable[[Mapping[str, object]], T]) -> T:
+        """Return the result of this parser, which runs once."""
+        if parser not in self._results:
+            self._results[parser] = parser(self)
+        return cast("T", self._results[parser])
 
     def rows(self) -> list[tuple[str, dict[str, object], Mapping[str, str]]]:
-        """What is `inside`, with the plain keys of each: every table is asked for many columns."""
+        """Return the nested dicts with their normalised keys, cached because tables are searched for many columns."""
         try:
             return self._rows
         except AttributeError:
             self._rows: list[tuple[str, dict[str, object], Mapping[str, str]]] = [
-                (heading, row, _names(tuple(row))) for heading, row in self.inside()
+                (heading, row, _names(tuple(row))) for heading, row in self.nested_dicts()
             ]
             return self._rows
 
-    def inside(self) -> list[tuple[str, dict[str, object]]]:
-        """See `inside`."""
+    def nested_dicts(self) -> list[tuple[str, dict[str, object]]]:
+        """Return the result of the function `nested_dicts`, which runs once."""
         try:
-            return self._inside
+            return self._nested
         except AttributeError:
-            self._inside: list[tuple[str, dict[str, object]]] = []
-            _collect(self, "", _DEPTH, self._inside)
-            return self._inside
+            self._nested: list[tuple[str, dict[str, object]]] = []
+            _collect(self, "", _DEPTH, self._nested)
+            return self._nested
 
 
 class Fields:
-    """The values under one heading, by key in whatever spelling."""
+    """Values under one heading, by key in any spelling."""
 
     __slots__ = ("_data", "_names")
 
     def __init__(self, data: object, names: Mapping[str, str] | None = None) -> None:
-        """Of a dict; of anything else it is empty. The first of two keys that are the same counts."""
+        """Wrap a dict; anything else counts as empty. The first of two keys with the same spelling counts."""
         self._data: Mapping[str, object] = data if isinstance(data, dict) else {}
         self._names = _names(tuple(self._data)) if names is None else names
 
@@ -120,7 +121,7 @@ class Fields:
         return bool(self._data)
 
     def raw(self, *names: str) -> object:
-        """The first of these keys that is there (names in lower case)."""
+        """Return the value of the first of these keys that exists (names in lower case)."""
         for name in names:
             key = self._names.get(name)
             if key is not None:
@@ -128,7 +129,7 @@ class Fields:
         return None
 
     def text(self, *names: str) -> str | None:
-        """The first of these that says something."""
+        """Return the text of the first of these keys that has one."""
         for name in names:
             key = self._names.get(name)
             text = cleaned_text(self._data[key]) if key is not None else None
@@ -137,36 +138,36 @@ class Fields:
         return None
 
     def whole(self, *names: str) -> int | None:
-        """A whole number, with or without a unit behind it."""
+        """Return an integer, with or without a unit."""
         return whole(self.text(*names))
 
     def flag(self, *names: str) -> bool | None:
-        """Yes or no; `Yes, with restrictions` is yes."""
+        """Return a yes or no; `Yes, with restrictions` is yes."""
         return flag(self.text(*names))
 
     def fields(self, *names: str) -> Fields:
-        """What lies under a key."""
+        """Return the fields under a key."""
         return Fields(self.raw(*names))
 
     def rows(self, *names: str) -> tuple[Fields, ...]:
-        """The rows of a table under a key."""
+        """Return the rows of a table under a key."""
         value = self.raw(*names)
         return tuple(Fields(row) for row in value if isinstance(row, Mapping)) if isinstance(value, list) else ()
 
 
 def whole(text: str | None) -> int | None:
-    """`30 %`, `4s`, `168 hrs`, `8`."""
+    """Return the integer of `30 %`, `4s`, `168 hrs` or `8`; None for other text."""
     match = _WHOLE.fullmatch(text.strip()) if text is not None else None
     return int(match[1]) if match is not None else None
 
 
 def number_value(text: str | None) -> ReportedValue | None:
-    """Return a setting that is a number, as `whole` reads it; None where the tool says nothing."""
+    """Return a numeric setting as `whole` reads it, or None if it is not reported."""
     return reported_number(text, whole(text))
 
 
 def celsius(text: str | None) -> int | None:
-    """`37C`, `34C (93.20 F)`, `29 C`, `62`; None for what no card can have."""
+    """Return degrees Celsius of `37C`, `34C (93.20 F)`, `29 C` or `62`; None outside 1 to 199."""
     match = _CELSIUS.fullmatch(text.strip()) if text is not None else None
     if match is None:
         return None
@@ -175,14 +176,14 @@ def celsius(text: str | None) -> int | None:
 
 
 def flag(text: str | None) -> bool | None:
-    """`Yes`, `Off`, `Yes, Supports only Spin-Up`."""
+    """Return whether `Yes`, `Off` or `Yes, Supports only Spin-Up` is a yes; None for other text."""
     return None if text is None else _FLAGS.get(text.partition(",")[0].strip().lower())
 
 
-def inside(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
-    """Every dict in an answer, at any depth, with the heading (key) that it stands under; the answer itself is none."""
+def nested_dicts(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
+    """Return every dict in an answer, at any depth, with its heading (key); the answer itself is not included."""
     if isinstance(data, Data):
-        return data.inside()
+        return data.nested_dicts()
     pairs: list[tuple[str, dict[str, object]]] = []
     _collect(data, "", _DEPTH, pairs)
     return pairs
@@ -192,7 +193,7 @@ _NESTS = frozenset((dict, list))
 
 
 def _collect(data: object, heading: str, depth: int, pairs: list[tuple[str, dict[str, object]]]) -> None:
-    """Rows of a table stand under the heading of the table. JSON makes plain dicts and lists, and thousands of rows."""
+    """Append every nested dict with its heading; rows of a table, which may be thousands, get that of the table."""
     if isinstance(data, dict):
         nested = [(key, value) for key, value in data.items() if type(value) in _NESTS]
     else:
@@ -200,14 +201,16 @@ def _collect(data: object, heading: str, depth: int, pairs: list[tuple[str, dict
     for key, value in nested:
         if type(value) is dict:
             pairs.append((key, value))
-        # Most are rows of plain values: that is seen without a call for each.
+        # Most are rows of plain values: skip the call for them.
         if depth and not _NESTS.isdisjoint(map(type, value.values() if type(value) is dict else value)):
             _collect(value, key, depth - 1, pairs)
 
 
 def tables(data: Mapping[str, object], column: str) -> Iterator[tuple[str, Fields]]:
-    """Every row, at any depth, that has this column (in lower case), with the heading it stands under."""
-    rows = data.rows() if isinstance(data, Data) else ((name, row, _names(tuple(row))) for name, row in inside(data))
+    """Yield every row, at any depth, that has this column (in lower case), with its heading."""
+    rows = (
+        data.rows() if isinstance(data, Data) else ((name, row, _names(tuple(row))) for name, row in nested_dicts(data))
+    )
     for heading, row, names in rows:
         if column in names:
             yield heading, Fields(row, names)
@@ -215,8 +218,8 @@ def tables(data: Mapping[str, object], column: str) -> Iterator[tuple[str, Field
 
 @lru_cache(maxsize=2048)
 def _names(keys: tuple[str, ...]) -> Mapping[str, str]:
-    """Plain keys and the very ones. Rows of a table all have the same, so each table is looked at once."""
+    """Return the original keys by normalised key; cached, because all rows of a table have the same keys."""
     by_plain_key: dict[str, str] = {}
     for key in keys:
-        by_plain_key.setdefault(plain(key), key)
+        by_plain_key.setdefault(normalise_key(key), key)
     return by_plain_key

@@ -1,7 +1,7 @@
-"""Which objects an answer of storcli names, and why one about other objects is refused. No I/O.
+"""Check which objects an answer of storcli names; answers about other objects are refused. No I/O.
 
-Every answer to `/cN ...` names its controller once in `Command Status`. Within it paths (`/c0/v5`, `Drive
-/c0/e252/s1`), headings (`VD5 Properties`, `PDs for VD 5`) and columns (`DG/VD`, `EID:Slt`) name the rest.
+Every answer to `/cN ...` names its controller once in `Command Status`. The rest is named by paths (`/c0/v5`, `Drive
+/c0/e252/s1`), headings (`VD5 Properties`, `PDs for VD 5`) and columns (`DG/VD`, `EID:Slt`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from functools import lru_cache
 
 from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.vendors.megaraid.storcli.document import Reply
-from backends.vendors.megaraid.storcli.fields import Fields, inside, tables, whole
-from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.fields import Fields, nested_dicts, tables, whole
+from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place, place_text, volume, volume_path
 
 _CARD_PATH = re.compile(r"(?:Drive )?/c([0-9]{1,4})(?![0-9])", re.ASCII | re.IGNORECASE)
 _ASKED = re.compile(r"/c([0-9]{1,4})(?:/v([0-9]{1,6}))?(?![0-9a-z])", re.ASCII)
 _OF_VOLUME = re.compile(r"(?:vd ?|pds for vd ?)([0-9]{1,6})(?: properties)?", re.ASCII | re.IGNORECASE)
 
 
-def misnamed(replies: Sequence[Reply], where: str) -> str:
-    """Return why answers are not about the object of a path (`/c0`, `/c0/v5`, `/c0/vall`) alone, as a clause."""
+def misnaming_reason(replies: Sequence[Reply], where: str) -> str:
+    """Return why replies are not only about the object of a path (`/c0`, `/c0/v5`, `/c0/vall`), as a clause, or ""."""
     asked = _ASKED.match(where)
     if asked is None:
         return ""
@@ -48,7 +48,7 @@ def _controller(reply: Reply) -> str:
 
 
 def _card_paths(data: Mapping[str, object]) -> Iterator[int]:
-    headings = (*data, *(heading for heading, _ in inside(data)))
+    headings = (*data, *(heading for heading, _ in nested_dicts(data)))
     return (int(match[1]) for heading in dict.fromkeys(headings) if (match := _CARD_PATH.match(heading)))
 
 
@@ -58,20 +58,20 @@ def _volume_rows(data: Mapping[str, object]) -> Iterator[int]:
 
 def _volumes_named(data: Mapping[str, object]) -> Iterator[int]:
     yield from _volume_rows(data)
-    for heading in dict.fromkeys((*data, *(heading for heading, _ in inside(data)))):
+    for heading in dict.fromkeys((*data, *(heading for heading, _ in nested_dicts(data)))):
         if (number := _volume_of(heading)) is not None:
             yield number
 
 
 @lru_cache(maxsize=4096)
 def _volume_of(heading: str) -> int | None:
-    """The virtual drive that a heading is about: `/c0/v5`, `VD5 Properties`, `PDs for VD 5`."""
+    """Return the virtual drive of a heading: `/c0/v5`, `VD5 Properties`, `PDs for VD 5`."""
     match = _OF_VOLUME.fullmatch(heading.strip())
     return int(match[1]) if match is not None else volume_path(heading)
 
 
 def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[int, str]:
-    """Return the virtual drives of one answer of which nothing is believed, each with the reason as a clause.
+    """Return the virtual drives of one answer whose data is refused, with the reason as a clause.
 
     `differing`: keys that the answer has twice, with different values.
     """
@@ -79,8 +79,8 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
     numbers = list(_volume_rows(data))
     for number in repeated(numbers):
         why[number] = twice_reason(f"virtual drive {number}")
-    for heading, entry in inside(data):
-        # Below the path of one virtual drive stands its row (version 7), or all of it (version 8).
+    for heading, entry in nested_dicts(data):
+        # The path of a virtual drive is the heading of its row (version 7), or of all its data (version 8).
         heading_number = volume_path(heading) if "DG/VD" in entry or "VD Info" in entry else None
         row = volume(Fields(entry.get("VD Info", entry))) if heading_number is not None else None
         if heading_number is not None and row is not None and row[1] != heading_number:
@@ -94,7 +94,7 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
 
 
 def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[Place, str]:
-    """Return the drives of one answer of which nothing is believed, each with the reason as a clause."""
+    """Return the drives of one answer whose data is refused, with the reason as a clause."""
     why: dict[Place, str] = {}
     listed: list[tuple[str, Place]] = []
     for heading, row in tables(data, "eid:slt"):
@@ -103,13 +103,13 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
             continue
         heading_place = drive_path(heading)
         if heading_place is not None and heading_place != at:
-            text = f"it names drive {shown(at)} below the heading of drive {shown(heading_place)}"
+            text = f"it names drive {place_text(at)} below the heading of drive {place_text(heading_place)}"
             why.setdefault(heading_place, text)
             why.setdefault(at, text)
         if heading not in _BENEATH:
             listed.append((heading, at))
     for _, at in repeated(listed):
-        why.setdefault(at, twice_reason(f"drive {shown(at)}"))
+        why.setdefault(at, twice_reason(f"drive {place_text(at)}"))
     for key in differing:
         if (other := drive_path(key)) is not None:
             why.setdefault(other, f"it has {key} twice, differently")
@@ -117,4 +117,4 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
 
 
 _BENEATH = ("PDs", "Drive Information", "")
-"""Headings that stand below every virtual drive or drive of version 8."""
+"""Headings below every virtual drive or drive of version 8."""

@@ -1,8 +1,8 @@
-"""Properties of a controller that storcli 7 reports one by one: how they are asked for, read and set. Pure.
+"""Properties of a controller that storcli 7 reports separately: commands to read and set them, and parsers. No I/O.
 
-The words to set and to show are those of `storcli help` (7.2707, and 1.x where it has them). Values are read from rows
-`{"Ctrl_Prop": "NCQ", "Value": "ON"}`; a name or a value of another form counts as not reported or not understood, so
-that the setting stays locked.
+The words are those of `storcli help` (7.2707, and 1.x where it has them). Values are read from rows `{"Ctrl_Prop":
+"NCQ", "Value": "ON"}`. A name or value of a different form counts as unreported or unknown, so the setting stays
+locked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from backends.vendors.megaraid.storcli.cards import properties
 from backends.vendors.megaraid.storcli.fields import Fields, number_value
 
 SHOWN = ("ncq", "copyback", "cachebypass")
-"""Properties with a read of their own: `/cN show ncq`. The others are in `show all`, or with patrol read and `cc`."""
+"""Properties with a read of their own: `/cN show ncq`. The others are in `show all`, `show patrolread` or `show cc`."""
 
 SWITCHES = {
     "ncq": "ncq",
@@ -23,7 +23,7 @@ SWITCHES = {
     "auto_rebuild": "autorebuild",
     "load_balance": "loadbalancemode",
 }
-"""Settings that are on or off, and the tool's words for them."""
+"""Settings that are on or off, with the tool's words for them."""
 
 _COPYBACK_TYPES = {"copyback": "ctrl", "copyback_smart_hdd": "smarthdd", "copyback_smart_ssd": "smartssd"}
 
@@ -33,7 +33,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "consistency_check_delay": ("cc", "delay={}"),
     "smart_poll_interval": ("smartpollinterval={}",),
 }
-"""Settings that are numbers, and the words after `set`."""
+"""Numeric settings: the words after `set`."""
 
 _SSDS = {"on": "on", "only-mixed": "onlymixed", "off": "off"}
 
@@ -45,11 +45,12 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "patrol_read_ssds": {value: ("patrolread", f"includessds={word}") for value, word in _SSDS.items()},
 }
-"""Settings that are words, by value: what is said after `set`."""
+"""Settings with words as values: the words after `set`, by value."""
 
 BYPASS_MODES = {"intelligent": "0", "standard": "1", "custom-1": "2", "custom-2": "3", "custom-3": "4"}
 BYPASS_SIZES = {"64k": "0", "128k": "1", "256k": "2"}
-"""What a virtual drive's cache bypass is called, and the numbers of `cbmode` and `cbsize` (12Gb/s StorCLI manual)."""
+"""Cache bypass modes and sizes of a virtual drive, with the numbers of `cbmode` and `cbsize` (12Gb/s StorCLI
+manual)."""
 
 BYPASS_WORDS: Mapping[str, tuple[str, str]] = {
     **{
@@ -59,7 +60,7 @@ BYPASS_WORDS: Mapping[str, tuple[str, str]] = {
     },
     "off": ("cbsize=0", "cbmode=7"),
 }
-"""Values of `cache_bypass_mode`; the tool takes both numbers together, and ignores the size where the mode is 7."""
+"""Values of `cache_bypass_mode`; the tool takes both numbers together, and ignores the size if the mode is 7."""
 
 _BYPASS_MODE = re.compile(
     r"cachebypass[ -]?(intelligent|standard|custom ?-?[123]|disabled?|off)", re.ASCII | re.IGNORECASE
@@ -82,12 +83,12 @@ _SQUEEZED = re.compile(r"[^a-z0-9]", re.ASCII)
 
 
 def _by_name(data: Mapping[str, object]) -> dict[str, str]:
-    """Return the values by their names in lower case without blanks and signs: builds write NCQ and `Copy Back`."""
+    """Return the values by names in lower case without blanks and signs: builds write `NCQ` and `Copy Back`."""
     return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
 
 
-def of_policies(fields: Fields) -> dict[str, ReportedValue]:
-    """Return what `show all` says under Policies (version 8: Properties), by our keys."""
+def policy_settings(fields: Fields) -> dict[str, ReportedValue]:
+    """Return the settings that `show all` has under Policies (version 8: Properties), by key."""
     lines = fields.fields("policies")
     rows = lines.rows("policies table") or fields.rows("policies table")
     poll = next((row for row in rows if (row.text("policy") or "").lower() == "predictive fail poll interval"), None)
@@ -102,8 +103,8 @@ def of_policies(fields: Fields) -> dict[str, ReportedValue]:
     )
 
 
-def of_patrol_read(data: Mapping[str, object]) -> dict[str, ReportedValue]:
-    """Return the settings of `show patrolread` besides its mode, by our keys."""
+def patrol_read_settings(data: Mapping[str, object]) -> dict[str, ReportedValue]:
+    """Return the settings of `show patrolread` in addition to its mode, by key."""
     by_name = _by_name(data)
     return reported_only(
         {
@@ -114,13 +115,13 @@ def of_patrol_read(data: Mapping[str, object]) -> dict[str, ReportedValue]:
     )
 
 
-def of_check(data: Mapping[str, object]) -> dict[str, ReportedValue]:
-    """Return the settings of `show cc` besides its mode, by our keys."""
+def check_settings(data: Mapping[str, object]) -> dict[str, ReportedValue]:
+    """Return the settings of `show cc` in addition to its mode, by key."""
     return reported_only({"consistency_check_delay": number_value(_by_name(data).get("ccexecutiondelay"))})
 
 
-def of_property(name: str, data: Mapping[str, object]) -> dict[str, ReportedValue]:
-    """Return the settings of one `show` of `SHOWN`, by our keys."""
+def property_settings(name: str, data: Mapping[str, object]) -> dict[str, ReportedValue]:
+    """Return the settings of one `show` of `SHOWN`, by key."""
     by_name = _by_name(data)
     if name == "copyback":
         keys: dict[str, tuple[str, ...]] = {
@@ -134,8 +135,8 @@ def of_property(name: str, data: Mapping[str, object]) -> dict[str, ReportedValu
     return reported_only({key: reported_word(text, _ON_OFF) for key, text in fields.items()})
 
 
-def bypass(fields: Fields) -> ReportedValue | None:
-    """Return the cache bypass among the properties of a virtual drive: `Cachebypass Intelligent`, `Cachebypass-64k`."""
+def cache_bypass(fields: Fields) -> ReportedValue | None:
+    """Return the cache bypass of a virtual drive's properties: `Cachebypass Intelligent`, `Cachebypass-64k`."""
     mode, size = fields.text("cachebypass mode"), fields.text("cachebypass size")
     if mode is None:
         return None

@@ -1,4 +1,4 @@
-"""Asking storcli: with `nolog` if it knows it, with its own words if it fails."""
+"""Running storcli to read, with `nolog` if the build supports it; errors quote the tool's own words."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from backends.host import Command, Completed, Host
 from backends.subject import refused_text
 from backends.tool_output import CUT, CompletenessCheck, first_lines_text, manual_run_hint
 from backends.vendors.megaraid.storcli import commands
-from backends.vendors.megaraid.storcli.document import Reply, chosen, replies
+from backends.vendors.megaraid.storcli.document import Reply, replies, reply_about
 from backends.vendors.megaraid.storcli.fields import Data
-from backends.vendors.megaraid.storcli.named import misnamed
+from backends.vendors.megaraid.storcli.named import misnaming_reason
 
 _UNFIT = ("un-supported command", "unsupported command", "syntax error", "unexpected token", "invalid command")
-"""How a build says that it does not know a word of the line."""
+"""Phrases of a build that does not understand a word of the command."""
 
 
-def again(command: Command, done: Completed) -> Command | None:
-    """The line to give instead where this build did not understand `nolog`; None if that was not it.
+def retry_command(command: Command, done: Completed) -> Command | None:
+    """Return the command without `nolog` if this build did not understand it, else None.
 
-    A line that is not understood has done nothing, so this holds for changes, too.
+    A command that is not understood has done nothing, so this is safe for changes too.
     """
     if "nolog" not in command.argv:
         return None
     printed = (done.stdout + done.stderr).lower()
-    if not any(phrase in printed for phrase in _UNFIT):  # an answer of a large chassis is taken apart once, not twice
+    if not any(phrase in printed for phrase in _UNFIT):  # avoids parsing a large answer twice
         return None
     answers = replies(done.stdout)
     text = " ".join(reply.description for reply in answers) if answers else first_lines_text(done.stdout + done.stderr)
@@ -34,7 +34,7 @@ def again(command: Command, done: Completed) -> Command | None:
 
 
 BREAKS_OFF = "its answer breaks off"
-"""Of a text or document without its end."""
+"""Clause about a text or document without its end."""
 
 
 WHOLE = CompletenessCheck(
@@ -44,29 +44,29 @@ WHOLE = CompletenessCheck(
     hides="of text, which some builds print for `J`: what stands behind the last table",
     statuses=frozenset(),
 )
-"""The exit status is the error code of the last object: good tables come with 46 and others."""
+"""The exit status is the error code of the last object: complete tables come with 46 and others."""
 
 
 class UnreadableError(ToolFailedError):
-    """The tool died, or what it printed is no answer: other words may fare better."""
+    """Error of a tool that crashed or printed no usable answer; a different command may work."""
 
 
 class StorCliReader:
-    """One tool, which is asked one thing after the other."""
+    """Reader of one tool, which runs one command at a time."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self.version: str | None = None
-        """Version as the tool says, None before it was asked."""
-        self.complaints: tuple[str, ...] = ()
-        """What the tool said was wrong with the last answer that was demanded and used all the same."""
+        """Version that the tool reports; None before the first read."""
+        self.warnings: tuple[str, ...] = ()
+        """Errors that the tool reported in the last required answer, which is used anyway."""
         self.cut = ""
-        """Which of the answers since `begin` breaks off or is refused, as a sentence; "" if none does."""
+        """Sentence about the first truncated or refused answer since `begin`; "" if there is none."""
         self._host = host
         self._tool = tool
         self._bare: set[tuple[str, ...]] = set()
 
     def begin(self) -> None:
-        """What comes now is one look."""
+        """Start a scan: forget truncated answers."""
         self.cut = ""
 
     def _note_truncation(self, *arguments: str) -> str:
@@ -75,73 +75,71 @@ class StorCliReader:
         return sentence
 
     async def run(self, command: Command) -> Completed:
-        """Run a read, without `nolog` where that was refused before or is refused now.
-
-        Raises ToolMissingError, ToolTimeoutError.
-        """
+        """Run a read, without `nolog` if this build does not support it. Raises ToolMissingError, ToolTimeoutError."""
         verbs = command.argv[2:]
         if verbs in self._bare:
             return await self._host.run(commands.without_nolog(command))
         done = await self._host.run(command)
-        without_nolog = again(command, done)
+        without_nolog = retry_command(command, done)
         if without_nolog is None:
             return done
         once_more = await self._host.run(without_nolog)
-        if again(replace(without_nolog, argv=command.argv), once_more) is not None:
-            return done  # it was something else that it did not understand
+        if retry_command(replace(without_nolog, argv=command.argv), once_more) is not None:
+            return done  # it did not understand a different word
         self._bare.add(verbs)
         return once_more
 
     async def replies(self, command: Command) -> tuple[Completed, tuple[Reply, ...]]:
-        """A read and everything it answered; notes the version."""
+        """Run a read and return all its replies. Keeps the version."""
         done = await self.run(command)
         answers = replies(done.stdout)
         self.version = next((text for reply in answers if (text := reply.status.text("cli version"))), self.version)
         return done, answers
 
     def _require_named(self, command: Command, done: Completed, matches: tuple[Reply, ...], where: str) -> None:
-        """Raise ToolFailedError for answers about another object than that of the path, or twice about it."""
-        if why := misnamed(matches, where):
+        """Raise ToolFailedError if the replies are about a different object than the path, or name it twice."""
+        if why := misnaming_reason(matches, where):
             sentence = refused_text(command, why)
             self.cut = self.cut or sentence
             raise ToolFailedError(sentence, hint=manual_run_hint(command), evidence=(done.stdout + done.stderr)[:4000])
 
-    async def answer(self, card: int, *arguments: str) -> Reply | None:
-        """The answer for a card, None if it is not understood.
+    async def read_answer(self, card: int, *arguments: str) -> Reply | None:
+        """Return the reply about a controller, or None if it is not understood.
 
-        Raises UnreadableError for none and for JSON without its end, ToolFailedError, ToolTimeoutError.
+        Raises UnreadableError for no answer and for truncated JSON, ToolFailedError for a refused answer,
+        ToolTimeoutError if there is no answer in time.
         """
         command = commands.read(self._tool, *arguments)
         done, replies = await self.replies(command)
         if done.truncated:
             raise ToolFailedError(f"{self._tool} answered {' '.join(arguments)} with more than can be read.")
         self._require_named(command, done, replies, arguments[0])
-        reply = chosen(replies, card)
+        reply = reply_about(replies, card)
         if reply is None and WHOLE.lost(done):
             self._note_truncation(*arguments)
-            raise self.failure(command, done, None)
+            raise self.failure_error(command, done, None)
         return reply
 
     async def read_required(self, card: int, *arguments: str) -> Data:
-        """The data of an answer that must be there. Raises UnreadableError where it says nothing, ToolFailedError."""
+        """Return the data of a required answer. Raises UnreadableError if there is none, ToolFailedError if refused."""
         command = commands.read(self._tool, *arguments)
         done, replies = await self.replies(command)
         self._require_named(command, done, replies, arguments[0])
-        reply = chosen(replies, card)
+        reply = reply_about(replies, card)
         if done.truncated or reply is None or not reply.data:
-            raise self.failure(command, done, reply)
-        self.complaints = self._complaints(reply, *arguments)
+            raise self.failure_error(command, done, reply)
+        self.warnings = self._warnings(reply, *arguments)
         return reply.data
 
     async def read_optional(
         self, problems: list[str], card: int, *arguments: str, or_else: tuple[str, ...] = ()
     ) -> Data:
-        """The data of an answer that may be missing: then a problem says so, in the tool's words.
+        """Return the data of an answer that may be missing; then append a problem in the tool's words.
 
-        `or_else`: other words about the same object, for where the first say nothing that is understood.
+        `or_else`: other words about the same object, used if the first answer is not understood.
         """
         try:
-            reply = await self.answer(card, *arguments)
+            reply = await self.read_answer(card, *arguments)
         except UnreadableError as error:
             problems.append(error.message)
             return await self.read_optional(problems, card, arguments[0], *or_else) if or_else else Data()
@@ -151,28 +149,29 @@ class StorCliReader:
         if reply is None:
             problems.append(f"{self._tool} gave no answer that is understood to {' '.join(arguments)}.")
             return await self.read_optional(problems, card, arguments[0], *or_else) if or_else else Data()
-        problems += self._complaints(reply, *arguments)
+        problems += self._warnings(reply, *arguments)
         return reply.data
 
     async def read_refusable(self, problems: list[str], card: int, *arguments: str) -> Data:
-        """The data of an answer that not every card has: that it refuses is none of the problems, half of it is."""
+        """Return the data of an optional answer: a refusal is no problem, a truncated answer is."""
         reply = await self.read_or_none(problems, card, *arguments)
         return Data() if reply is None else reply.data
 
-    def _complaints(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
-        """What is wrong with an answer that is used all the same, as sentences."""
-        complaints = () if reply.ok else (self.refusal(reply, *arguments),)  # one bad drive makes the whole a failure
-        return complaints if reply.data.ends is not False else (*complaints, self._note_truncation(*arguments))
+    def _warnings(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
+        """Return sentences about what is wrong with an answer that is used anyway."""
+        # One bad drive fails the whole command, so a failed answer may have useful data.
+        warnings = () if reply.ok else (self.refusal_text(reply, *arguments),)
+        return warnings if reply.data.ends is not False else (*warnings, self._note_truncation(*arguments))
 
-    def refusal(self, reply: Reply, *arguments: str) -> str:
-        """What the tool says stood against an answer, as a sentence."""
+    def refusal_text(self, reply: Reply, *arguments: str) -> str:
+        """Return the tool's reason against an answer, as a sentence."""
         reason = reply.description or first_failure(reply) or "no reason given"
         return f"{self._tool} {' '.join(arguments)}: {reason.rstrip('.')}."
 
     async def read_or_none(self, problems: list[str], card: int, *arguments: str) -> Reply | None:
-        """The answer for what need not be there; None and a problem where there is none or half of one."""
+        """Return the reply about an optional object; None and a problem if it is missing or truncated."""
         try:
-            reply = await self.answer(card, *arguments)
+            reply = await self.read_answer(card, *arguments)
         except RaidbenchError as error:
             problems.append(f"{' '.join(arguments)}: {error.message}")
             return None
@@ -180,14 +179,14 @@ class StorCliReader:
             problems.append(self._note_truncation(*arguments))
         return reply
 
-    def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
-        """What to raise for an answer that is of no use, in the tool's own words."""
+    def failure_error(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
+        """Return the error for an unusable answer, in the tool's own words."""
         text = (
             (reply.description or first_failure(reply))
             if reply is not None
             else first_lines_text(done.stdout or done.stderr)
         )
-        headless = reply is not None and (reply.ok or not text)  # a verdict, and nothing to it
+        headless = reply is not None and (reply.ok or not text)  # a status without data
         if headless or (reply is None and '"Controllers"' in done.stdout):
             text = BREAKS_OFF
         unreadable = not done.truncated and (reply is None or headless)
@@ -204,7 +203,7 @@ class StorCliReader:
 
 
 def first_failure(reply: Reply) -> str:
-    """The first row that failed, in words."""
+    """Return the first failed row as text, or ""."""
     for row in reply.status.rows("detailed status"):
         if (row.text("status") or "").lower() not in ("success", ""):
             where = row.text("drive") or ""

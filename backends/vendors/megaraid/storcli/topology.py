@@ -1,4 +1,7 @@
-"""Where things are, as the tools write it, and the `TOPOLOGY` table. Pure."""
+"""Places and paths as the tools write them (`/c0/e252/s1`, `252:1`, ` :25`, `0/239`), and the `TOPOLOGY` table.
+
+No I/O.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,15 @@ from functools import lru_cache
 from backends.values import dataclass
 from backends.vendors.megaraid.storcli.fields import BLANK, Fields, tables
 
-# -- where things are, as the tools write it: `/c0/e252/s1`, `252:1`, ` :25`, `0/239` ---------------------------------
-
 Place = tuple[int | None, int | None]
-"""(enclosure, slot); no enclosure for drives that are directly attached."""
+"""Enclosure and slot; the enclosure is None for directly attached drives."""
 
 _PATH = re.compile(r"/c(\d{1,4})(?:/e(\d{1,6}))?(?:/s(\d{1,6}))?(?:/v(\d{1,6}))?", re.ASCII)
 _VOLUME = re.compile(r"(\d{1,6}|-)/(\d{1,6})", re.ASCII)
 
 
 def parse_place(text: object) -> Place | None:
-    """(enclosure, slot) of `252:1`, ` :25`, `-:3`, `N/A:3`, `7`; None for what is none, such as `x24:3`."""
+    """Return the place of `252:1`, ` :25`, `-:3`, `N/A:3` or `7`; None for other text, such as `x24:3`."""
     return _place(str(text)) if isinstance(text, str | int) else None
 
 
@@ -34,25 +35,25 @@ def _place(text: str) -> Place | None:
 
 
 def drive_path(text: str) -> Place | None:
-    """(enclosure, slot) in `Drive /c0/e252/s1 - Detailed Information`, None for other headings."""
+    """Return the place in `Drive /c0/e252/s1 - Detailed Information`, or None for other headings."""
     match = _PATH.search(text)
     return None if match is None or match[3] is None else (_number(match[2]), int(match[3]))
 
 
 def volume_path(text: str) -> int | None:
-    """Number of the virtual drive in `/c0/v5`."""
+    """Return the number of the virtual drive in `/c0/v5`, or None."""
     match = _PATH.search(text)
     return None if match is None or match[4] is None else int(match[4])
 
 
 def volume(row: Fields) -> tuple[int | None, int] | None:
-    """(group, number) of a row with a `DG/VD` column; None if it has no number."""
+    """Return group and number of a row with a `DG/VD` column, or None if it has no number."""
     match = _VOLUME.fullmatch((row.text("dg/vd") or "").replace(" ", ""))
     return None if match is None else (None if match[1] == "-" else int(match[1]), int(match[2]))
 
 
-def shown(at: Place) -> str:
-    """`252:1`, `:25`."""
+def place_text(at: Place) -> str:
+    """Return the place as `252:1`, or `:25` without an enclosure."""
     return f"{'' if at[0] is None else at[0]}:{'' if at[1] is None else at[1]}"
 
 
@@ -61,32 +62,27 @@ def _number(text: str | None) -> int | None:
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 7 else None
 
 
-# -- the `TOPOLOGY` table ---------------------------------------------------------------------------------------------
-
-# Which drives make up which group, in which order, and whether there is room left.
-
-
 @dataclass(frozen=True, slots=True)
 class Group:
     """A drive group."""
 
     spans: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """Its drives as `enclosure:slot` in the order of their rows, by span."""
+    """Its drives as `enclosure:slot`, in row order, by span."""
     free_space: bool | None = None
-    """Room that no virtual drive takes; None if not told."""
+    """Whether it has space that no virtual drive takes; None if not reported."""
     missing: bool = False
-    """A drive of it is missing."""
+    """Whether one of its drives is missing."""
     drive_cache: str | None = None
-    """The column `PDC`: `enbl`, `dsbl`, `dflt`."""
+    """Value of the column `PDC`: `enbl`, `dsbl`, `dflt`."""
 
     @property
     def drives(self) -> tuple[str, ...]:
-        """All drives, span by span."""
+        """Return all drives, span by span."""
         return tuple(drive for span in sorted(self.spans) for drive in self.spans[span])
 
 
 def groups(data: Mapping[str, object]) -> Mapping[int, Group]:
-    """Groups by their number."""
+    """Return the drive groups by number."""
     members: dict[int, dict[int, list[tuple[int, str]]]] = {}
     free: dict[int, bool] = {}
     missing: set[int] = set()
@@ -102,10 +98,10 @@ def groups(data: Mapping[str, object]) -> Mapping[int, Group]:
                 missing.add(number)
                 continue
             rows = members.setdefault(number, {}).setdefault(span, [])
-            if all(shown(at) != listed_drive for _, listed_drive in rows):
-                rows.append((row.whole("row") or 0, shown(at)))
+            if all(place_text(at) != listed_drive for _, listed_drive in rows):
+                rows.append((row.whole("row") or 0, place_text(at)))
         else:
-            _note(row, number, free, caches)
+            _record_group(row, number, free, caches)
     return {
         number: Group(
             spans={
@@ -120,8 +116,8 @@ def groups(data: Mapping[str, object]) -> Mapping[int, Group]:
     }
 
 
-def _note(row: Fields, number: int, free: dict[int, bool], caches: dict[int, str]) -> None:
-    """What the rows of the group and its spans say."""
+def _record_group(row: Fields, number: int, free: dict[int, bool], caches: dict[int, str]) -> None:
+    """Record free space and drive cache from the rows of the group and its spans."""
     space = row.flag("fspace")
     if space is not None:
         free[number] = free.get(number, False) or space

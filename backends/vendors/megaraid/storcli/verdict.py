@@ -1,7 +1,6 @@
-"""What the tool said to a command that changes something: by the rows of the objects, never by the exit status. Pure.
+"""Verdict on a command that changes something, from the rows of the objects, never from the exit status. No I/O.
 
-Version 7 exits 0 with a failed row, version 8 for things that do not exist; some codes that are
-called failures mean done.
+Version 7 exits 0 with a failed row, version 8 for missing objects. Some codes that are called failures mean success.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from backends.tool_output import first_lines_text
 from backends.vendors.megaraid.dialect import Answer
 from backends.vendors.megaraid.storcli.document import Reply, replies
 from backends.vendors.megaraid.storcli.fields import Fields, tables
-from backends.vendors.megaraid.storcli.named import misnamed
+from backends.vendors.megaraid.storcli.named import misnaming_reason
 from backends.vendors.megaraid.storcli.topology import volume_path
 
 PENDING = {89: "controller reset", 116: "reboot", 132: "reboot"}
-"""Codes that mean: done, in force after this (Broadcom's table as kept by pystorcli2; 89 is 0x59)."""
+"""Codes that mean success after this step (Broadcom's table as kept by pystorcli2; 89 is 0x59)."""
 
 SENTENCES = {
     13: "there is not enough room",
@@ -33,20 +32,20 @@ SENTENCES = {
     151: "the card does not support this policy",
     153: "the card has to be shut down first",
 }
-"""Other codes in words, for rows that come without."""
+"""Texts for other codes, for rows without one."""
 
 _GOOD = {"success", "succeeded", "ok"}
 
 
 def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
-    """The verdict on what was printed. `where`: the path that the command was about, `/c0/v1`; "" for any."""
+    """Return the verdict on the output. `where`: the path that the command was about (`/c0/v1`); "" for any."""
     all_replies = replies(text)
     if truncated:
         return Answer(ok=False, message="The answer was endless and was cut.")
     if not all_replies:
         output = first_lines_text(text)
         return Answer(ok=False, message=f"The tool said: {output}" if output else "The tool said nothing.")
-    if why := misnamed(all_replies, where) or _other_volume(all_replies, where):
+    if why := misnaming_reason(all_replies, where) or _other_volume(all_replies, where):
         return Answer(ok=False, message=f"The tool answered about another object: {why}.")
     pending = ""
     messages: list[str] = []
@@ -55,17 +54,17 @@ def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
         verdicts = [_row(row) for row in rows]
         bad = [verdict for verdict in verdicts if not verdict.ok]
         if bad:
-            return bad[0] if bad[0].message else Answer(ok=False, message=_whole(reply))
+            return bad[0] if bad[0].message else Answer(ok=False, message=_failure_text(reply))
         pending = pending or next((verdict.pending for verdict in verdicts if verdict.pending), "")
         if not reply.ok and not pending:
-            return Answer(ok=False, message=_whole(reply))
-        pending = pending or _promised(reply.description)
+            return Answer(ok=False, message=_failure_text(reply))
+        pending = pending or _pending_step(reply.description)
         messages += filter(None, [reply.description, *(verdict.message for verdict in verdicts)])
     return Answer(ok=True, message=clean(". ".join(dict.fromkeys(messages)), 300), pending=pending)
 
 
 def _other_volume(all_replies: Sequence[Reply], where: str) -> str:
-    """Return why rows of the verdict are not about the virtual drive of a path, as a clause; "" where they are."""
+    """Return why rows of the verdict are not about the virtual drive of a path, as a clause; "" if they are."""
     asked = volume_path(where)
     if asked is None:
         return ""
@@ -75,7 +74,7 @@ def _other_volume(all_replies: Sequence[Reply], where: str) -> str:
 
 
 def _rows(reply: Reply) -> Iterator[Fields]:
-    """Rows of `Detailed Status`, and those of version 8 that stand among the data (`VD Information`)."""
+    """Yield the rows of `Detailed Status`, and those that version 8 has among the data (`VD Information`)."""
     yield from reply.status.rows("detailed status")
     for heading, row in tables(reply.data, "status"):
         if heading == "Detailed Status" or "errcd" in row:
@@ -89,14 +88,14 @@ def _row(row: Fields) -> Answer:
     if code in PENDING:
         return Answer(ok=True, message=text, pending=PENDING[code])
     if word in _GOOD and not code:
-        return Answer(ok=True, message="", pending=_promised(text))
+        return Answer(ok=True, message="", pending=_pending_step(text))
     reason = text or SENTENCES.get(code or 0, "")
     number = f" (code {code})" if code else ""
     return Answer(ok=False, message=f"{reason}{number}".strip() if reason or number else "")
 
 
-def _promised(text: str) -> str:
-    """Whether a sentence says that it takes effect later."""
+def _pending_step(text: str) -> str:
+    """Return `reboot` or `controller reset` if a sentence says that the change waits for it, else ""."""
     plain = text.lower()
     if "controller reset" in plain and "requir" in plain:
         return "controller reset"
@@ -105,5 +104,5 @@ def _promised(text: str) -> str:
     return ""
 
 
-def _whole(reply: Reply) -> str:
+def _failure_text(reply: Reply) -> str:
     return reply.description or "The tool says that it failed and not why"

@@ -1,4 +1,4 @@
-"""The tools' words and what they mean, as tables. Pure. A word not listed is `unknown` and kept as it was.
+"""Tables from the tools' words to the common vocabulary. No I/O. Other words become `unknown` and are kept.
 
 Sources: the legends that the tools print under their tables, `storcli help`, the recordings (docs/megaraid.md).
 """
@@ -6,10 +6,9 @@ Sources: the legends that the tools print under their tables, `storcli help`, th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from backends.model import Level, Media, State
-from backends.vendors._cards import UNKNOWN, ReportedValue
+from backends.vendors._cards import UNKNOWN, ReportedValue, reported_word
 from backends.vendors.megaraid.facts import Policies
 
 VOLUME_STATES = {
@@ -55,7 +54,7 @@ DRIVE_STATES = {
     "frgn": State.FOREIGN,
     "foreign": State.FOREIGN,
 }
-"""States of a drive in the one word of version 7. `ubad` is a drive the card gave up."""
+"""States of a drive in the single word of version 7. `ubad` is a drive that the controller gave up."""
 
 _ROLES = {
     "conf": State.ONLINE,
@@ -64,13 +63,14 @@ _ROLES = {
     "ghs": State.SPARE,
     "dhs": State.SPARE,
 }
-"""What a drive is for: the first word of version 8 without its ending."""
+"""Purpose of a drive: the first word of version 8 without its ending."""
 
 _ENDINGS = {"shld": None, "sntz": None, "unsp": None, "dgrd": State.DEGRADED}
-"""Shielded, being sanitized, unsupported: it stays what it is. Degraded: one of its logical units is."""
+"""Endings. Shielded, being sanitized and unsupported keep the state; degraded means that one of its logical units
+is."""
 
 _WHOLE_WORDS = {"shld": State.ONLINE, "unusbl": State.FAILED, "various": State.UNKNOWN}
-"""First words without a role: a shielded JBOD drive, an unusable one, several units in different states."""
+"""First words without a purpose: a shielded JBOD drive, an unusable one, several units in different states."""
 
 _CONDITIONS = {
     "online": None,
@@ -86,7 +86,7 @@ _CONDITIONS = {
     "degraded": State.DEGRADED,
     "foreign": State.FOREIGN,
 }
-"""How a drive does: the second word of version 8. None: as the first says."""
+"""Condition of a drive: the second word of version 8. None: as the first word says."""
 
 _LEVELS = {
     "raid0": Level.RAID0,
@@ -148,7 +148,7 @@ DRIVE_CACHE = {
     "default": "default",
     "dflt": "default",
 }
-"""Policies for the drives' own caches."""
+"""Policies for the drive caches."""
 
 ACCESS = {
     "rw": "read-write",
@@ -190,7 +190,7 @@ BACKUP = {
 """States of battery, CacheVault and energy pack."""
 
 HEALTHY = {"optimal": True, "learning": False, "degraded": False, "failed": False, "missing": False}
-"""Whether the cache is kept over a power cut in such a state; what is not here cannot be told."""
+"""Whether the cache survives a power cut in this state; unknown for other states."""
 
 JOBS = {
     "background initialization": "background-initialisation",
@@ -209,51 +209,53 @@ JOBS = {
     "copyback": "copyback",
     "patrol read": "patrol-read",
 }
-"""Operations under way."""
+"""Background operations."""
 
 _CACHE = re.compile(r"(NR|Ra|R|RA|ADRA|AR)?(AWB|FWB|WB|WT)(D|C)?")
-"""`RAWB` is R and AWB, by the legend; RA is tried after R. The small letter of `RaWB` is the tool's."""
+"""Letters of the `Cache` column. `RAWB` is R and AWB, by the legend, so RA is tried after R. The small letter of `RaWB`
+is the tool's."""
 _ADAPTIVE = "Ra"
-"""Adaptive read-ahead by the legend of version 1 of the tool."""
-
-
-def word(text: str | None, table: Mapping[str, str]) -> ReportedValue | None:
-    """A value with the tool's word for it; None if the tool says nothing."""
-    return None if text is None else ReportedValue(value=table.get(text.lower().strip(), UNKNOWN), raw=text)
+"""Adaptive read-ahead, by the legend of version 1 of the tool."""
 
 
 def level(text: str | None, spans: int | None) -> Level:
-    """RAID level; the tools may call a spanned RAID1 `RAID1` with a span depth of 2."""
+    """Return the RAID level; the tools may report a spanned RAID 1 as `RAID1` with a span depth of 2."""
     plain = _LEVELS.get((text or "").lower().replace(" ", "").replace("-", ""), Level.UNKNOWN)
     return _SPANNED.get(plain, plain) if spans is not None and spans > 1 else plain
 
 
 def policies(column: str | None) -> Policies:
-    """The `Cache` column: `RWBD`, `NRWTD`, `RAWBC`, or `NR,WB` of version 8."""
+    """Return the policies of the `Cache` column: `RWBD`, `NRWTD`, `RAWBC`, or `NR,WB` of version 8."""
     if column is None:
         return Policies()
     read, comma, write = column.partition(",")
     if comma:
-        return Policies(write_cache=word(write.strip() or None, WRITE), read_ahead=_read_ahead(read.strip() or None))
+        return Policies(
+            write_cache=reported_word(write.strip() or None, WRITE), read_ahead=_read_ahead(read.strip() or None)
+        )
     match = _CACHE.fullmatch(column.strip())
     if match is None:
-        odd = ReportedValue(value=UNKNOWN, raw=column)
-        return Policies(write_cache=odd, read_ahead=odd, io_policy=odd)
-    return Policies(write_cache=word(match[2], WRITE), read_ahead=_read_ahead(match[1]), io_policy=word(match[3], IO))
+        unknown_policy = ReportedValue(value=UNKNOWN, raw=column)
+        return Policies(write_cache=unknown_policy, read_ahead=unknown_policy, io_policy=unknown_policy)
+    return Policies(
+        write_cache=reported_word(match[2], WRITE),
+        read_ahead=_read_ahead(match[1]),
+        io_policy=reported_word(match[3], IO),
+    )
 
 
 def _read_ahead(text: str | None) -> ReportedValue | None:
-    """Return the read policy of a column of letters."""
-    return ReportedValue(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else word(text, READ)
+    """Return the read policy of the letters of the column."""
+    return ReportedValue(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else reported_word(text, READ)
 
 
-def copies(state: str | None, status: str | None) -> bool | None:
-    """Return True where the state or status of a drive says that it is copied to another; None where neither does."""
+def is_copying(state: str | None, status: str | None) -> bool | None:
+    """Return True if the drive is being copied to its replacement, by its state or status; else None."""
     return (state or "").lower() in ("cpybck", "cbshld") or (status or "").lower() == "replace" or None
 
 
 def drive_state(state: str | None, status: str | None) -> State:
-    """State of a drive: one word in version 7; in version 8 what it is for and how it does, and the worse counts."""
+    """Return the state of a drive: one word in version 7, the worse of purpose and condition in version 8."""
     first = (state or "").lower()
     if status is None:
         return DRIVE_STATES.get(first, State.UNKNOWN)

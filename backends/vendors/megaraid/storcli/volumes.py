@@ -1,4 +1,4 @@
-"""Virtual drives out of the tool's answers. Pure, never raises."""
+"""Parsers for virtual drives. No I/O; they never raise."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ from backends.sizes import read_size
 from backends.subject import repeated
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
+from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue, reported_word
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import Policies, VirtualDrive
 from backends.vendors.megaraid.storcli import vocabulary
-from backends.vendors.megaraid.storcli.fields import Data, Fields, cleaned_text, flag, inside, tables
+from backends.vendors.megaraid.storcli.fields import Data, Fields, cleaned_text, flag, nested_dicts, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
-from backends.vendors.megaraid.storcli.properties import bypass
-from backends.vendors.megaraid.storcli.topology import Group, Place, groups, parse_place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.properties import cache_bypass
+from backends.vendors.megaraid.storcli.topology import (
+    Group,
+    Place,
+    groups,
+    parse_place,
+    place_text,
+    volume,
+    volume_path,
+)
 
 _PROPERTIES = re.compile(r"vd ?(\d{1,6}) properties", re.IGNORECASE | re.ASCII)
 _DRIVES_OF = re.compile(r"pds for vd ?(\d{1,6})", re.IGNORECASE | re.ASCII)
@@ -29,8 +37,8 @@ _NAA = re.compile(r"(?:naa\.)?(?:0x)?([0-9a-f]{16}(?:[0-9a-f]{16})?)", re.IGNORE
 
 
 @dataclass(slots=True)
-class _VolumesSeen:
-    """What the answers say of all virtual drives, by number."""
+class _VolumeData:
+    """Data about all virtual drives in the answers, by number."""
 
     rows: dict[int, Fields] = field(default_factory=dict)
     properties: dict[int, Fields] = field(default_factory=dict)
@@ -42,11 +50,11 @@ class _VolumesSeen:
 
 
 def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ...]:
-    """Every virtual drive in these answers of one card, in the order of their numbers.
+    """Return every virtual drive in these answers about one controller, by number.
 
-    `show all` has the list and the topology, `vall show all` the properties; what one does not say the other may.
+    `show all` has the list and the topology, `vall show all` the properties. Each may report what the other lacks.
     """
-    facts = _VolumesSeen()
+    facts = _VolumeData()
     for data in answers:
         for number, group in groups(data).items():
             facts.groups.setdefault(number, group)
@@ -58,10 +66,10 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
             if pair[1] not in facts.rows:
                 facts.rows[pair[1]] = row
                 facts.per_group[pair[0]] += 1
-            elif _other_drive(facts.rows[pair[1]], row):
+            elif _is_other_drive(facts.rows[pair[1]], row):
                 facts.refused.setdefault(pair[1], f"two answers differ about virtual drive {pair[1]}")
         facts.properties |= {number: entry for number, entry in _properties(data) if entry}
-        facts.members |= {number: tuple(map(shown, drives)) for number, drives in members(data).items()}
+        facts.members |= {number: tuple(map(place_text, drives)) for number, drives in members(data).items()}
         facts.auto_bgi |= auto_bgi(data)
     listed = [_volume(card, number, facts) for number in sorted(facts.rows.keys() - facts.refused.keys())]
     shared = repeated(drive.wwn for drive in listed if drive.wwn is not None)
@@ -75,17 +83,17 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
     return tuple(sorted((*believed, *refused), key=lambda drive: drive.number))
 
 
-def _other_drive(first: Fields, second: Fields) -> bool:
-    """Return whether two rows cannot be about one virtual drive: what they say cannot change between two questions."""
+def _is_other_drive(first: Fields, second: Fields) -> bool:
+    """Return whether two rows differ in values that cannot change between two reads of one virtual drive."""
     return volume(first) != volume(second) or first.text("type") != second.text("type")
 
 
-def _volume(card: int, number: int, facts: _VolumesSeen) -> VirtualDrive:
+def _volume(card: int, number: int, facts: _VolumeData) -> VirtualDrive:
     row, details = facts.rows[number], facts.properties.get(number, Fields({}))
     numbers = volume(row)
     dg = numbers[0] if numbers is not None else None
     group = facts.groups.get(dg) if dg is not None else None
-    members = _in_order(facts.members.get(number, ()), group)
+    members = _sort_members(facts.members.get(number, ()), group)
     spans = details.whole("span depth") or (len(group.spans) or None if group is not None else None)
     kind = row.text("type")
     configured, in_force = _policies(row, details)
@@ -105,7 +113,7 @@ def _volume(card: int, number: int, facts: _VolumesSeen) -> VirtualDrive:
         strip_bytes=sizes.strip(details.text("strip size")),
         state=vocabulary.VOLUME_STATES.get((state or "").lower(), State.UNKNOWN),
         state_raw=state or "",
-        access=vocabulary.word(row.text("access"), vocabulary.ACCESS),
+        access=reported_word(row.text("access"), vocabulary.ACCESS),
         configured=configured,
         in_force=in_force,
         drive_cache=_drive_cache(details, group),
@@ -114,28 +122,28 @@ def _volume(card: int, number: int, facts: _VolumesSeen) -> VirtualDrive:
         wwn=naa(details.text("scsi naa id")),
         drives=members,
         jobs=jobs(details.text("active operations")),
-        secured=_secured(details),
+        secured=_is_encrypted(details),
         alone=None if group is None or group.free_space is None else facts.per_group[dg] == 1 and not group.free_space,
         ssd_cache=(kind or "").lower().startswith(("cac", "cachecade")),
         cached=_cached(row.raw("cac")),
         lost=details.flag("bad block exists", "bad blocks exist"),
-        cache_bypass=bypass(details),
+        cache_bypass=cache_bypass(details),
     )
 
 
 def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
-    """(configured, in force). Version 8 prints both; version 7 the column and the write policy that was set."""
+    """Return configured and effective policies; version 7 prints only a column and the configured write policy."""
     if "currentcache" in row or "defaultcache" in row:
         current, default = row.text("currentcache"), row.text("defaultcache")
         return vocabulary.policies(default or current), vocabulary.policies(current) if current is not None else None
     column = vocabulary.policies(row.text("cache"))
-    wanted = vocabulary.word(
+    wanted = reported_word(
         details.text("write cache(initial setting)", "write cache (initial setting)"), vocabulary.WRITE
     )
     if wanted is None or wanted.value == UNKNOWN:
         return column, None
     present = column.write_cache
-    # The line knows write-back and write-through only: the column tells always-write-back from write-back.
+    # The line has only write-back and write-through; the column distinguishes always-write-back.
     stronger = present is not None and (wanted.value, present.value) == ("write-back", "always-write-back")
     if present is None or stronger or present.value == wanted.value:
         return Policies(write_cache=present or wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), None
@@ -144,7 +152,7 @@ def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
 
 def _drive_cache(details: Fields, group: Group | None) -> ReportedValue | None:
     policy = details.text("disk cache policy", "drive write cache policy", "drive cache policy")
-    return vocabulary.word(policy or (group.drive_cache if group is not None else None), vocabulary.DRIVE_CACHE)
+    return reported_word(policy or (group.drive_cache if group is not None else None), vocabulary.DRIVE_CACHE)
 
 
 def _per_span(details: Fields, spans: int | None, members: int) -> int | None:
@@ -155,7 +163,7 @@ def _per_span(details: Fields, spans: int | None, members: int) -> int | None:
     return total // spans if spans and total and not total % spans else None
 
 
-def _secured(details: Fields) -> bool | None:
+def _is_encrypted(details: Fields) -> bool | None:
     is_secured = details.flag("secured")
     encryption = details.text("encryption")
     return (
@@ -166,7 +174,7 @@ def _secured(details: Fields) -> bool | None:
 
 
 def _cached(column: object) -> ReportedValue | None:
-    """The column `Cac`: `-` is none. What else it may say no recording tells."""
+    """Return whether a CacheCade cache serves it: `-` in the column `Cac` is none. No recording shows other values."""
     column_text = column.strip() if isinstance(column, str) else ""
     return ReportedValue(value="off" if column_text == "-" else "on", raw=clean(column_text)) if column_text else None
 
@@ -176,21 +184,21 @@ def _device(text: str | None) -> str | None:
 
 
 def naa(text: str | None) -> str | None:
-    """A world wide name in lower case without prefix; None for anything else."""
+    """Return a world wide name in lower case without prefix, or None for other text."""
     match = _NAA.fullmatch(text.strip()) if text is not None else None
     return match[1].lower() if match is not None else None
 
 
-def _in_order(members: tuple[str, ...], group: Group | None) -> tuple[str, ...]:
-    """In span order, as the topology has them; the list under a volume is sorted by slot or not at all."""
+def _sort_members(members: tuple[str, ...], group: Group | None) -> tuple[str, ...]:
+    """Return the members in span order, as the topology has them; the tool's list is sorted by slot or unsorted."""
     if group is None:
         return members
     return group.drives if not members or sorted(members) == sorted(group.drives) else members
 
 
 def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
-    """`VD5 Properties` of version 7, `VD Properties` beside `VD Info` of version 8."""
-    for heading, value in inside(data):
+    """Yield the properties by number: `VD5 Properties` of version 7, `VD Properties` next to `VD Info` of version 8."""
+    for heading, value in nested_dicts(data):
         number = _number(_PROPERTIES, heading)
         if number is not None:
             yield number, Fields(value)
@@ -201,28 +209,28 @@ def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
 
 
 def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
-    """Places of the drives by virtual drive: `PDs for VD 5` of version 7, `PDs` beside `VD Info` of version 8."""
-    return data.once(_members) if isinstance(data, Data) else _members(data)
+    """Return the members' places by virtual drive: from `PDs for VD 5` (version 7), or `PDs` next to `VD Info`."""
+    return data.parse_once(_members) if isinstance(data, Data) else _members(data)
 
 
 def _members(data: Mapping[str, object]) -> dict[int, list[Place]]:
     by_volume: dict[int, list[Place]] = {}
-    for heading, value in inside(data):
+    for heading, value in nested_dicts(data):
         number = _number(_DRIVES_OF, heading)
         if number is not None:
-            _seat(by_volume, number, value)
+            _add_member(by_volume, number, value)
         elif "VD Info" in value and isinstance(value.get("PDs"), list):
             numbers = volume(Fields(value["VD Info"]))
             rows = value["PDs"]
             assert isinstance(rows, list)
             for row in rows:
                 if numbers is not None:
-                    _seat(by_volume, numbers[1], row)
+                    _add_member(by_volume, numbers[1], row)
     return by_volume
 
 
-def _seat(matches: dict[int, list[Place]], number: int, row: object) -> None:
-    # The usual spelling first: a large chassis has thousands of these rows.
+def _add_member(matches: dict[int, list[Place]], number: int, row: object) -> None:
+    # Try the usual spelling first: a large chassis has thousands of these rows.
     usual = row.get("EID:Slt") if isinstance(row, dict) else None
     at = parse_place(usual if usual is not None else Fields(row).raw("eid:slt"))
     if at is not None:
@@ -236,7 +244,7 @@ def _number(pattern: re.Pattern[str], heading: str) -> int | None:
 
 
 def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
-    """`Consistency Check (36%)`, several with commas; nothing for `None`."""
+    """Return the operations of `Consistency Check (36%)`, several with commas; () for `None`."""
     if text is None or text.lower() == "none":
         return ()
     operations = []
@@ -250,7 +258,7 @@ def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
 
 
 def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
-    """Answer to `show autobgi`: a table with a column of that name, or of property and value."""
+    """Return the answer to `show autobgi` by virtual drive, from a column of that name or of property and value."""
     by_volume: dict[int, set[bool]] = {}
     for heading, row in tables(data, "vd"):
         number = row.whole("vd")

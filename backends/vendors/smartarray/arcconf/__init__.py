@@ -1,1 +1,1 @@
-"""What arcconf says and is told, of series 2 to 8 and of SmartRAID."""
+"""Command lines and parsers for arcconf, for series 2 to 8 and SmartRAID."""

@@ -1,4 +1,4 @@
-"""The command lines of arcconf; docs/smartarray.md lists them."""
+"""Command lines of arcconf, as listed in docs/smartarray.md."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from backends.vendors.smartarray.dialect import NewLogical
 from backends.vendors.smartarray.facts import Family
 
 DONE = "Command completed successfully."
-"""The last line of every good answer; nothing else means success."""
+"""Last line of every successful answer; nothing else means success."""
 ABORTED = "Command aborted."
-"""The last line of a refusal."""
+"""Last line of a refusal."""
 WHOLE = CompletenessCheck(
     tool="arcconf: `getconfig`, `list`", mark=f"its last line is `{DONE}`", missing=last_line(DONE)
 )
-"""What tells that an answer was not cut."""
+"""Completeness check for most answers."""
 STATUS = CompletenessCheck(
     tool="arcconf: `getstatus`",
     mark=f"its last line is `{DONE}`, or `{ABORTED}`",
     missing=last_line(DONE, ABORTED),
     statuses=frozenset(),
 )
-"""The same of an answer that cards without logical devices refuse."""
+"""Completeness check for an answer that controllers without logical devices refuse."""
 USAGES = CompletenessCheck(
     tool="arcconf: its usage",
     mark="no line is torn",
@@ -37,45 +37,45 @@ USAGES = CompletenessCheck(
     missing=line_end,
     statuses=frozenset(),
 )
-"""The same of the words that it knows."""
+"""Completeness check for usage texts."""
 
 LIST = ("list",)
-"""Which cards there are."""
+"""Words that list the controllers."""
 VERSIONS = ("getversion",)
-"""The same for builds that do not know `list`."""
+"""Words that list the controllers with builds without `list`."""
 USAGE = ("setcache",)
-"""What may be said to `setcache`; without more words it changes nothing."""
+"""Words for the usage of `setcache`, which changes nothing without more words."""
 
 WRITE_CACHE = {"write-through": "wt", "write-back": "wbb", "always-write-back": "wb"}
-"""Words for the write cache of a logical device of series 2 to 8: `wbb` is on while it is protected."""
+"""Words for the write cache of a logical device of series 2 to 8: `wbb` is on only while protected."""
 
 READ_CACHE = {"on": "ron", "off": "roff"}
 """Words for its read cache."""
 
 DRIVE_CACHE = {"on": "wb", "off": "wt"}
-"""Words for a drive's own cache."""
+"""Words for the cache of a drive."""
 
 PERFORMANCE = {"dynamic": "1", "oltp": "2", "big-block": "3"}
 """Numbers of the performance modes."""
 
 POLICIES = {"default": "0", "enable": "1", "disable": "2"}
-"""Numbers of the policies for the drives' caches (Microchip's storage library)."""
+"""Numbers of the policies for the drive caches (Microchip's storage library)."""
 
 DRIVES = {
     "drive_write_cache": "Configured",
     "drive_write_cache_unconfigured": "Unconfigured",
     "drive_write_cache_hba": "HBA",
 }
-"""Which drives a policy is for, in the words of its answers."""
+"""Words for the drives that a policy concerns, as in the answers."""
 
 CREATE = ("create",)
-"""Its usage for making a logical device; without more words it makes nothing."""
+"""Words for the usage of `create`, which creates nothing without more words."""
 
 LEVELS = {level: level.value.removeprefix("raid") for level in BY_NUMBER}
-"""What it calls the levels."""
+"""Words for the levels."""
 
 STRIP = 256 << 10
-"""Bytes of a strip where nothing is said of it (its usage)."""
+"""Default strip size in bytes, by the usage."""
 
 _PAIRS = (("lon", "loff"), ("con", "coff"))
 
@@ -88,70 +88,73 @@ _CREATES = {
 
 
 def config(number: str) -> tuple[str, ...]:
-    """All of a card."""
+    """Return the words for everything about a controller."""
     return ("getconfig", number, "al")
 
 
 def status(number: str) -> tuple[str, ...]:
-    """Its work under way."""
+    """Return the words for the running operations of a controller."""
     return ("getstatus", number)
 
 
 @dataclass(frozen=True, slots=True)
 class SetcacheOptions:
-    """What may be said to the `setcache` of this build, as its usage tells."""
+    """Words that this build supports, according to a usage text."""
 
     usage: str = ""
-    """Whole lines of it."""
+    """Complete lines of the usage."""
 
-    def end(self, word: str) -> tuple[str, ...] | None:
-        """What keeps the form of `word` from asking, where it takes that; None where there is no such form."""
+    def noprompt_words(self, word: str) -> tuple[str, ...] | None:
+        """Return the words that suppress the question of the form for `word`; None if there is no such form."""
         forms = self.usage.lower().split("setcache")
         form = next((form for form in forms if word.lower() in form.split()[:2]), None)
         return None if form is None else ("noprompt",) if "[noprompt]" in form else ()
 
-    def knows(self, word: str) -> bool:
-        """Whether it names a word."""
+    def has_word(self, word: str) -> bool:
+        """Return whether the usage contains a word."""
         return word.lower() in re.findall(r"[a-z]{2,20}", self.usage.lower())
 
     @property
     def caching(self) -> tuple[str, str] | None:
-        """Caching of a SmartRAID's logical device, on and off; None where it names no pair."""
+        """Return the words that switch caching of a SmartRAID's logical device on and off, or None."""
         usage_tokens = set(re.findall(r"[a-z]{2,8}", self.usage.lower()))
         return next((pair for pair in _PAIRS if set(pair) <= usage_tokens), None)
 
 
 def creation_options(family: Family, setcache_options: SetcacheOptions) -> Mapping[str, tuple[str, Mapping[str, str]]]:
-    """What may be said of caches at birth, as the usage of `create` tells: its word and those of its values, by keys.
+    """Return the cache words of `create` by setting key: its word, and its words for the values.
 
-    A value whose word the usage does not have is left out.
+    Values whose word is not in the usage of `create` are left out.
     """
     on, off = setcache_options.caching or ("", "")
     smart = {"acceleration": ("ldcache", {"none": off, "controller-cache": on})}
     series = {"write_cache": ("wcache", WRITE_CACHE), "read_cache": ("rcache", READ_CACHE)}
     return {
-        key: (word, {value: argument for value, argument in table.items() if setcache_options.knows(argument)})
+        key: (word, {value: argument for value, argument in table.items() if setcache_options.has_word(argument)})
         for key, (word, table) in (smart if family is Family.SMART else series).items()
-        if setcache_options.knows(word)
+        if setcache_options.has_word(word)
     }
 
 
 def create(number: str, family: Family, new: NewLogical, setcache_options: SetcacheOptions) -> tuple[str, ...]:
-    """What makes a logical device of whole drives, in words that its usage has. Raises InvalidValueError."""
+    """Return the words that create a logical device over whole drives, as far as the usage has them.
+
+    Raises InvalidValueError for a level, strip size or layout that this build has no words for.
+    """
     if new.level not in LEVELS:
         raise InvalidValueError(f"arcconf makes no {new.level.name}.")
-    if not setcache_options.knows("name"):  # then nothing would tell it from another one over the same drives
+    if not setcache_options.has_word("name"):  # the name is needed to find it again
         raise InvalidValueError("This arcconf gives a logical device no name, by which it is known again.")
     line = ["name", new.name]
-    if setcache_options.knows("stripesize"):
+    if setcache_options.has_word("stripesize"):
         line += ["stripesize", str(new.strip_bytes // 1024)]
     elif new.strip_bytes != STRIP:
         raise InvalidValueError("This arcconf cannot be told a strip.", hint=f"It makes {size_words(STRIP)}.")
     if new.parity_groups is not None:
-        if not setcache_options.knows("legs"):
+        if not setcache_options.has_word("legs"):
             raise InvalidValueError(f"This arcconf has no word for the legs of a {new.level.name}.")
         line += ["legs", str(new.parity_groups)]
-    if setcache_options.knows("quick") and new.level in PARITY:
+    if setcache_options.has_word("quick") and new.level in PARITY:
         line += ["method", "quick"]
     for key, (word, table) in creation_options(family, setcache_options).items():
         if (value := new.policies.get(key)) is not None:
@@ -161,12 +164,12 @@ def create(number: str, family: Family, new: NewLogical, setcache_options: Setca
 
 
 def delete(number: str, volume: int) -> tuple[str, ...]:
-    """What deletes a logical device."""
+    """Return the words that delete a logical device."""
     return ("delete", number, "logicaldrive", str(volume), "noprompt")
 
 
-def makes(number: str, args: Sequence[str]) -> bool:
-    """Whether these are the words of `create` or `delete` for this card, and no others."""
+def is_creation_or_deletion(number: str, args: Sequence[str]) -> bool:
+    """Return whether these are the words of `create` or `delete` for this controller, and no others."""
     match list(args):
         case ["create", card, "logicaldrive", "name", name, *rest, "noprompt"]:
             understood = all(word in _CREATES or (word.isascii() and word.isdigit()) for word in rest)

@@ -1,7 +1,8 @@
-"""From arcconf's passages to the facts of a card. Pure.
+"""Parsers for arcconf. No I/O.
 
-Columns differ from build to build, and old ones print none, so a field is split at its colon, and what begins a passage
-is its heading alone. Headings between dashed rules divide a passage: its first fields count, the rest by their heading.
+Columns differ between builds, and old builds print none, so a field is split at its colon, and a section starts with
+its heading on a line of its own. Headings between dashed rules divide a section: `fields` has its first values, `parts`
+has all by heading.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from backends.vendors.smartarray.facts import (
     PowerSource,
     RaidCard,
 )
-from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of, ssd_cache_of
+from backends.vendors.smartarray.ssacli.parsing import acceleration, interface_of, is_healthy, media_of, ssd_cache_of
 from backends.vendors.smartarray.text import value_or_none
 from backends.vendors.smartarray.vocabulary import drive_state, read_health
 
@@ -50,22 +51,22 @@ _MAIN = {
 
 @dataclass(slots=True)
 class OutputSection:
-    """What stands below one heading."""
+    """Lines below one heading."""
 
     kind: str
-    """`card`, `array`, `volume`, `drive`; "" for what is passed over."""
+    """`card`, `array`, `volume`, `drive`; "" for ignored sections."""
     name: str = ""
     """Number of the array or logical device; `channel:device` of a drive."""
     fields: dict[str, str] = field(default_factory=dict)
-    """Values by their keys in lower case; the first of each counts, whatever heading it stands below."""
+    """Values by key in lower case; the first of each key counts, under any heading."""
     parts: dict[str, dict[str, str]] = field(default_factory=dict)
-    """The same by the heading between dashed rules, in lower case."""
+    """Values by the heading between dashed rules, in lower case."""
     lines: list[str] = field(default_factory=list)
-    """Lines that are no fields."""
+    """Lines without a field."""
 
 
 def read(text: str) -> list[OutputSection]:
-    """The passages of an answer, in its order."""
+    """Return the sections of an answer in order."""
     sections = [OutputSection("")]
     channel, part, ruled = "0", "", False
     for _, bare in texts.lines(text):
@@ -99,8 +100,8 @@ def _heading(bare: str) -> tuple[str, str] | None:
     return None
 
 
-def orders(passage: OutputSection) -> list[str]:
-    """Places of the members as old builds write them: `0,0 0,1 0,2`, over several lines."""
+def member_order(passage: OutputSection) -> list[str]:
+    """Return the places of the members in the format of old builds: `0,0 0,1 0,2`, over several lines."""
     first_row = next(
         (value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), ""
     )
@@ -163,22 +164,22 @@ NOT_FITTED = ("not installed", "not present", "absent")
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """The controllers that `list` or `getversion` names; those that are only counted, from 1."""
+    """Return the controllers that `list` or `getversion` names, or 1 to N if they are only counted."""
     named = tuple(dict.fromkeys(int(item) for item in _LISTED.findall(text[: 1 << 16])))
     counted = _FOUND.search(text)
     return named or tuple(range(1, min(int(counted[1]), 64) + 1 if counted else 1))
 
 
 def short_list(text: str) -> str:
-    """Return what a list of controllers lacks of those that it counts; "" where it names them all, or none."""
+    """Return how many counted controllers a list does not name, as a clause; "" if it names all or none."""
     named, counted = len(set(_LISTED.findall(text[: 1 << 16]))), _FOUND.search(text)
     if not named or counted is None or named >= int(counted[1]):
         return ""
     return f"it counts {int(counted[1])} controllers and names {named}"
 
 
-def refusal(text: str) -> str | None:
-    """What arcconf says where it did not do as it was told; None where it does not say so."""
+def refusal_reason(text: str) -> str | None:
+    """Return arcconf's reason for a failure, or None if it reports success."""
     if "command completed successfully" in text.lower() and "command aborted" not in text.lower():
         return None
     rows = [clean(bare, 300) for _, bare in texts.lines(text)]
@@ -186,15 +187,15 @@ def refusal(text: str) -> str | None:
     return " ".join(reasons)[:400] or "it says neither that it did it nor why not"
 
 
-def refused(text: str) -> bool:
-    """Whether it says itself that it did not do it."""
+def is_aborted(text: str) -> bool:
+    """Return whether arcconf reports that it did nothing."""
     return any(bare.lower().startswith("command aborted") for _, bare in texts.lines(text))
 
 
 def card_text(text: str, number: int, *, status: str = "", cut: bool = False) -> CardText | None:
-    """All that an answer says of a card; None where it speaks of none. `status`: the answer of `getstatus`.
+    """Return what an answer reports about a controller, or None if it reports nothing. `status`: answer of `getstatus`.
 
-    `cut`: half an answer. The passage that it was cut in is left out: a line that is not there any more proves nothing.
+    `cut`: whether the answer is truncated. Its last section is then left out, because a missing line proves nothing.
     """
     passages = read(text)[: -1 if cut else None]
     marks = ("controller status", "controller model")
@@ -236,16 +237,15 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
 _NAMES = {"array": "array", "volume": "logical device", "drive": "device", "card": "the controller"}
 
 
+_SMART_MARKS = frozenset(
+    ("no-battery write cache", "ld acceleration method", "caching", "ssd i/o bypass", "volume unique identifier")
+)
+"""Labels that only Smart Array and SmartRAID have."""
+
+
 def _family(passages: Iterable[OutputSection]) -> Family:
-    marks = (
-        "no-battery write cache",
-        "ld acceleration method",
-        "caching",
-        "ssd i/o bypass",
-        "volume unique identifier",
-    )
     for passage in passages:
-        if any(mark in passage.fields for mark in marks) or passage.fields.get("driver name", "").lower() == "smartpqi":
+        if _SMART_MARKS & passage.fields.keys() or passage.fields.get("driver name", "").lower() == "smartpqi":
             return Family.SMART
     return Family.SERIES
 
@@ -288,7 +288,7 @@ _REASON = re.compile(r"\(?\breason\s*:\s*([^()]*(?:\([^()]*\)[^()]*)*)", re.ASCI
 
 
 def _cache_details(fields: Mapping[str, str]) -> str | None:
-    """Return why the cache is not in use, in the tool's words; None where it is, or where no reason is told."""
+    """Return the tool's reason why the cache is not in use; None if it is in use or no reason is given."""
     state = (value_or_none(fields.get("cache status")) or "").lower()
     if state in ("ok", "optimal"):
         return value_or_none(fields.get("cache status details"), 300)
@@ -310,7 +310,7 @@ def _power(card: OutputSection, family: Family) -> PowerSource | None:
         if any(part in state.lower() for part in NOT_FITTED):
             return PowerSource(kind="none", state=state, healthy=False)
         kind = "bbu" if mark == "battery" else "capacitor"
-        return PowerSource(kind=kind, state=state, healthy=healthy(state.lower().removeprefix("zmm ")))
+        return PowerSource(kind=kind, state=state, healthy=is_healthy(state.lower().removeprefix("zmm ")))
     if family is Family.SMART and value_or_none(card.fields.get("cache memory")) is not None:
         return PowerSource(kind="none", state="not fitted", healthy=False)
     return None
@@ -319,14 +319,10 @@ def _power(card: OutputSection, family: Family) -> PowerSource | None:
 def _group(passage: OutputSection) -> DriveGroup:
     fields = passage.fields
     path = value_or_none(fields.get("ssd i/o bypass"))
-    raw = value_or_none(fields.get("status")) or ""
     return DriveGroup(
         name=passage.name,
-        state=texts.state(raw, _VOLUME_STATES),
-        state_raw=raw,
         media=media_of(fields.get("interface")),
         smart_path=None if path is None else vocabulary.phrase(path, vocabulary.switch(path)),
-        free_bytes=read_size(fields.get("unused size")),
     )
 
 
@@ -337,14 +333,8 @@ def _volume(
     jobs: Mapping[int, tuple[BackgroundOperation, ...]],
 ) -> LogicalDrive:
     fields = passage.fields
-    raw = next(
-        (
-            status_text
-            for key, value in fields.items()
-            if key.startswith("status of logical") and (status_text := value_or_none(value))
-        ),
-        "",
-    )
+    states = (value_or_none(value) for key, value in fields.items() if key.startswith("status of logical"))
+    raw = next(filter(None, states), "")
     array = value_or_none(fields.get("array"))
     group = next((group for group in groups if group.name == array), None)
     device = (fields.get("disk name") or "").strip()
@@ -371,10 +361,10 @@ def _volume(
         acceleration=acceleration(fields.get("ld acceleration method"), fields.get("caching"), group)
         if smart
         else None,
-        read_cache=_switched(fields.get("read-cache setting") or fields.get("read-cache mode")),
-        reading_cached=_switched(fields.get("read-cache status")),
+        read_cache=_switch_value(fields.get("read-cache setting") or fields.get("read-cache mode")),
+        reading_cached=_switch_value(fields.get("read-cache status")),
         write_cache=None if (word := setting or mode) is None else write_cache(word),
-        writing_back=_switched(status),
+        writing_back=_switch_value(status),
         device=clean(device, 64) if device.startswith("/dev/") else None,
         wwn=texts.naa(fields.get("volume unique identifier")),
         drives=_members(passage, drives),
@@ -387,20 +377,14 @@ def _volume(
 
 
 def _maxcache_text(fields: Mapping[str, str]) -> str | None:
-    """Return what maxCache does in front of a logical device, in the tool's words; None where it does nothing.
+    """Return how maxCache serves a logical device, in the tool's words; None if it does not.
 
-    The status is what is in force; where only a setting is told, that counts.
+    The status is the effective value; the setting counts only if there is no status.
     """
     on = {}
     for kind in ("read", "write"):
-        setting = next(
-            (
-                value
-                for last in ("status", "setting")
-                if (value := value_or_none(fields.get(f"maxcache {kind} cache {last}")))
-            ),
-            None,
-        )
+        lines = (value_or_none(fields.get(f"maxcache {kind} cache {last}")) for last in ("status", "setting"))
+        setting = next(filter(None, lines), None)
         if setting is not None and vocabulary.onoff(setting) != "off":
             on[kind] = setting
     policy = value_or_none(fields.get("maxcache write cache policy"))
@@ -411,15 +395,15 @@ def _maxcache_text(fields: Mapping[str, str]) -> str | None:
     return None if assigned is None or vocabulary.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
 
 
-def _switched(text: str | None) -> ReportedValue | None:
-    """`on` or `off`; None where nothing is said or it does not apply."""
+def _switch_value(text: str | None) -> ReportedValue | None:
+    """Return `on` or `off`; None if it is not reported or does not apply."""
     if value_or_none(text) is None or (text or "").lower().startswith("not "):
         return None
     return vocabulary.phrase(text or "", vocabulary.onoff(text or ""))
 
 
 def write_cache(text: str) -> ReportedValue | None:
-    """The write policy as it is set. `Enabled` alone is on whatever becomes of the battery."""
+    """Return the configured write policy. `Enabled` alone means on regardless of the battery."""
     word = text.lower()
     if value_or_none(text) is None or word.startswith("not "):
         return None
@@ -431,12 +415,12 @@ def write_cache(text: str) -> ReportedValue | None:
 
 
 def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple[str, ...]:
-    """Places of the members: by serial number where that is one drive's alone, else as they are told to sit.
+    """Return the places of the members, by serial number if it is unique, else by the reported place.
 
-    `drives`: all there are; None where that is not known.
+    `drives`: all drives; None if they are not all known.
     """
-    if told_order := orders(passage):
-        return tuple(dict.fromkeys(told_order))
+    if order := member_order(passage):
+        return tuple(dict.fromkeys(order))
     if drives is None:
         return ()
     counts = Counter(drive.serial for drive in drives)
@@ -460,9 +444,9 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
 
 
 def _width(passage: OutputSection) -> int | None:
-    """How many members it names; missing ones are counted."""
-    if told_order := orders(passage):
-        return len(dict.fromkeys(told_order))
+    """Return the number of named members, including missing ones."""
+    if order := member_order(passage):
+        return len(dict.fromkeys(order))
     parts = [part for heading, part in passage.parts.items() if "segment" in heading] or [
         part for heading, part in passage.parts.items() if "physical device" in heading
     ]
@@ -470,19 +454,19 @@ def _width(passage: OutputSection) -> int | None:
 
 
 def _parity_groups(passage: OutputSection) -> int | None:
-    """Groups of its members: `Group 1, Segment 0`."""
+    """Return the number of parity groups of the members: `Group 1, Segment 0`."""
     keys = (key for heading, part in passage.parts.items() if "segment" in heading for key in part)
     return len({key.partition(",")[0] for key in keys if _MEMBER.fullmatch(key) and "," in key}) or None
 
 
 def _seat(text: str | None) -> tuple[str, int, int] | None:
-    """(`enclosure` or `connector`, its number, slot or device)."""
+    """Return the reported place: `enclosure` or `connector`, its number, and the slot or device."""
     match = _AT.search((text or "")[: texts.LINE])
     return (match[1].lower(), int(match[2]), int(match[3])) if match is not None else None
 
 
 def _drive(passage: OutputSection) -> BayDrive | None:
-    """A drive; None for what is none: enclosures and expanders are listed among them."""
+    """Return a drive, or None for an enclosure or expander, which are in the same list."""
     kind = next((line.lower() for line in passage.lines if line.lower().startswith("device is a")), "")
     if passage.kind != "drive" or any(part in kind for part in ("enclosure", "expander", "processor", "controller")):
         return None
@@ -512,20 +496,23 @@ def _drive(passage: OutputSection) -> BayDrive | None:
         state_raw=raw,
         health=read_health(fields, predicted),
         link=texts.link_speed(speed.removeprefix("SATA").removeprefix("SAS")),
-        write_cache=_switched(fields.get("write cache")),
+        write_cache=_switch_value(fields.get("write cache")),
         slot=value_or_none(fields.get("reported location")),
         usage_left=value_or_none(fields.get("usage remaining")),
     )
 
 
 def _model(maker: str | None, product: str | None) -> str | None:
-    """Maker and product; of a drive that fills the maker's eight letters with its model (ATA behind SCSI) one word."""
+    """Return vendor and product as the model.
+
+    A drive whose model fills the eight characters of the vendor (ATA behind SCSI) is joined without a blank.
+    """
     split = maker is not None and len(maker) == 8 and any(char.isdigit() for char in maker)
     return ("" if split else " ").join(filter(None, (maker, product))) or None
 
 
 def tasks(text: str) -> dict[int, tuple[BackgroundOperation, ...]]:
-    """What `getstatus` says of work under way, by logical device."""
+    """Return the running operations of `getstatus` by logical device."""
     by_volume: dict[int, tuple[BackgroundOperation, ...]] = {}
     volume: int | None = None
     kind = ""

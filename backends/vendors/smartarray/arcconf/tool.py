@@ -14,41 +14,34 @@ from backends.subject import refused_words
 from backends.text import clean
 from backends.tool_output import manual_run_hint, truncation_message, unusable_output_error, whole_lines
 from backends.vendors.smartarray.arcconf import commands
-from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused, short_list
-from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
+from backends.vendors.smartarray.arcconf.parsing import card_text, is_aborted, numbers, refusal_reason, short_list
+from backends.vendors.smartarray.dialect import CardList, Lines, NewLogical
 from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive
 
 READ_SECONDS = 120.0
-"""For one answer."""
+"""Timeout for one answer."""
 
 _UNSAYABLE = "how arcconf is told to set it is not known"
 
 
 class Arcconf:
-    """One program, asked one thing at a time."""
+    """One program, which runs one command at a time."""
+
+    lock_name = "smartarray-arcconf"
+    """Name of the lock, which is the same for all controllers."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self._host = host
-        self._tool = tool
+        self.tool = tool
         self._lock = asyncio.Lock()
         self._words = commands.SetcacheOptions()
 
-    @property
-    def tool(self) -> str:
-        """Path of the program."""
-        return self._tool
-
-    @property
-    def lock_name(self) -> str:
-        """One for all cards."""
-        return "smartarray-arcconf"
-
     def address(self, number: str, family: Family) -> str:
-        """`/arc1`, of series 2 to 8 `/aac1`."""
+        """Return `/arc1`, or `/aac1` for series 2 to 8."""
         return f"/{'aac' if family is Family.SERIES else 'arc'}{number}"
 
-    async def cards(self) -> SeenCards:
-        """The controllers there are."""
+    async def cards(self) -> CardList:
+        """Return the controllers that the tool sees."""
         command, done = await self._run(commands.LIST)
         if "controllers found" not in done.stdout.lower():
             command, done = await self._run(commands.VERSIONS)
@@ -56,17 +49,17 @@ class Arcconf:
         card_numbers = numbers(whole_lines(done.stdout) if commands.WHOLE.lost(done) else done.stdout)
         if not card_numbers and "controllers found" not in done.stdout.lower():
             raise unusable_output_error(command, done)
-        return SeenCards(numbers=tuple(map(str, card_numbers)), cut=truncation_message(command, why) if why else "")
+        return CardList(numbers=tuple(map(str, card_numbers)), cut=truncation_message(command, why) if why else "")
 
     async def read(self, number: str) -> CardText:
-        """Everything about a card."""
+        """Read everything about a controller."""
         command, done = await self._run(commands.config(number))
         asked, status = await self._run(commands.status(number))
         why, why_status = commands.WHOLE.lost(done), commands.STATUS.lost(status)
         work = whole_lines(status.stdout) if why_status else status.stdout
         text = card_text(done.stdout, int(number), status=work, cut=bool(why))
-        if text is None and refused(done.stdout):
-            raise unusable_output_error(command, done, refusal(done.stdout) or "")
+        if text is None and is_aborted(done.stdout):
+            raise unusable_output_error(command, done, refusal_reason(done.stdout) or "")
         if text is None:
             raise ToolFailedError(
                 f"{truncation_message(command, why or 'it says nothing of the card')}.",
@@ -79,26 +72,26 @@ class Arcconf:
         cut = cut or (refused_words(command.shown(), text.twice) if text.twice else "")
         return replace(text, cut=cut)
 
-    async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
-        """None: it has no way of asking the card."""
+    async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
+        """Return no values: the tool cannot query the controller for them."""
         return {}
 
-    async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
-        """Nothing: it tells of no values."""
+    async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
+        """Return 0: the tool reports no legal values."""
         return 0
 
     async def _run(self, args: tuple[str, ...]) -> tuple[Command, Completed]:
-        command = Command(argv=(self._tool, *args), timeout=READ_SECONDS)
+        command = Command(argv=(self.tool, *args), timeout=READ_SECONDS)
         async with self._lock:
             return command, await self._host.run(command)
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
-        """Waited for, however long it takes."""
+        """Run a command that changes something, without a limit of time."""
         async with self._lock:
             return await self._host.run(Command(argv=argv, timeout=READ_SECONDS, mutates=True))
 
     def set_card(self, text: CardText, key: str, value: str) -> Lines:
-        """One line."""
+        """Return the command that sets a setting of a controller."""
         number = text.card.number
         match key:
             case "cache_ratio":
@@ -111,21 +104,21 @@ class Arcconf:
                 policy = _word(commands.POLICIES, value)
                 return self._set_cache(number, "drivewritecachepolicy", commands.DRIVES[key], policy)
             case "performance_mode":
-                return ((self._tool, "setperform", number, _word(commands.PERFORMANCE, value)),)
+                return ((self.tool, "setperform", number, _word(commands.PERFORMANCE, value)),)
             case "task_priority":
-                return ((self._tool, "setpriority", number, value),)
+                return ((self.tool, "setpriority", number, value),)
             case _:
                 raise InvalidValueError(_UNSAYABLE)
 
     def _set_cache(self, number: str, word: str, *more: str) -> Lines:
-        """One line for a SmartRAID, in the form that its usage has. Raises InvalidValueError where it has none."""
-        end = self._words.end(word)
+        """Return the command for a SmartRAID in the form of the usage. Raises InvalidValueError if there is none."""
+        end = self._words.noprompt_words(word)
         if end is None:
             raise InvalidValueError(_UNSAYABLE)
-        return ((self._tool, "setcache", number, word, *more, *end),)
+        return ((self.tool, "setcache", number, word, *more, *end),)
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
-        """One line."""
+        """Return the command that sets a setting of a logical drive."""
         match key:
             case "read_cache":
                 word = _word(commands.READ_CACHE, value)
@@ -136,46 +129,46 @@ class Arcconf:
                 return self._set_cache(text.card.number, "logicaldrive", str(volume.number), word)
             case _:
                 raise InvalidValueError(_UNSAYABLE)
-        line = (self._tool, "setcache", text.card.number, "logicaldrive", str(volume.number), word, "noprompt")
+        line = (self.tool, "setcache", text.card.number, "logicaldrive", str(volume.number), word, "noprompt")
         return (line,)
 
     def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
-        """One line."""
+        """Return the command that sets the cache of a drive."""
         word = _word(commands.DRIVE_CACHE, value)
-        return ((self._tool, "setcache", text.card.number, "device", *bay.split(":"), word, "noprompt"),)
+        return ((self.tool, "setcache", text.card.number, "device", *bay.split(":"), word, "noprompt"),)
 
     def is_free(self, drive: BayDrive) -> bool:
-        """`Ready`: what is `Raw` is the kernel's."""
+        """Return whether the drive is `Ready`; a `Raw` drive is exposed to the kernel."""
         return drive.state is State.UNASSIGNED and drive.state_raw.lower() == "ready"
 
-    async def making(self) -> str:
-        """The usage of `create`, whole lines of it."""
+    async def creation_usage(self) -> str:
+        """Return the complete lines of the usage of `create`."""
         return whole_lines((await self._run(commands.CREATE))[1].stdout)
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
-        """What the usage has words for: caching of a SmartRAID, write and read cache of series 2 to 8."""
+        """Return the cache policies in the usage: caching of a SmartRAID, write and read cache of series 2 to 8."""
         options = commands.creation_options(text.card.family, commands.SetcacheOptions(usage))
         return {key: tuple(table) for key, (_, table) in options.items()}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
-        """One line, in words that the usage has."""
+        """Return the command that creates a logical drive, in words of the usage."""
         return (
-            (self._tool, *commands.create(text.card.number, text.card.family, new, commands.SetcacheOptions(usage))),
+            (self.tool, *commands.create(text.card.number, text.card.family, new, commands.SetcacheOptions(usage))),
         )
 
     def delete(self, text: CardText, number: int) -> Lines:
-        """One line."""
-        return ((self._tool, *commands.delete(text.card.number, number)),)
+        """Return the command that deletes a logical drive."""
+        return ((self.tool, *commands.delete(text.card.number, number)),)
 
-    def makes(self, number: str, argv: tuple[str, ...]) -> bool:
-        """One of the two lines of its own."""
-        return argv[:1] == (self._tool,) and commands.makes(number, argv[1:])
+    def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
+        """Return whether this is a command of `create` or `delete`, with nothing else."""
+        return argv[:1] == (self.tool,) and commands.is_creation_or_deletion(number, argv[1:])
 
-    def refusal(self, done: Completed) -> str | None:
-        """What stands where `Command completed successfully.` should."""
+    def refusal_reason(self, done: Completed) -> str | None:
+        """Return the tool's reason for a failure, or None if it reports success."""
         if "(y/n)" in done.stdout.lower():
             return f"it asks a question, which is not answered: {clean(done.stdout, 400)}"
-        return refusal(f"{done.stdout}\n{done.stderr}")
+        return refusal_reason(f"{done.stdout}\n{done.stderr}")
 
 
 def _word(table: Mapping[str, str], value: str) -> str:

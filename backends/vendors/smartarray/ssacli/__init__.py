@@ -1,1 +1,1 @@
-"""What ssacli, hpssacli and hpacucli say and are told: one grammar under three names."""
+"""Command lines and parsers for ssacli, hpssacli and hpacucli, which have the same grammar."""

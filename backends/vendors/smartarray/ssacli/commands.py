@@ -1,4 +1,4 @@
-"""The command lines of ssacli, hpssacli and hpacucli; docs/smartarray.md lists them."""
+"""Command lines of ssacli, hpssacli and hpacucli, as listed in docs/smartarray.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backends.model import Level
 from backends.vendors.smartarray.dialect import NewLogical
 
 LIST = ("ctrl", "all", "show")
-"""Which cards there are."""
+"""Words that list the controllers."""
 
 _QUERY = re.compile(r"[a-z]{2,40}=\?", re.ASCII)
 _CREATES = re.compile(
@@ -41,28 +41,28 @@ WORDS = {
     "survival_mode": "survivalmode",
     "spare_activation": "spareactivationmode",
 }
-"""What ssacli calls the settings of a card."""
+"""Words for the settings of a controller."""
 
 CACHING = {"none": "disable", "controller-cache": "enable"}
-"""What is said of a logical drive's cache, by its acceleration."""
+"""Words for the cache of a logical drive, by acceleration."""
 
 USAGE = {"drive_write_cache_unconfigured": "unconfigured", "drive_write_cache_hba": "hba"}
-"""Which drives a policy of caches is for; those in arrays are `configured`, where the card tells them apart."""
+"""Words for the drives that a cache policy concerns; `configured` for those in arrays, if distinguished."""
 
 
 def show(slot: str) -> tuple[str, ...]:
-    """All of a card."""
+    """Return the words for everything about a controller."""
     return ("ctrl", f"slot={slot}", "show", "config", "detail")
 
 
 def query(slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
-    """Which values a word may have."""
+    """Return the words that query the legal values of a setting."""
     volume_path = () if volume is None else ("ld", str(volume))
     return ("ctrl", f"slot={slot}", *volume_path, "modify", f"{word}=?")
 
 
 def is_query(args: Sequence[str]) -> bool:
-    """Whether these words only ask which values there are: exactly one of the two forms of `query`."""
+    """Return whether these words only query legal values, in exactly one of the two forms of `query`."""
     match list(args):
         case ["ctrl", slot, "modify", last] | ["ctrl", slot, "ld", _, "modify", last]:
             return _SLOT.fullmatch(slot) is not None and _QUERY.fullmatch(last) is not None
@@ -79,13 +79,14 @@ LEVELS = {
     Level.RAID50: "50",
     Level.RAID60: "60",
 }
-"""What levels are called in `raid=`."""
+"""Words for levels in `raid=`."""
 
 
 def create(slot: str, new: NewLogical, caching: str) -> tuple[str, ...]:
-    """What makes a logical drive of whole drives. Raises InvalidValueError for a level without a word.
+    """Return the words that create a logical drive over whole drives.
 
-    `caching`: what the card's logical drives call it, `caching` or `arrayaccelerator`.
+    `caching`: word that the controller's logical drives use, `caching` or `arrayaccelerator`. Raises InvalidValueError
+    for a level without a word.
     """
     if new.level not in LEVELS:
         raise InvalidValueError(f"ssacli makes no {new.level.name}.")
@@ -98,12 +99,12 @@ def create(slot: str, new: NewLogical, caching: str) -> tuple[str, ...]:
 
 
 def delete(slot: str, number: int) -> tuple[str, ...]:
-    """What deletes a logical drive; with the last of its array the array goes too."""
+    """Return the words that delete a logical drive; the last one of an array takes the array with it."""
     return ("ctrl", f"slot={slot}", "ld", str(number), "delete", "forced")
 
 
-def makes(slot: str, args: Sequence[str]) -> bool:
-    """Whether these are the words of `create` or `delete` for this card, and no others."""
+def is_creation_or_deletion(slot: str, args: Sequence[str]) -> bool:
+    """Return whether these are the words of `create` or `delete` for this controller, and no others."""
     match list(args):
         case ["ctrl", where, "create", "type=ld", *rest, "forced"]:
             return where == f"slot={slot}" and all(_CREATES.fullmatch(word) for word in rest)
@@ -114,7 +115,7 @@ def makes(slot: str, args: Sequence[str]) -> bool:
 
 
 def options(text: str) -> tuple[str, ...]:
-    """The values that an answer to `query` names, below `Available options are:`, else in indented lines."""
+    """Return the values in an answer to `query`, below `Available options are:`, else in indented lines."""
     if "error:" in text.lower() and "available options" not in text.lower():
         return ()
     _, _, listed = text.rpartition("options are:")

@@ -1,4 +1,4 @@
-"""How it is known that an answer of ssacli is whole: it has no last line, so what it names is counted. Pure."""
+"""Completeness checks for ssacli. Its answers have no fixed last line, so the named objects are counted. No I/O."""
 
 from __future__ import annotations
 
@@ -9,29 +9,37 @@ from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
 
 _BEHIND = ("phy count", "phy transfer rate")
-"""Lines of a drive behind all that is read of it, but the name of a disk that the card hands on."""
+"""Lines of a drive after all that is parsed, apart from the disk name of an exposed drive."""
 _AFTER = ("port name", "sep ")
-"""What follows the cages of a card without drives."""
+"""Lines after the cages of a controller without drives."""
 _GONE = ("failed", "missing", "offline")
-"""States of a drive that may be named without being described."""
+"""States of a drive that may be named without a description."""
 _LEAST = {Level.RAID1: 2, Level.RAID10: 2, Level.RAID5: 3, Level.RAID6: 4, Level.RAID50: 6, Level.RAID60: 8}
 _REDUNDANT = {Level.RAID5: 1, Level.RAID6: 2, Level.RAID50: 2, Level.RAID60: 4}
 
 
 def missing(text: str) -> str:
-    """What an answer to `show config detail` lacks; "" where it is whole."""
+    """Return what is missing from an answer to `show config detail`; "" if it is complete."""
     if torn := line_end(text):
         return torn
     card_sections = read(text)
     if not card_sections:
         return "it tells of no card"
     return next(
-        filter(None, (*map(_undescribed, card_sections), _end(card_sections[-1]), *map(_short, cards(text)))), ""
+        filter(
+            None,
+            (
+                *map(_undescribed_reason, card_sections),
+                _early_end_reason(card_sections[-1]),
+                *map(_short_array_reason, cards(text)),
+            ),
+        ),
+        "",
     )
 
 
-def _undescribed(card: CardSections) -> str:
-    """A drive that a cage, an array or a mirror group names and nothing describes."""
+def _undescribed_reason(card: CardSections) -> str:
+    """Return a sentence about a drive that is named (by a cage, array or mirror group) and not described, or ""."""
     drives = [section for section in card.sections if section.kind == "drive"]
     described = {drive.name for drive in drives if drive.fields}
     for drive in drives:
@@ -40,20 +48,20 @@ def _undescribed(card: CardSections) -> str:
     return ""
 
 
-def _end(card: CardSections) -> str:
-    """The place where it ends: behind the drives, or in the last of them behind all that is read."""
+def _early_end_reason(card: CardSections) -> str:
+    """Return where the answer ends if that is too early: before the drives, or within the fields of the last ones."""
     last = card.ends_in[-1]
     described = [section for section in card.sections if section.kind == "drive" and section.fields]
     if not described:
-        return "" if last.name.startswith(_AFTER) and _empty(card) else "it ends before the drives"
+        return "" if last.name.startswith(_AFTER) and _has_no_drives(card) else "it ends before the drives"
     for inner in card.open:
         if not _ended(inner, described):
             return f"it ends in {inner.kind} {inner.name}".replace("volume", "logical drive")
     return ""
 
 
-def _empty(card: CardSections) -> bool:
-    """Whether it tells of no drives at all."""
+def _has_no_drives(card: CardSections) -> bool:
+    """Return whether it lists no drives at all."""
     return "none attached" in card.passed and not any(section.kind == "drive" for section in card.sections)
 
 
@@ -62,23 +70,23 @@ def _ended(drive: TextSection, described: list[TextSection]) -> bool:
     if any(key in keys for key in _BEHIND):
         handed_on = drive.fields.get("drive exposed to os", "").lower() == "true"
         return not handed_on or "disk name" in keys
-    # One of few lines may end anywhere: what counts is where those end that are told at most length.
+    # A drive with few lines may end anywhere, so compare it with the end of the drives that have most lines.
     other_keys = [list(section.fields) for section in described if section is not drive]
     longest = max(map(len, other_keys), default=0)
     return any(keys[-1:] == keys_of_other[-1:] for keys_of_other in other_keys if len(keys_of_other) == longest)
 
 
-def _short(text: CardText) -> str:
-    """An array that has fewer drives than a logical drive on it takes."""
+def _short_array_reason(text: CardText) -> str:
+    """Return a sentence about an array with fewer drives than a logical drive on it needs, or ""."""
     for volume in text.volumes:
         drives = [drive for drive in text.drives if drive.array == volume.array and drive.state is not State.SPARE]
-        if volume.array is not None and volume.state is State.OPTIMAL and len(drives) < _least(volume):
+        if volume.array is not None and volume.state is State.OPTIMAL and len(drives) < _fewest_drives(volume):
             return f"array {volume.array} names {len(drives)} drives, logical drive {volume.number} takes more"
     return ""
 
 
-def _least(volume: LogicalDrive) -> int:
-    """Drives that a logical drive takes at least, by its level and its stripe."""
+def _fewest_drives(volume: LogicalDrive) -> int:
+    """Return the fewest drives of a logical drive, by its level and full stripe."""
     data = (volume.stripe_bytes or 0) // (volume.strip_bytes or 1)
     match volume.level:
         case Level.RAID1 | Level.RAID10:

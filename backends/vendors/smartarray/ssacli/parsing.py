@@ -1,4 +1,4 @@
-"""From ssacli's sections to the facts of a card. Pure."""
+"""Parsers from ssacli's sections to the data of a controller. No I/O."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backends.vendors.smartarray.text import value_or_none
 from backends.vendors.smartarray.vocabulary import PREDICTED, drive_state, read_health
 
 LOCKED = "CACHE STATUS PROBLEM"
-"""Beginning of the paragraph with which a card says that it takes no changes."""
+"""Start of the paragraph that says that the controller refuses changes."""
 
 _AFFECTED = re.compile(r"logical drives? (?:is|are) affected: *([\d, ]{1,400})", re.ASCII | re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,5}", re.ASCII)
@@ -62,9 +62,10 @@ _JOBS = {
 
 
 def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
-    """Every card of an answer, with all that it says of each.
+    """Return every controller in an answer.
 
-    `cut`: half an answer. What it was cut in is left out: a line that is not there any more proves nothing.
+    `cut`: whether the answer is truncated. The truncated section is then left out, because a missing line proves
+    nothing.
     """
     card_sections = read(text)
     return tuple(
@@ -73,7 +74,7 @@ def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
 
 
 def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardText:
-    """`torn`: the sections in which the answer was cut; None for a whole one."""
+    """Return a controller. `torn`: the truncated sections; None if the answer is complete."""
     if torn is not None:
         card_sections = _without_cut_sections(card_sections, torn)
     twice = _repeated_sections(card_sections.sections)
@@ -90,7 +91,7 @@ def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardTe
         elif before.array is None and section.array is not None and section.row:
             drives[section.name] = replace(before, array=section.array)
     believed = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
-    affected = _affected(card_sections.paragraphs)
+    affected = _affected_volumes(card_sections.paragraphs)
     volumes = {
         int(section.name): _volume(section, groups, believed, affected)
         for section in card_sections.sections
@@ -115,7 +116,7 @@ def _is_lost(paragraph: str) -> bool:
     return paragraph.lower().startswith("warning: unrecoverable media errors")
 
 
-def _affected(paragraphs: Iterable[str]) -> frozenset[int]:
+def _affected_volumes(paragraphs: Iterable[str]) -> frozenset[int]:
     """Return the numbers of the logical drives that warnings name as having lost data."""
     ends = (_AFFECTED.search(paragraph) for paragraph in paragraphs if _is_lost(paragraph))
     return frozenset(int(number) for end in ends if end is not None for number in _NUMBER.findall(end[1]))
@@ -125,7 +126,7 @@ _KINDS = {"array": "array", "volume": "logical drive", "drive": "physical drive"
 
 
 def _repeated_sections(sections: Sequence[TextSection]) -> frozenset[tuple[str, str]]:
-    """Return what is described more than once, by kind and name. Drives are listed beside their description."""
+    """Return kind and name of objects that are described more than once; drives are also listed, which is normal."""
     described = [
         section
         for section in sections
@@ -137,13 +138,15 @@ def _repeated_sections(sections: Sequence[TextSection]) -> frozenset[tuple[str, 
 
 
 def _without_cut_sections(card_sections: CardSections, torn: list[TextSection]) -> CardSections:
-    """Without the sections that were cut; of the card itself what its first lines tell."""
+    """Remove the truncated sections; keep only the first fields of a truncated controller section."""
     card = card_sections.card
     if card in torn:
         names = ("serial number", "firmware version")
         card = TextSection("card", card.name, fields={key: card.fields[key] for key in names if key in card.fields})
-    whole = [section for section in card_sections.sections if all(section is not cut_section for cut_section in torn)]
-    return replace(card_sections, card=card, sections=whole)
+    complete = [
+        section for section in card_sections.sections if all(section is not cut_section for cut_section in torn)
+    ]
+    return replace(card_sections, card=card, sections=complete)
 
 
 def _facts(card_sections: CardSections) -> RaidCard:
@@ -180,7 +183,7 @@ def _facts(card_sections: CardSections) -> RaidCard:
 
 
 def _cache_details(fields: Mapping[str, str]) -> str | None:
-    """Return why the cache is as it is, in the tool's words."""
+    """Return the tool's reason for the state of the cache."""
     details = (
         value_or_none(fields.get("cache status details"), 300),
         value_or_none(fields.get("cache disable reason"), 300),
@@ -188,8 +191,8 @@ def _cache_details(fields: Mapping[str, str]) -> str | None:
     return ". ".join(dict.fromkeys(name.rstrip(".") for name in details if name is not None)) or None
 
 
-def power_cause(details: str | None) -> bool:
-    """Return whether the cache is out of use because of its battery or capacitor, or because of the cable to it."""
+def is_power_cause(details: str | None) -> bool:
+    """Return whether the cache is off because of its battery or capacitor, or the cable to it."""
     word = (details or "").lower()
     return any(part in word for part in ("batter", "capacitor", "backup power", "power source", "cable", "charg"))
 
@@ -200,7 +203,7 @@ def _power(fields: Mapping[str, str]) -> PowerSource | None:
     kind = "capacitor" if fields.get("cache backup power source", "").lower().startswith("capac") else "bbu"
     details = _cache_details(fields)
     off = fields.get("cache status", "").lower() not in ("", "ok", "not configured")
-    if (state is None or count == 0) and off and details is not None and power_cause(details):
+    if (state is None or count == 0) and off and details is not None and is_power_cause(details):
         gone = any(part in details.lower() for part in ("not attached", "not present", "not installed", "no batter"))
         return PowerSource(kind="none" if gone else kind, state=details, healthy=False)
     source = value_or_none(fields.get("cache backup power source"))
@@ -210,7 +213,7 @@ def _power(fields: Mapping[str, str]) -> PowerSource | None:
         return PowerSource(kind="none", state="not fitted", healthy=False)
     if state is None:
         return PowerSource(kind=kind, state=UNKNOWN) if count or source is not None else None
-    return PowerSource(kind=kind, state=state, healthy=healthy(state))
+    return PowerSource(kind=kind, state=state, healthy=is_healthy(state))
 
 
 _WEAK = (
@@ -220,8 +223,8 @@ _WEAK = (
 """Parts of words for a battery or capacitor that does not keep the cache."""
 
 
-def healthy(state: str) -> bool | None:
-    """Whether a battery or capacitor in this state keeps the cache; None where the words are not known."""
+def is_healthy(state: str) -> bool | None:
+    """Return whether a battery or capacitor in this state keeps the cache; None if the words are unknown."""
     word = state.lower()
     if word in ("ok", "optimal", "okay", "ready"):
         return True
@@ -229,7 +232,7 @@ def healthy(state: str) -> bool | None:
 
 
 def media_of(interface: str | None) -> Media:
-    """Flash says so; what says `SAS` or `SATA` alone turns."""
+    """Return the media. Flash is named as such; `SAS` or `SATA` alone means a hard disk."""
     word = (interface or "").lower()
     if "nvme" in word or "pcie" in word:
         return Media.NVME
@@ -239,48 +242,41 @@ def media_of(interface: str | None) -> Media:
 
 
 def interface_of(text: str | None) -> str | None:
-    """`sas`, `sata`, `nvme`, `scsi`."""
+    """Return `sas`, `sata`, `nvme` or `scsi`, or None."""
     word = (text or "").lower()
     if "serial attached" in word:
         return "sas"
     return next((literal for literal in ("nvme", "sata", "sas", "scsi") if literal in word), None)
 
 
+_SMART_PATH = ("smart path", "hp ssd smart path", "ssd smart path", "hpe ssd smart path")
+"""Labels of Smart Path."""
+
+
 def _group(section: TextSection) -> DriveGroup:
     fields = section.fields
-    path = next(
-        (
-            fields[key]
-            for key in ("smart path", "hp ssd smart path", "ssd smart path", "hpe ssd smart path")
-            if key in fields
-        ),
-        None,
-    )
-    raw = value_or_none(fields.get("status")) or (section.row if "," not in section.row else "")
+    path = next((fields[key] for key in _SMART_PATH if key in fields), None)
     return DriveGroup(
         name=section.name,
-        state=texts.state(raw, _VOLUME_STATES),
-        state_raw=raw,
         media=media_of(fields.get("interface type")),
         smart_path=None
         if path is None or value_or_none(path) is None
         else vocabulary.phrase(path, vocabulary.switch(path)),
-        free_bytes=read_size(fields.get("unused space")),
     )
 
 
 _NO_ACCELERATOR = ("none", "disabled", "all disabled", "not enabled", "no acceleration")
-"""Words for a logical drive that neither the cache nor Smart Path serves."""
+"""Words for a logical drive without accelerator."""
 
 
 def ssd_cache_of(method: str | None) -> str | None:
-    """Return the acceleration method where it names an SSD cache: SSD Smart Cache, maxCache."""
+    """Return the acceleration method if it names an SSD cache (SSD Smart Cache, maxCache), else None."""
     word = "".join((method or "").lower().split())
     return value_or_none(method) if "smartcache" in word or "maxcache" in word or "ssdcach" in word else None
 
 
 def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> ReportedValue | None:
-    """Which accelerator serves a logical drive: its own line, else array and caching together."""
+    """Return the accelerator of a logical drive: from its own line, else from array and caching."""
     if method is not None and (word := method.strip().lower()):
         if "smart path" in word or "bypass" in word:
             return vocabulary.phrase(method, "smart-path")
@@ -308,7 +304,7 @@ _FRONT = (
     "cache write policy",
     "ssd smart cache write policy",
 )
-"""Labels by which the tool says that an SSD cache is in front of a logical drive."""
+"""Labels that mean that an SSD cache is in front of a logical drive."""
 
 
 def _volume(
@@ -319,8 +315,8 @@ def _volume(
 ) -> LogicalDrive:
     """Return a logical drive.
 
-    `drives`: those of the card; None where one of them, or its array, is refused. `affected`: numbers of logical drives
-    that a warning of the card names as having lost data.
+    `drives`: those of the controller; None if a drive or an array is refused. `affected`: numbers of logical drives
+    that a warning names as having lost data.
     """
     fields = dict(section.fields)
     if section.row:
@@ -374,13 +370,13 @@ def _jobs(state: str, initialisation: str | None) -> tuple[BackgroundOperation, 
         kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
         if kind is not None:
             jobs.append(BackgroundOperation(kind=kind, progress=texts.progress(text)))
-    if (initialisation or "").lower().startswith("queued"):  # until it has run every write takes the whole stripe
+    if (initialisation or "").lower().startswith("queued"):  # until it ran, every write covers the full stripe
         jobs.append(BackgroundOperation(kind="initialisation", progress=0.0))
     return tuple(jobs)
 
 
 def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
-    """A drive. `alone`: its row may be all that is left of it, and does not tell what it is used for."""
+    """Return a drive. `alone`: its row may be all that a truncated answer has of it, so its use is unknown."""
     fields = dict(section.fields)
     spare = False
     if section.row:
@@ -397,7 +393,7 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
     interface = fields.get("interface type")
     logical, _, physical = fields.get("logical/physical block size", "").partition("/")
     limit = texts.link_speed(fields.get("phy maximum link rate"))
-    # without a limit the speed says nothing, and these lines are the last of a drive: an answer may end before them
+    # The speed is useless without the limit, and a truncated answer may end between these last lines of a drive.
     link = texts.link_speed(fields.get("phy physical link rate")) if limit is not None else None
     return BayDrive(
         place=section.name,
@@ -423,7 +419,7 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
 
 
 def _row(section: TextSection, fields: dict[str, str]) -> bool:
-    """What `(port 1I:box 1:bay 1, SATA SSD, 960 GB, OK)` says; whether it is a spare."""
+    """Add what `(port 1I:box 1:bay 1, SATA SSD, 960 GB, OK)` says to `fields`; return whether it is a spare."""
     parts = [part.strip() for part in section.row.split(",") if not part.strip().lower().startswith("port ")]
     at = next((index for index, part in enumerate(parts) if read_size(part) is not None), len(parts))
     if at:

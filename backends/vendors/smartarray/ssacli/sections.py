@@ -1,7 +1,7 @@
-"""ssacli's text as sections: cards, arrays, logical drives, drives, by their headings and indentation. Pure.
+"""Parser from ssacli's text to sections for controllers, arrays, logical drives and drives. No I/O.
 
-Indentation is the only structure, and it is not always kept: headings count at any depth, a member named under a mirror
-group never ends the logical drive, and a line that is no field opens a section of its own, which is passed over.
+Indentation is the only structure, and it is not always kept. So headings count at any depth, a member below a mirror
+group never ends the logical drive, and a line without a field starts an ignored section of its own.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _LOOSE = re.compile(r"(?:unassigned|hba drives|unused drives)\s*", re.ASCII | re
 _SHOUTED = re.compile(r"[A-Z][A-Z /-]{7,60}:", re.ASCII)
 _JOINED = re.compile(r"(?<! ) {3,}+(?=[A-Z][A-Za-z /-]{2,40}: )", re.ASCII)
 _PARAGRAPH = 1000
-"""Characters of a warning that are kept."""
+"""Longest warning in characters; the rest is dropped."""
 _WRAPS = 40
-"""Characters from which a value may go on in the next line."""
+"""Shortest value that may continue in the next line, in characters."""
 _ROWS = 12
-"""Lines of an error that are kept."""
+"""Most lines of an error."""
 _SENSOR = "sensor id"
 _WITH_CHILDREN = (_SENSOR, "port name")
 _SERIAL = re.compile(r"\(sn: *([A-Za-z0-9]{4,40})\)", re.ASCII)
@@ -44,54 +44,54 @@ _SERIAL = re.compile(r"\(sn: *([A-Za-z0-9]{4,40})\)", re.ASCII)
 
 @dataclass(slots=True)
 class TextSection:
-    """What stands below one heading."""
+    """Lines below one heading."""
 
     kind: str
-    """`card`, `array`, `volume`, `drive`; "" for what is passed over."""
+    """`card`, `array`, `volume`, `drive`; "" for ignored sections."""
     name: str = ""
-    """Slot ("" where none is told), letter, number, place; of what is passed over its heading in lower case."""
+    """Slot ("" if there is none), letter, number or place; of an ignored section its heading in lower case."""
     indent: int = 0
-    """Of its heading."""
+    """Indentation of its heading."""
     fields: dict[str, str] = field(default_factory=dict)
-    """Values by their keys in lower case; the first of each counts."""
+    """Values by key in lower case; the first of each key counts."""
     row: str = ""
-    """What the heading itself says in parentheses."""
+    """Text in parentheses in the heading."""
     state: str = ""
-    """What the heading itself says of its state."""
+    """State in the heading."""
     array: str | None = None
-    """The array that it stands below."""
+    """Array above it; None if there is none."""
     loose: bool = False
-    """It stands below `Unassigned`."""
+    """Whether it is below `Unassigned`."""
     drives: list[str] = field(default_factory=list)
     """Places of the drives named below it."""
 
 
 @dataclass(slots=True)
 class CardSections:
-    """All that was said of one card."""
+    """Sections of one controller."""
 
     card: TextSection
-    """The card's own fields."""
+    """Section of the controller itself."""
     model: str
-    """From the title."""
+    """Model in the title."""
     mode: str | None
-    """`HBA` where the title says so."""
+    """`HBA` if the title says so."""
     sections: list[TextSection] = field(default_factory=list)
-    """Arrays, logical drives and drives, in their order."""
+    """Arrays, logical drives and drives, in order."""
     paragraphs: list[str] = field(default_factory=list)
     """Warnings and notes."""
     passed: list[str] = field(default_factory=list)
-    """Headings and lines, in lower case, that are passed over."""
+    """Ignored headings and lines, in lower case."""
     ends_in: tuple[TextSection, ...] = ()
-    """The sections in which its text ends, each within the one before."""
+    """Sections open at the end of the text, from the outside in."""
 
     @property
     def open(self) -> list[TextSection]:
-        """Those that may have gone on, had the answer been cut at its end."""
+        """Return the sections that would be incomplete if the answer was truncated at its end."""
         headed = [section for section in self.ends_in if section.kind]
         children = [section.name for section in self.ends_in if not section.kind]
         if headed[-1] is self.card and any(not name.startswith(_SENSOR) for name in children):
-            return []  # what follows the card's own lines has begun
+            return []  # the part after the controller's own lines has started
         return headed[-1:]
 
 
@@ -104,10 +104,10 @@ class _SectionReader:
     loose: bool = False
     flat: bool = False
     wrapped: tuple[dict[str, str], str] | None = None
-    """The field whose value may go on in the next line, with its section's fields."""
+    """Field whose value may continue in the next line, with the fields of its section."""
 
-    def goes_on(self, indent: int, bare: str) -> bool:
-        """Return whether a line is the rest of a long value, and append it: the tool wraps at the left margin."""
+    def continues(self, indent: int, bare: str) -> bool:
+        """Append a line that continues a long value and return True; the tool wraps at the left margin."""
         if self.wrapped is None or indent or self.flat or _TITLE.fullmatch(bare):
             return False
         fields, key = self.wrapped
@@ -150,12 +150,12 @@ class _SectionReader:
         self.early, self.stack, self.array, self.loose = [], [card], None, False
 
     def close(self) -> None:
-        """The text of the last card ends here."""
+        """End the text of the last controller."""
         if self.cards:
             self.cards[-1].ends_in = tuple(self.stack)
 
     def _some_card(self) -> None:
-        if not self.cards:  # the answer of a part of a card has no title
+        if not self.cards:  # an answer about a part of a controller has no title
             self._card()
 
     def _drive(self, indent: int, drive: re.Match[str]) -> None:
@@ -166,7 +166,7 @@ class _SectionReader:
             return
         self._some_card()
         top = self.stack[-1]
-        if top.kind == "volume" and not top.row:  # in a list drives stand beside the logical drives of their array
+        if top.kind == "volume" and not top.row:  # lists name drives next to logical drives
             top.drives.append(section.name)
         self.cards[-1].sections.append(section)
 
@@ -184,7 +184,7 @@ class _SectionReader:
             self.stack.pop()
 
     def line(self, indent: int, bare: str) -> None:
-        """A line below some heading that is none itself."""
+        """Parse a line that is not a heading."""
         self._some_card()
         pair = texts.field(bare)
         if pair is None:
@@ -203,16 +203,16 @@ class _SectionReader:
         fields.setdefault(key, value)
 
 
-@lru_cache(2)  # whether an answer is whole is asked before it is read
+@lru_cache(2)  # the completeness check reads an answer before the parser
 def read(text: str) -> tuple[CardSections, ...]:
-    """The cards of an answer, in its order; nobody may change them."""
-    rows = _flush(list(texts.lines(text.removeprefix("\ufeff"))))
+    """Return the controllers of an answer in order. The result is cached: do not change it."""
+    rows = _dedent(list(texts.lines(text.removeprefix("\ufeff"))))
     reader = _SectionReader(flat=not any(indent for indent, _ in rows))
     paragraph: list[str] | None = None
     for indent, bare in rows:
         if not bare:
             paragraph, reader.wrapped = None, None
-        elif reader.goes_on(indent, bare):
+        elif reader.continues(indent, bare):
             continue
         elif paragraph is not None and (indent or " in Slot " not in bare):
             if len(paragraph[-1]) < _PARAGRAPH:
@@ -233,8 +233,8 @@ def read(text: str) -> tuple[CardSections, ...]:
     )
 
 
-def _flush(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """A text that was moved to the right as a whole (a recording that somebody pasted), back to where titles begin."""
+def _dedent(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return a text without its common indentation, such as a pasted recording."""
     least = min((indent for indent, bare in rows if bare), default=0)
     if not least or not any(indent == least and _TITLE.fullmatch(bare) for indent, bare in rows):
         return rows
@@ -248,7 +248,7 @@ def _starts_paragraph(indent: int, bare: str) -> bool:
 
 
 def errors(text: str) -> Iterator[str]:
-    """Every `Error: ...` of an answer, whole, cleaned."""
+    """Yield every `Error: ...` of an answer, complete and cleaned."""
     rows = [bare for _, bare in texts.lines(text)]
     for at, bare in enumerate(rows):
         if bare.lower().startswith("error:"):

@@ -14,63 +14,57 @@ from backends.model import State
 from backends.subject import misnamed_reason, refused_text, refused_words
 from backends.text import clean
 from backends.tool_output import manual_run_hint, truncation_message, unusable_output_error, whole_lines
+from backends.vendors._cards import value_of
 from backends.vendors.smartarray.addresses import SLOT
-from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
-from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, Family, LogicalDrive
+from backends.vendors.smartarray.dialect import CardList, Lines, NewLogical
+from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive
 from backends.vendors.smartarray.ssacli import commands
 from backends.vendors.smartarray.ssacli.completeness import CONFIG, LIST, OFFERED
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
 
 READ_SECONDS = 120.0
-"""For one answer: a card with many drives takes some ten seconds."""
+"""Timeout for one answer: a controller with many drives takes some ten seconds."""
 
 _ENVIRONMENT = {"INFOMGR_BYPASS_NONSA": "1"}
-"""Keeps it from looking through disks that are not its own, which takes minutes where there are many."""
+"""Keeps the tool from scanning unrelated disks, which takes minutes if there are many."""
 
 _SLOT = re.compile(SLOT, re.ASCII)
 
 
 def _without_cards(done: Completed) -> bool:
-    """Whether it says that there is no card."""
+    """Return whether the tool reports that there is no controller."""
     return any("no controllers detected" in error.lower() for error in errors(done.stdout or done.stderr))
 
 
 class Ssacli:
-    """One program, asked one thing at a time: a second call is refused by the tool itself."""
+    """One program, which runs one command at a time: the tool itself refuses a second call."""
+
+    lock_name = "smartarray-ssacli"
+    """Name of the lock, which is the same for all controllers."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self._host = host
-        self._tool = tool
+        self.tool = tool
         self._lock = asyncio.Lock()
         self._legal: dict[tuple[str, ...], tuple[str, ...]] = {}
 
-    @property
-    def tool(self) -> str:
-        """Path of the program."""
-        return self._tool
-
-    @property
-    def lock_name(self) -> str:
-        """One for all cards: it serves one caller at a time."""
-        return "smartarray-ssacli"
-
     def address(self, number: str, family: Family) -> str:
-        """`/slot0`."""
+        """Return `/slot0`."""
         return f"/slot{number}"
 
-    async def cards(self) -> SeenCards:
-        """The slots that hold a card."""
+    async def cards(self) -> CardList:
+        """Return the slots with a controller."""
         command, done = await self._ask(commands.LIST)
         why = LIST.lost(done) if not _without_cards(done) else ""
         slots = (text.card.number for text in cards(whole_lines(done.stdout) if why else done.stdout))
         numbers = tuple(dict.fromkeys(slot for slot in slots if _SLOT.fullmatch(slot)))
         if not numbers and not _without_cards(done):
             raise unusable_output_error(command, done)
-        return SeenCards(numbers=numbers, cut=truncation_message(command, why) if why else "")
+        return CardList(numbers=numbers, cut=truncation_message(command, why) if why else "")
 
     async def read(self, number: str) -> CardText:
-        """Everything about the card in a slot."""
+        """Read everything about the controller in a slot."""
         command, done = await self._ask(commands.show(number))
         cut_reason = CONFIG.lost(done)
         text = whole_lines(done.stdout) if cut_reason else done.stdout
@@ -86,22 +80,26 @@ class Ssacli:
         cut = refused_words(command.shown(), card_text.twice) if card_text.twice else ""
         return replace(card_text, cut=truncation_message(command, cut_reason) if cut_reason else cut)
 
-    async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
-        """What the card itself offers: ratios of its cache, strip sizes of a logical drive in bytes."""
+    async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
+        """Return the values that the controller offers: cache ratios, and strip sizes of a logical drive in bytes."""
         slot = text.card.number
         if volume is None:
-            return {"cache_ratio": await self._offered(slot, "cacheratio")} if "cache_ratio" in text.card.values else {}
-        sizes = await self._offered(slot, "ss", volume.number)
+            return (
+                {"cache_ratio": await self._query_values(slot, "cacheratio")}
+                if "cache_ratio" in text.card.values
+                else {}
+            )
+        sizes = await self._query_values(slot, "ss", volume.number)
         return {"strip_size": tuple(str(int(size) * 1024) for size in sizes if size.isdigit() and len(size) < 5)}
 
-    async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
-        """Every word of a card, or of a logical drive."""
+    async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
+        """Query every word of a controller or a logical drive; return the number of queries."""
         asked = tuple(dict.fromkeys(commands.WORDS.values())) if volume is None else ("ss", "caching")
         for word in asked:
-            await self._offered(text.card.number, word, None if volume is None else volume.number)
+            await self._query_values(text.card.number, word, None if volume is None else volume.number)
         return len(asked)
 
-    async def _offered(self, slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
+    async def _query_values(self, slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
         line = commands.query(slot, word, volume)
         if line not in self._legal:
             try:
@@ -112,10 +110,10 @@ class Ssacli:
         return self._legal[line]
 
     async def _ask(self, args: tuple[str, ...]) -> tuple[Command, Completed]:
-        """An answer with something to it. Raises ToolFailedError in the tool's own words for an error alone."""
+        """Run a read. Raises ToolFailedError in the tool's own words if the answer is only an error."""
         if "modify" in args and not commands.is_query(args):
             raise RefusedError(f"`{' '.join(args)}` is no question.")
-        command = Command(argv=(self._tool, *args), timeout=READ_SECONDS, env=_ENVIRONMENT)
+        command = Command(argv=(self.tool, *args), timeout=READ_SECONDS, env=_ENVIRONMENT)
         async with self._lock:
             done = await self._host.run(command)
         error_text = next(errors(done.stdout or done.stderr), None)
@@ -131,24 +129,24 @@ class Ssacli:
         raise error
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
-        """Waited for, however long it takes."""
+        """Run a command that changes something, without a limit of time."""
         async with self._lock:
             return await self._host.run(Command(argv=argv, timeout=READ_SECONDS, mutates=True, env=_ENVIRONMENT))
 
     def set_card(self, text: CardText, key: str, value: str) -> Lines:
-        """One line."""
+        """Return the command that sets a setting of a controller."""
         word = commands.WORDS.get(key)
         if word is None:
             raise InvalidValueError("the word that ssacli has for it is not documented")
-        line = (self._tool, "ctrl", f"slot={text.card.number}", "modify", f"{word}={value}")
+        line = (self.tool, "ctrl", f"slot={text.card.number}", "modify", f"{word}={value}")
         if word == "drivewritecache":
-            told_apart = "drive_write_cache_unconfigured" in text.card.values
-            usage = commands.USAGE.get(key, "configured" if told_apart else "")
+            distinguishes = "drive_write_cache_unconfigured" in text.card.values
+            usage = commands.USAGE.get(key, "configured" if distinguishes else "")
             return ((*line, *((f"usage={usage}",) if usage else ()), "forced"),)
         return ((*line, "forced"),)
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
-        """For the acceleration: one of cache and Smart Path off, then the other on, and only what is not so already."""
+        """Return the commands for a setting; for the acceleration, one accelerator goes off before the other on."""
         if key == "strip_size":
             return (self._on(text, "ld", str(volume.number), f"ss={int(value) // 1024}"),)
         if key != "acceleration":
@@ -156,22 +154,15 @@ class Ssacli:
         return tuple(self._accelerate(text, volume, value))
 
     def _accelerate(self, text: CardText, volume: LogicalDrive, value: str) -> list[tuple[str, ...]]:
-        group = text.group(volume.array) or DriveGroup(name=volume.array or "")
-        now = volume.acceleration.value if volume.acceleration is not None else ""
-        steps = []
+        array, now = volume.array or "", value_of(volume.acceleration)
         if value == "smart-path":
-            mates = [drive for drive in text.volumes if drive.array == volume.array]
-            cached = [
-                mate
-                for mate in mates
-                if mate.acceleration is not None and mate.acceleration.value == "controller-cache"
-            ]
-            steps += [self._cache(text, drive, "disable") for drive in cached]
-            if now != "smart-path":
-                steps.append(self._on(text, "array", group.name, "ssdsmartpath=enable"))
-            return steps or [self._on(text, "array", group.name, "ssdsmartpath=enable")]
-        if now == "smart-path":
-            steps.append(self._on(text, "array", group.name, "ssdsmartpath=disable"))
+            mates = (drive for drive in text.volumes if drive.array == volume.array)
+            cached = [mate for mate in mates if value_of(mate.acceleration) == "controller-cache"]
+            steps = [self._cache(text, drive, "disable") for drive in cached]
+            if now != "smart-path" or not steps:
+                steps.append(self._on(text, "array", array, "ssdsmartpath=enable"))
+            return steps
+        steps = [self._on(text, "array", array, "ssdsmartpath=disable")] if now == "smart-path" else []
         if value == "controller-cache":
             steps.append(self._cache(text, volume, "enable"))
         elif not steps:
@@ -182,49 +173,49 @@ class Ssacli:
         return self._on(text, "ld", str(volume.number), f"{self._caching(volume)}={value}")
 
     def _caching(self, *volumes: LogicalDrive) -> str:
-        """What the cache of these logical drives is called, as one of them says it."""
-        old = self._tool.endswith("hpacucli") or any(volume.old_words for volume in volumes)
+        """Return the word for the cache of these logical drives, as one of them uses it."""
+        old = self.tool.endswith("hpacucli") or any(volume.old_words for volume in volumes)
         return "arrayaccelerator" if old else "caching"
 
     def _on(self, text: CardText, kind: str, name: str, word: str) -> tuple[str, ...]:
-        return (self._tool, "ctrl", f"slot={text.card.number}", kind, name, "modify", word, "forced")
+        return (self.tool, "ctrl", f"slot={text.card.number}", kind, name, "modify", word, "forced")
 
     def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
-        """Drives have no settings of their own here."""
+        """Raise InvalidValueError: drives have no settings of their own here."""
         raise InvalidValueError("ssacli sets the caches of all drives of a card at once.")
 
     def is_free(self, drive: BayDrive) -> bool:
-        """`Unassigned Drive` and `OK`: an erased one waits for being enabled again, others stand in HBA mode."""
+        """Return whether the drive is `Unassigned Drive` and `OK`, that is, neither erased nor in HBA mode."""
         free = drive.use_raw.lower() == "unassigned drive" and drive.state_raw.lower() == "ok"
         return free and drive.state is State.UNASSIGNED
 
-    async def making(self) -> str:
-        """Nothing is asked: its words are known, or it is another program."""
+    async def creation_usage(self) -> str:
+        """Return "": the words are known, or it is hpacucli."""
         return ""
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
-        """The card's cache, or none. Smart Path is the whole array's, which has no name before it is made."""
+        """Return the cache or none. Smart Path applies to the whole array, which has no name before its creation."""
         return {"acceleration": tuple(commands.CACHING)}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
-        """One line."""
-        if self._tool.endswith("hpacucli"):
+        """Return the command that creates a logical drive. Raises InvalidValueError for hpacucli."""
+        if self.tool.endswith("hpacucli"):
             raise InvalidValueError(
                 "How hpacucli is told to make a logical drive is not known.", hint="Install ssacli."
             )
         word = self._caching(*text.volumes)
-        return ((self._tool, *commands.create(text.card.number, new, word)),)
+        return ((self.tool, *commands.create(text.card.number, new, word)),)
 
     def delete(self, text: CardText, number: int) -> Lines:
-        """One line."""
-        return ((self._tool, *commands.delete(text.card.number, number)),)
+        """Return the command that deletes a logical drive."""
+        return ((self.tool, *commands.delete(text.card.number, number)),)
 
-    def makes(self, number: str, argv: tuple[str, ...]) -> bool:
-        """One of the two lines of its own."""
-        return argv[:1] == (self._tool,) and commands.makes(number, argv[1:])
+    def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
+        """Return whether this is a command of `create` or `delete`, with nothing else."""
+        return argv[:1] == (self.tool,) and commands.is_creation_or_deletion(number, argv[1:])
 
-    def refusal(self, done: Completed) -> str | None:
-        """`Error: ...`, a question that nobody answers, or an exit status with whatever was said."""
+    def refusal_reason(self, done: Completed) -> str | None:
+        """Return the text of `Error: ...`, of an unanswered prompt or of a failed exit status; None on success."""
         error_text = next(errors(f"{done.stdout}\n{done.stderr}"), None)
         if error_text is not None:
             return error_text
