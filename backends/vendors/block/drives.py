@@ -1,4 +1,4 @@
-"""From sysfs attributes to a `Drive`. Pure."""
+"""Conversion of sysfs attributes to a `Drive`. No I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backends.topology.device_identity import identity, interface, medium, model
 from backends.topology.tree import number
 
 NO_DRIVES = ("dm-", "sr", "fd", "ram", "mtdblock")
-"""Kernel names of what is built on drives, or is none; arrays, bcache, DRBD, ZFS volumes are shown for their queue."""
+"""Prefixes of devices that are not listed. Arrays, bcache, DRBD and ZFS volumes are, because of their queue."""
 
 _STATES = {
     **dict.fromkeys(("running", "live"), State.ONLINE),
@@ -22,7 +22,7 @@ _STATES = {
 
 
 def is_drive(node: Node) -> bool:
-    """Whether this is a disk to show: no partition, no array, no hidden path, no empty loop or zram."""
+    """Return whether it is a disk to list: no partition, array, hidden path, or unused loop or zram device."""
     if node.parent is not None or node.attributes.get("hidden") == "1":
         return False
     if node.name.startswith(NO_DRIVES):
@@ -35,7 +35,7 @@ def is_drive(node: Node) -> bool:
 
 
 def drive(node: Node, picture: Topology) -> Drive:
-    """The drive as the inventory shows it."""
+    """Return the drive of the inventory."""
     attributes = node.attributes
     kind = interface(node)
     current, _ = parse_choices(attributes.get("queue/scheduler", ""))

@@ -1,4 +1,4 @@
-"""What the members of an array say of it when its creation was cut short: often it is still there, data included."""
+"""Recovery hint for an array whose re-creation was interrupted: its members often still have it, including data."""
 
 from __future__ import annotations
 
@@ -24,27 +24,26 @@ _NAMES = {
     "Chunk Size": "chunk",
     "Data Offset": "data_offset",
 }
-_TOLD = ("layout", "chunk", "data_offset")
-"""What a member says of how the array is made."""
+_SHAPE_KEYS = ("layout", "chunk", "data_offset")
+"""Parameters of the array in the superblock of a member."""
 
 _NODE = re.compile(r"/dev/[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9+_./-]{0,127}")
 _COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)
 
 
 async def assembly_hint(host: Host, mdadm: str, device: str, change: Change) -> str | None:
-    """What to do first about an array that a change stopped and did not create: assemble it, where its members agree.
+    """Return the hint to assemble an array that a change stopped and did not re-create, if its members agree.
 
-    mdadm writes all of its metadata at once, as the last but one thing that it does (Create.c, write_init_super):
-    before, the members hold the array as it was, after, as it is to be. None where they do not hold either, and where
-    the change does not say what the members are or which array it was.
+    mdadm writes all metadata at once near its end (Create.c, write_init_super). Before that the members have the old
+    array, afterwards the new one. None if they have neither, or if the change names neither its members nor the array.
     """
     uuid = parse_uuid((change.identity.wwn or "").removeprefix("md.")) if change.identity is not None else None
     option = GEOMETRY.get(change.key)
     if uuid is None or option is None or not change.members or not all(map(_NODE.fullmatch, change.members)):
         return None
-    examined = [await _examined(host, mdadm, member) for member in change.members]
+    examined = [await _examine(host, mdadm, member) for member in change.members]
     fields = {"uuid": uuid, "devices": str(len(change.members))}
-    shape = {key: option_value(key, text) for key, text in change.companions.items() if key in _TOLD}
+    shape = {key: option_value(key, text) for key, text in change.companions.items() if key in _SHAPE_KEYS}
     for value, state_text in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
         wanted = {**fields, **shape, option: option_value(option, value or "")}
         alike = len({record.get("level") for record in examined}) == 1
@@ -54,7 +53,7 @@ async def assembly_hint(host: Host, mdadm: str, device: str, change: Change) -> 
     return None
 
 
-async def _examined(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
+async def _examine(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
     try:
         done = await host.run(Command(argv=(mdadm, "--examine", member), timeout=20, stall=STALL))
     except RaidbenchError:
@@ -65,7 +64,7 @@ async def _examined(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
 
 
 def parse_examined(text: str) -> dict[str, str]:
-    """What `mdadm --examine` says of the array that a member is of, in the words of options of `mdadm --create`."""
+    """Return the array's parameters in `mdadm --examine`, by options and values of `mdadm --create`."""
     by_option: dict[str, str] = {}
     for name, value in _LINE.findall(text[:20_000]):
         copies = _COPIES.fullmatch(value)

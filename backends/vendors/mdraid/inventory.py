@@ -1,4 +1,4 @@
-"""From an array as the kernel tells it to an `Array`. Pure."""
+"""Conversion of an md array to an `Array`. No I/O."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backends.vendors.mdraid.readings import bitmap_word
 from backends.vendors.mdraid.sysfs import MEMBER_ATTRIBUTES, time_text
 
 NAME = "md"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 TASKS = {
     "recover": "rebuild",
@@ -25,7 +25,7 @@ TASKS = {
     "repair": "repair",
     "reshape": "reshape",
 }
-"""The model's words for the kernel's."""
+"""The model's terms by the kernel's."""
 
 _STATES = {
     "clear": "no array",
@@ -39,11 +39,11 @@ _STATES = {
     "active-idle": "active, no write lately",
     "broken": "broken: too many members have failed",
 }
-"""Documentation/admin-guide/md.rst, array_state."""
+"""Texts by array_state (Documentation/admin-guide/md.rst)."""
 
 
 def target_of(name: str) -> Target:
-    """The target of an array."""
+    """Return the target of an array."""
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 
@@ -54,9 +54,10 @@ def array_of(
     properties: Mapping[str, str],
     platforms: Collection[ImsmPlatform] | None = None,
 ) -> Array:
-    """The array as the inventory shows it.
+    """Return the array of the inventory.
 
-    `arrays`: all by kernel name; `properties`: what udev or mdadm know; `platforms`: None where mdadm does not tell.
+    `arrays`: all arrays by kernel name; `properties`: from udev or mdadm; `platforms`: None if mdadm does not report
+    them.
     """
     node = picture.tree.nodes.get(array.name)
     size = node.size_bytes if node is not None else None
@@ -79,19 +80,19 @@ def array_of(
 
 
 def _strip(array: ArrayFacts) -> int | None:
-    """Bytes that lie on one member in a row."""
+    """Return the chunk size in bytes, or None."""
     striped = array.level is not Level.CONCAT and "level" not in array.untold
     return array.chunk.now if array.chunk is not None and striped else None
 
 
 def _member_target(member: ArrayDevice, picture: Topology, arrays: Mapping[str, ArrayFacts]) -> Target:
-    """The whole disk that a member is or lies on, or the array that it is."""
+    """Return the disk of a member, or the array that the member is."""
     disk = picture.tree.disk_of(member.name)
     return target_of(disk) if disk in arrays else Target(backend="block", address=disk)
 
 
 def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
-    """Its background work."""
+    """Return its background work."""
     if array.sync is None:
         return ()
     return (Task(kind=TASKS.get(array.sync.action, array.sync.action), progress=array.sync.progress),)
@@ -104,7 +105,7 @@ def _missing(array: ArrayFacts) -> str:
 
 
 def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | None) -> Iterable[Fact]:
-    """What the firmware beneath a container allows."""
+    """Return what the firmware of a container supports."""
     if platforms is None:
         return ()
     platform = platform_of(platforms, {node_path(member.name) for member in array.members})
@@ -121,28 +122,28 @@ def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact
         if value and not (partial and label in _OF_OTHERS) and not (array.cut and label in _OF_MANY):
             yield Fact(label=label, value=value)
     if partial and (array.is_container or "metadata_version" in array.untold):
-        return  # whose disks are in which volume, others say
+        return  # the other arrays say which disks their volumes use
     volumes = [array_facts for array_facts in arrays.values() if array_facts.container == array.name]
     for member in array.members:
         if array.is_container:
-            inside = [volume.name for volume in volumes if member.name in {its.name for its in volume.members}]
-            line = f"{node_path(member.name)}, {'in ' + ', '.join(inside) if inside else 'spare'}"
-            yield Fact(label=f"Disk {member.name}", value=clean(line, 200))
+            names = [volume.name for volume in volumes if member.name in {its.name for its in volume.members}]
+            text = f"{node_path(member.name)}, {'in ' + ', '.join(names) if names else 'spare'}"
+            yield Fact(label=f"Disk {member.name}", value=clean(text, 200))
         elif not any(f"dev-{member.name}/{name}" in array.untold for name in MEMBER_ATTRIBUTES):
-            yield Fact(label=_place(member), value=_member_line(member))
+            yield Fact(label=_member_label(member), value=_member_line(member))
 
 
 _OF_OTHERS = ("Kind", "Built on", "Volumes")
-"""Facts that depend on what other arrays are."""
+"""Facts that depend on other arrays."""
 
 _OF_MANY = ("Array state", "Task", "Bitmap")
-"""Facts of several files: half of one would be another."""
+"""Facts derived from several files, which would be wrong if one is missing."""
 
 
 def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tuple[str, str | None]]:
     attributes = array.attributes
     yield "Kind", _kind(array, arrays)
-    if array.is_container:  # of md's own it has nothing but its disks
+    if array.is_container:  # a container has only disks
         yield (
             "Volumes",
             ", ".join(name for name, array_facts in arrays.items() if array_facts.container == array.name) or "none",
@@ -167,7 +168,7 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
 
 
 def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
-    """What has no level of its own."""
+    """Return a text for arrays without a level of their own."""
     if array.is_container:
         return f"container of {array.metadata.removeprefix('external:')} metadata, holds the volumes made of its disks"
     if array.container is not None:
@@ -182,7 +183,7 @@ def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
 
 
 def _nested(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
-    """`2 x raid5`: a level of two layers is known by what lies beneath."""
+    """Return a text such as `2 x raid5` for an array of arrays."""
     levels = [arrays[member.name].level_word for member in array.members if member.name in arrays]
     if not levels:
         return None
@@ -220,7 +221,7 @@ def _cache_line(array: ArrayFacts) -> str | None:
     return f"{pages} pages on each of {array.disks} members"
 
 
-def _place(member: ArrayDevice) -> str:
+def _member_label(member: ArrayDevice) -> str:
     return f"Member {member.slot}" if member.slot is not None else f"{member.role.capitalize()} {member.name}"
 
 
@@ -231,6 +232,6 @@ def _member_line(member: ArrayDevice) -> str:
 
 
 def known_by_udev(node: Node | None) -> Mapping[str, str]:
-    """What udev's database holds of an array: `MD_NAME`, `MD_UUID`."""
+    """Return the properties of an array in udev's database: `MD_NAME`, `MD_UUID`."""
     udev = {} if node is None else node.udev
     return {key: clean(value) for key, value in udev.items() if key.startswith("MD_")}

@@ -1,15 +1,15 @@
-"""The commands that take an array apart and make it anew of the same members. Pure."""
+"""Commands that delete an array and re-create it with the same members. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.topology.tree import number
+from backends.topology.tree import node_path, number
 from backends.vendors.mdraid.facts import ArrayFacts
 from backends.vendors.mdraid.readings import bitmap_word
 
 _METADATA = ("1.2", "1.1", "1.0")
-"""md's own metadata that hold a UUID, a name and where data begin."""
+"""md metadata versions that have a UUID, a name and a data offset."""
 
 SHAPE = {
     "chunk": "--chunk",
@@ -19,14 +19,14 @@ SHAPE = {
     "data_offset": "--data-offset",
     "name": "--name",
 }
-"""What an array is made with besides level, UUID and members, as its options; sizes in bytes, options in KiB."""
+"""Options of an array in addition to level, UUID and members; values in bytes, options in KiB."""
 
 IN_BYTES = ("chunk", "size", "data_offset")
-"""Those of them that are sizes."""
+"""Keys of `SHAPE` that are sizes."""
 
 
 def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
-    """What it is made with, or why that cannot be told. `name`: what mdadm calls it."""
+    """Return the parameters of an array, or why they are unknown. `name`: mdadm's name of it."""
     offsets = {device.offset_bytes for device in array.active}
     if len(offsets) != 1 or None in offsets:
         return "the data of its members begin at different places"
@@ -47,10 +47,10 @@ def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
 def recreation(
     array: ArrayFacts, *, mdadm: str, device: str, shape: Mapping[str, str]
 ) -> tuple[tuple[str, ...], ...] | str:
-    """Stop, then create of the same members and with the same UUID; or why that cannot be done.
+    """Return the commands that stop and re-create the array with members and UUID kept, or why that is not possible.
 
-    `--run` answers the question whether members that bear an array's metadata are to be used. Nothing is assumed to be
-    clean: a resync follows, which makes the copies equal.
+    `--run` answers mdadm's prompt about members with metadata of an array. `--assume-clean` is not used: a resync
+    follows, which makes the copies equal.
     """
     reason = _blocked_reason(array)
     if reason is not None:
@@ -75,18 +75,18 @@ def _options(shape: Mapping[str, str], *keys: str) -> list[str]:
 
 
 def option_value(key: str, value: str) -> str:
-    """The word of an option of `SHAPE`."""
+    """Return the value of an option of `SHAPE`."""
     size = number(value) if key in IN_BYTES else None
     return value if size is None else f"{size // 1024}K"
 
 
 def nodes_of(array: ArrayFacts) -> tuple[str, ...]:
-    """The nodes of its members, by their place."""
-    return tuple(f"/dev/{device.name.replace('!', '/')}" for device in array.active)
+    """Return the nodes of its members by slot."""
+    return tuple(node_path(device.name) for device in array.active)
 
 
 def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """The members that a `--create` names: its last words."""
+    """Return the members in a `--create` command: its last arguments."""
     devices: list[str] = []
     for word in reversed(argv):
         if not word.startswith("/dev/"):

@@ -1,4 +1,4 @@
-"""From what a drive says of its features to readings of the settings. Pure."""
+"""Conversion of a drive's features to readings of the settings. No I/O."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SPANS = {
 
 
 def controller_readings(view: ControllerView) -> Mapping[str, Reading]:
-    """Every setting of a controller."""
+    """Return all settings of a controller."""
     return {setting.key: _feature(view, setting) for setting in CONTROLLER_SETTINGS}
 
 
 def namespace_readings(view: NamespaceView) -> Mapping[str, Reading]:
-    """Every setting of a namespace."""
+    """Return all settings of a namespace."""
     return {
         setting.key: _feature(view, setting) if setting.key in FIELDS else format_reading(view)
         for setting in NAMESPACE_SETTINGS
@@ -38,7 +38,7 @@ def namespace_readings(view: NamespaceView) -> Mapping[str, Reading]:
 
 
 def value_before(view: ControllerView) -> Callable[[Setting, Reading, str], str]:
-    """The check of a value that it had before: a power state that is not operational may be one."""
+    """Return the validator of old values: a non-operational power state is legal."""
 
     def check(setting: Setting, now: Reading, value: str) -> str:
         states = view.about.power_states if view.about is not None and setting.key == "power_state" else ()
@@ -81,7 +81,7 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
 
 
 def _shared(view: ControllerView) -> str | None:
-    """Why a controller's setting is not changed through a namespace: it would change its neighbours as well."""
+    """Return why a controller setting cannot be changed through a namespace: it affects other namespaces."""
     if not isinstance(view, NamespaceView):
         return None
     name = view.controller.name
@@ -110,7 +110,10 @@ def _choices(view: ControllerView, key: str) -> tuple[Choice, ...]:
 
 
 def _power(state: PowerState) -> Choice:
-    """States in which the drive does no I/O are offered only where one is set already, so that it can be left."""
+    """Return the choice of a power state.
+
+    A non-operational one is only offered if it is set, so that it can be left.
+    """
     label = f"{state.number}" if state.watts is None else f"{state.number}, up to {state.watts:.4g} W"
     parts = ["Full speed." if state.number == 0 else "Less power and less speed."]
     if state.operational is False:
@@ -124,7 +127,7 @@ def _power(state: PowerState) -> Choice:
 
 
 def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | None, str | None]:
-    """Where the kernel believes otherwise of the cache than the drive says."""
+    """Return the effective cache mode and the reason if the kernel's belief differs from the drive's setting."""
     beliefs = {namespace.write_cache for namespace in view.namespaces}
     if key != "drive_cache" or len(beliefs) != 1:
         return None, None

@@ -1,4 +1,4 @@
-"""From a disk and its health to a `Drive`. Pure."""
+"""Conversion of a disk and its health to a `Drive`. No I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.smartctl import SmartAnswer
 
 NAME = "scsi"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 _STATES = {
     "running": State.ONLINE,
@@ -25,7 +25,7 @@ _STATES = {
 
 
 def drive(disk: Disk, health: SmartAnswer | None) -> Drive:
-    """The drive as the inventory shows it; what smartctl adds is left out where it was not asked."""
+    """Return the drive of the inventory, without smartctl's values if it was not queried."""
     attributes = disk.node.attributes
     reading = health or SmartAnswer()
     odd = odd_sector(disk, reading)
@@ -54,7 +54,7 @@ def drive(disk: Disk, health: SmartAnswer | None) -> Drive:
 
 
 def condition(health: SmartAnswer) -> Health:
-    """Return the condition of a drive by smartctl."""
+    """Return the health of a drive from smartctl."""
     used = (
         health.used_percent
         if health.used_percent is not None or health.life_left is None
@@ -71,17 +71,17 @@ def condition(health: SmartAnswer) -> Health:
 
 
 SECTORS = (512, 1024, 2048, 4096)
-"""Bytes of sectors that the kernel takes; a disk with others has the size 0 (drivers/scsi/sd.c, sd_read_capacity)."""
+"""Sector sizes in bytes that the kernel supports; other disks have the size 0 (drivers/scsi/sd.c, sd_read_capacity)."""
 
 
 def odd_sector(disk: Disk, health: SmartAnswer) -> int | None:
-    """Return the bytes of a sector that the kernel does not take; None where it takes them, or they are not known."""
+    """Return a sector size in bytes that the kernel does not support; None if it does, or if unknown."""
     sizes = (health.block, number(disk.node.attributes.get("queue/logical_block_size")))
     return next((size for size in sizes if size and size not in SECTORS), None)
 
 
 def _format(disk: Disk, odd: int | None) -> Iterator[tuple[str, str]]:
-    """Yield why the kernel has no block of a disk that is there."""
+    """Yield why the kernel shows no capacity of a disk that is present."""
     if odd is not None:
         yield "Unusable", f"sector size {odd}: must be reformatted to 512 or 4096 bytes (sg_format --format --size=512)"
     elif disk.node.size_bytes == 0 and disk.node.attributes.get("removable") == "0":
@@ -89,7 +89,7 @@ def _format(disk: Disk, odd: int | None) -> Iterator[tuple[str, str]]:
 
 
 def _place(disk: Disk) -> Iterator[tuple[str, str]]:
-    """Where it hangs and what the kernel thinks of it."""
+    """Yield where it is attached, and the kernel's view of it."""
     if disk.hctl is not None:
         yield "SCSI address", disk.hctl
     if disk.driver is not None:
@@ -103,7 +103,7 @@ def _place(disk: Disk) -> Iterator[tuple[str, str]]:
 
 
 def _health(health: SmartAnswer) -> Iterator[tuple[str, str]]:
-    """What the drive says of itself."""
+    """Yield what the drive reports about itself."""
     if health.asleep:
         yield "Power", "standby: not asked for its health"
     if health.rpm:

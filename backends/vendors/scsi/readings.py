@@ -1,4 +1,4 @@
-"""From what drive and kernel say to the readings of a disk's settings. Pure."""
+"""Conversion of the drive's and the kernel's values to readings of the settings. No I/O."""
 
 from __future__ import annotations
 
@@ -24,57 +24,57 @@ from backends.vendors.scsi.settings import (
 from backends.vendors.scsi.smartctl import SmartAnswer
 
 SATA_TAGS = 32
-"""Commands that native queueing has tags for (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
+"""Tags of native command queueing (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
 
 VOLUME_CACHE = "this is a virtual drive of a RAID controller: its cache is the controller's"
 VOLUME_WORDS = "this is a virtual drive of a RAID controller: its drives are set through the controller"
-"""Why a volume has no switches of its own."""
+"""Why a volume has no switches."""
 
 _ON = {True: "on", False: "off"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """All that is known of a disk at one time."""
+    """All values of a disk at one moment."""
 
     disk: Disk
-    """From sysfs."""
+    """Values from sysfs."""
     tool: str | None = None
-    """Path of hdparm or sdparm, whichever speaks the drive's language; None if it is not installed."""
+    """Path of hdparm or sdparm, whichever fits the drive; None if it is not installed."""
     flags: Mapping[str, Flag] = field(default_factory=dict)
-    """hdparm's answer."""
+    """Values from hdparm."""
     fields: Mapping[str, Field] = field(default_factory=dict)
-    """sdparm's answer."""
+    """Values from sdparm."""
     silent: str | None = None
-    """Why the drive was not asked, or did not answer; None if it did."""
+    """Why the drive was not queried or did not answer; None if it did."""
     rights: str | None = None
-    """What stands against running a tool for a change; None if nothing does."""
+    """Why no tool can be run for a change; None if it can."""
     writable: Mapping[str, str | None] = field(default_factory=dict)
-    """By path in sysfs, what stands against writing it."""
+    """By sysfs path, why it cannot be written; None if it can."""
     health: SmartAnswer | None = None
-    """From smartctl, if it was asked."""
+    """Values from smartctl, if it was queried."""
     saves: bool = True
-    """Whether a page that has saved values was not yet found to be one that cannot be saved."""
+    """Whether the drive may be able to save the page; False after it failed."""
 
     @property
     def tool_name(self) -> str:
-        """The tool for this kind of drive."""
+        """Return the name of the tool for this kind of drive."""
         return "hdparm" if self.disk.kind is Kind.ATA else "sdparm"
 
     @property
     def protection(self) -> str | None:
-        """Evidence that what is in the cache outlives a power cut."""
+        """Return evidence that the cache survives a power cut, or None."""
         loss = self.health.power_loss if self.health is not None else None
         return loss.sentence() if loss is not None and loss.good else None
 
 
 def readings(view: View) -> dict[str, Reading]:
-    """Every setting by key, in the order of the declarations."""
+    """Return all settings by key in display order."""
     return {setting.key: _READERS[setting.key](view) for setting in SETTINGS}
 
 
 def switch(view: View, key: str) -> tuple[bool | None, str | None]:
-    """What the drive says of an on-off setting, and in which words; None for each where it said nothing."""
+    """Return the drive's value of an on-off setting and its text; None for each if it did not answer."""
     if view.disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS.get(key, ""))
         if flag is None:
@@ -92,7 +92,7 @@ def _drive_cache(view: View) -> Reading:
         return _blocked(VOLUME_CACHE, choices)
     value, raw = switch(view, "drive_cache")
     against, unsettled = _blocked_reason(view, "drive_cache"), _unsettled(view, "drive_cache")
-    if view.tool is None or view.silent is not None:  # the kernel's word stands for the drive's
+    if view.tool is None or view.silent is not None:  # use the kernel's belief instead
         value, raw = disk.caches_by_kernel, disk.cache_type
         if value is None:
             unsettled = "the kernel does not say whether the drive caches writes"
@@ -108,7 +108,7 @@ def _drive_cache(view: View) -> Reading:
 
 
 def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
-    """Where the kernel does not flush as the drive's cache needs it: what that means, and why."""
+    """Return the effect and the reason if the kernel's flushes do not match the drive's cache."""
     if caching is None or disk.flushed is None or caching is disk.flushed:
         return None, None
     if caching:
@@ -161,7 +161,7 @@ def _acoustic(view: View) -> Reading:
 
 
 def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:
-    """Value, hdparm's words, and why it cannot be changed, of a setting that only ATA drives have."""
+    """Return value, hdparm's text, and why it cannot be changed, for a setting that only ATA drives have."""
     match view.disk.kind:
         case Kind.VOLUME:
             return None, None, VOLUME_WORDS
@@ -194,7 +194,7 @@ def _queue_depth(view: View) -> Reading:
 
 
 def _blocked_reason(view: View, key: str) -> str | None:
-    """Why a switch of the drive cannot be changed; None if it can."""
+    """Return why a switch of the drive cannot be changed; None if it can."""
     disk = view.disk
     if view.tool is None:
         if key == "drive_cache" and disk.cache_path is not None:
@@ -214,15 +214,15 @@ def _blocked_reason(view: View, key: str) -> str | None:
 
 
 def _unsettled(view: View, key: str) -> str | None:
-    """Return why the present value of a drive's switch is not known; None where it is, or where nothing was asked."""
-    asked = view.tool is not None and view.rights is None and view.silent is None
-    if asked and view.disk.kind is Kind.ATA and view.flags.get(OPTIONS[key]) is None:
+    """Return why the present value of a switch is unknown; None if it is known, or if nothing was queried."""
+    queried = view.tool is not None and view.rights is None and view.silent is None
+    if queried and view.disk.kind is Kind.ATA and view.flags.get(OPTIONS[key]) is None:
         return "hdparm did not answer for it"
     return None
 
 
 def _word(value: bool | None, raw: str | None) -> str | None:
-    """On, off, None where there is no such switch or nothing was said, `unknown` for other words."""
+    """Return `on`, `off`, `unknown` for other texts, or None if the switch does not exist or is not reported."""
     if value is not None:
         return _ON[value]
     return None if raw in (None, "not supported") else "unknown"
