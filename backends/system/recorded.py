@@ -126,29 +126,29 @@ class RecordingHost(HostWrapper):
         """
         hide = redactor or Redactor(patterns=False)
 
-        def masked(value: Any) -> Any:
+        def mask(value: Any) -> Any:
             match value:
                 case str():
                     return hide.text(value)
                 case dict():
-                    return {masked(key): masked(item) for key, item in value.items()}
+                    return {mask(key): mask(item) for key, item in value.items()}
                 case list():
-                    return [masked(item) for item in value]
+                    return [mask(item) for item in value]
                 case _:
                     return value
 
         data = {
             "format": FORMAT,
             "program": program_version(),
-            "name": masked(self.name),
+            "name": mask(self.name),
             "root": self.is_root,
-            "files": masked(self._files),
-            "lists": masked(self._lists),
-            "links": masked(self._links),
-            "stats": {masked(path): info for path, info in self._stats.items()},
-            "commands": [{key: masked(item) for key, item in done.items()} for done in self._commands.values()],
-            "which": masked(self._which),
-            "writable": masked(self._writable),
+            "files": mask(self._files),
+            "lists": mask(self._lists),
+            "links": mask(self._links),
+            "stats": {mask(path): info for path, info in self._stats.items()},
+            "commands": [{key: mask(item) for key, item in done.items()} for done in self._commands.values()],
+            "which": mask(self._which),
+            "writable": mask(self._writable),
         }
         folder.parent.mkdir(parents=True, exist_ok=True)
         os.close(make_folder(folder, force=True))

@@ -81,7 +81,7 @@ class Recording:
     def load(cls, file: Path) -> Recording:
         """Return the recording in a file. Raises InvalidValueError if it is damaged."""
         try:
-            data: dict[str, Any] = json.loads(_unpacked(file))
+            data: dict[str, Any] = json.loads(_unpack(file))
             require_known(FileFormat.STREAM, data["format"], data.get("program"), f"The recorded stream {file.name}")
             return cls(
                 argv=tuple(map(str, data["argv"])),
@@ -97,7 +97,7 @@ class Recording:
             ) from error
 
 
-def _unpacked(file: Path) -> bytes:
+def _unpack(file: Path) -> bytes:
     """Return the text of a recorded stream. Raises OSError, EOFError, zlib.error, ValueError."""
     import gzip
 
@@ -147,16 +147,16 @@ class ReplayedProcess(SyntheticProcess):
         last = ""
         try:
             for at, text in self._recording.chunks:
-                if not await self._waited(at - before):
+                if not await self._wait(at - before):
                     yield f"fio: terminating on signal 2\n{last}".encode()
                     return
                 before, last = at, text
                 yield text.encode()
-            await self._waited(self._recording.seconds - before)
+            await self._wait(self._recording.seconds - before)
         finally:
             self._over.set()
 
-    async def _waited(self, seconds: float) -> bool:
+    async def _wait(self, seconds: float) -> bool:
         """Wait; return False if the process was stopped meanwhile."""
         waiting = asyncio.ensure_future(self._pace(max(0.0, seconds)))
         stopped = asyncio.ensure_future(self._stop.wait())

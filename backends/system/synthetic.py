@@ -12,7 +12,7 @@ _INTERRUPTED = 128
 
 
 class SyntheticHost:
-    """A host other than the local machine: its answers are marked, and the machine is never touched."""
+    """Recorded or simulated host: its answers are marked, and the local machine is never touched."""
 
     simulated: bool = True
     """Always True."""

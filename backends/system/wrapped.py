@@ -220,7 +220,7 @@ class LoggingHost(HostWrapper):
 
 
 class DryRunHost(ReadOnlyHost):
-    """Read-only host that reports files as writable if root could write them, so that anybody can plan."""
+    """Read-only host that reports files as writable if root could write them, for plans without root."""
 
     async def writable(self, path: str) -> str | None:
         """Return None if only missing privileges prevent the write, or the reason why not."""

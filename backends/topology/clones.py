@@ -62,7 +62,7 @@ class Clones:
         for signature, node, other in self._pairs():
             disk, other_disk = (self.picture.tree.disk_of(member.name) for member in (node, other))
             if disk != other_disk and self._proof(node, other) is None:
-                text = f"{SAME} {self._shown(other)}, with one UUID ({_content(signature)})"
+                text = f"{SAME} {self._display_name(other)}, with one UUID ({_content(signature)})"
                 matches.setdefault(disk, {}).setdefault(other_disk, text)
         return matches
 
@@ -74,9 +74,9 @@ class Clones:
             if node.name not in names or not (uses := self.picture.uses_of_node(other)):
                 continue
             if (proof := self._proof(node, other)) is not None:
-                whose = f"the UUID of {self._shown(other)}, {_use_text(uses[0])}"
+                whose = f"the UUID of {self._display_name(other)}, {_use_text(uses[0])}"
                 why = f"its data are {proof.value}, so it is a copy"
-                sentences.append(f"{self._shown(node)}: its {clean(signature.kind)} has {whose}; {why}")
+                sentences.append(f"{self._display_name(node)}: its {clean(signature.kind)} has {whose}; {why}")
         return tuple(dict.fromkeys(sentences))
 
     def _pairs(self) -> Iterator[tuple[Signature, Node, Node]]:
@@ -104,10 +104,10 @@ class Clones:
         ours, theirs = self._grounds(node), self._grounds(other)
         if not ours or not theirs:
             return None
-        proofs = [self._apart(ground, their_ground) for ground in ours for their_ground in theirs]
+        proofs = [self._ground_proof(ground, their_ground) for ground in ours for their_ground in theirs]
         return None if None in proofs else next(proof for proof in Proof if proof in proofs)
 
-    def _apart(self, ground: _Ground, other: _Ground) -> Proof | None:
+    def _ground_proof(self, ground: _Ground, other: _Ground) -> Proof | None:
         places = [(first, second) for first in ground.files for second in other.files]
         if any(_filesystem(first) == _filesystem(second) and first != second for first, second in places):
             return Proof.FILE
@@ -143,7 +143,7 @@ class Clones:
             else:
                 lower = [
                     _Ground(disk=lower_ground.disk, files=(*ground.files, *lower_ground.files))
-                    for lower_ground in self._beneath(backing)
+                    for lower_ground in self._lower_grounds(backing)
                 ]
             if not lower:
                 return ()
@@ -151,7 +151,7 @@ class Clones:
             waiting += [ground for ground in lower if ground.disk]
         return tuple(grounds)
 
-    def _beneath(self, backing: Backing) -> list[_Ground]:
+    def _lower_grounds(self, backing: Backing) -> list[_Ground]:
         """Return the layers below a loop or zram device: a device, or a file on a filesystem."""
         tree, file = self.picture.tree, backing.place or ""
         if backing.devno is not None:
@@ -172,7 +172,7 @@ class Clones:
             return transports == {"pcie"} or (not transports and "/pci" in path)
         return kind in _LOCAL and not any(part in path for part in _NOT_LOCAL if kind != "sas" or part != "/port-")
 
-    def _shown(self, node: Node) -> str:
+    def _display_name(self, node: Node) -> str:
         return self.picture.link(node.name) or node.device
 
 

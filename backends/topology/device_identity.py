@@ -237,7 +237,7 @@ def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
     """
     disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     matches: dict[str, set[str]] = {}
-    for name, other in _alike(disks.values()):
+    for name, other in _similar_pairs(disks.values()):
         if identity(disks[name]).same_disk(identity(disks[other])) and not _have_one_path(disks[name], disks[other]):
             matches.setdefault(name, set()).add(other)
     for node in tree.nodes.values():
@@ -253,7 +253,7 @@ def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
     disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     twins = other_paths(tree)
     matches: dict[str, dict[str, str]] = {}
-    for name, other in _alike(disks.values()):
+    for name, other in _similar_pairs(disks.values()):
         first, second = identity(disks[name]), identity(disks[other])
         if other in twins.get(name, ()) or not first.perhaps_same_disk(second):
             continue
@@ -284,7 +284,7 @@ def _have_one_path(node: Node, other: Node) -> bool:
     return interface(node) in _ONE_PATH and interface(other) in _ONE_PATH
 
 
-def _alike(nodes: Iterable[Node]) -> list[tuple[str, str]]:
+def _similar_pairs(nodes: Iterable[Node]) -> list[tuple[str, str]]:
     """Return pairs of disks that share a WWN, or a serial number and size."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for node in nodes:

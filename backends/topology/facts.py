@@ -124,7 +124,7 @@ async def gather_facts(
     related = picture.related(node.name)
     for relation in related:
         unknown += [text for member in relation.nodes if (text := await _mismatch(host, member))]
-    unknown += [*_hidden(picture, node, related), *picture.unreported(node.name)]
+    unknown += [*_hidden_backing_reasons(picture, node, related), *picture.unreported(node.name)]
     unknown += indistinct_reasons(_disks_in(picture, related))
     claimable = [relation for relation in related if relation.can_be_claimed]
     uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
@@ -185,7 +185,7 @@ def _disks_in(picture: Topology, related: Collection[SameDataDevice]) -> list[No
     return [picture.tree.nodes[name] for name in names if name in picture.tree.nodes]
 
 
-def _hidden(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:
+def _hidden_backing_reasons(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:
     """Return a text for each lower backing that cannot be identified."""
     disks = {picture.tree.disk_of(node.name)}
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}

@@ -44,8 +44,8 @@ async def find_file_users(
     groups = await asyncio.gather(
         _loops(host, path, places, mounts),
         _swaps(host, path, places),
-        _mounted(host, path, places, mounts),
-        _exported(host, path, places),
+        _find_mounts(host, path, places, mounts),
+        _find_exports(host, path, places),
     )
     users = [user for part in groups for user in part]
     complete = True
@@ -120,7 +120,7 @@ async def _swaps(host: Host, path: str, places: Collection[str]) -> list[FileUse
     ]
 
 
-async def _mounted(
+async def _find_mounts(
     host: Host, path: str, places: Collection[str], mounts: Collection[tuple[str, Mount]]
 ) -> list[FileUser]:
     """Return mounts that show the file under another name (bind mounts), or whose source is the file.
@@ -147,7 +147,7 @@ async def _is_file_at(host: Host, path: str, places: Collection[str]) -> bool:
     return stat is not None and stat.kind == "file" and stat.place in places
 
 
-async def _exported(host: Host, path: str, places: Collection[str]) -> list[FileUser]:
+async def _find_exports(host: Host, path: str, places: Collection[str]) -> list[FileUser]:
     exports = await read_exports(host, tree_of(()))
     return [
         FileUser(words=f"is exported by {export.words}", hint="Take it out of the target first.")
@@ -167,7 +167,7 @@ async def _programs(host: Host, places: Collection[str], ignore: Collection[int]
                 uses[pid] = "has it open"
     for path in await host.list("/proc/[0-9]*/maps"):
         pid = path.split("/")[2]
-        if pid not in uses and int(pid) not in ignore and _mapped(await host.read(path) or "") & set(places):
+        if pid not in uses and int(pid) not in ignore and _mapped_files(await host.read(path) or "") & set(places):
             uses[pid] = "has it mapped"
     users = []
     for pid, does in uses.items():
@@ -176,7 +176,7 @@ async def _programs(host: Host, places: Collection[str], ignore: Collection[int]
     return users, unseen is None
 
 
-def _mapped(maps: str) -> set[str]:
+def _mapped_files(maps: str) -> set[str]:
     """Return the IDs of all files in a /proc/PID/maps."""
     return {f"{int(major, 16)}:{int(minor, 16)}:{inode}" for major, minor, inode in _MAPPED.findall(maps)}
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from backends.host import FileStat, Host
 from backends.identity import Use
-from backends.system.local.kcmp import with_tables_of_their_own
+from backends.system.local.kcmp import distinct_file_tables
 from backends.text import clean
 from backends.topology.mounts import parse_mountinfo
 from backends.topology.tree import number
@@ -64,7 +64,7 @@ async def openers(
         return {}, Use(kind="unseen", detail=blinded)
     threads = await host.list(_THREADS)
     if host.capabilities.opens_devices:
-        threads = with_tables_of_their_own(threads)
+        threads = distinct_file_tables(threads)
     folders = {f"{thread}/fd": await host.list(f"{thread}/fd/*") for thread in threads}
     paths = [path for folder in folders.values() for path in folder]
     if not paths:
@@ -137,7 +137,7 @@ def _only_reads(fdinfo: str) -> bool:
 
 
 def _is_dying(texts: Mapping[str, str], folder: str) -> bool:
-    """Return whether a thread is exiting or has SIGKILL pending, so that it executes no more code."""
+    """Return whether a thread is exiting or has SIGKILL pending, so that its program executes nothing more."""
     fields = texts.get(f"{folder}/stat", "").rpartition(")")[2].split()
     flags = number(fields[6]) if len(fields) > 6 else None
     pending = re.findall(r"^(?:SigPnd|ShdPnd):\s*([0-9a-f]{1,16})$", texts.get(f"{folder}/status", ""), re.MULTILINE)

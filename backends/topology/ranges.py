@@ -107,12 +107,12 @@ class RangeMap:
         if node is None:
             return
         if node.parent is not None:
-            yield _shifted(extent, node.parent, number(node.attributes.get("start")), node)
+            yield _shift_extent(extent, node.parent, number(node.attributes.get("start")), node)
         elif (backing := self._backings.get(node.name)) is not None:
             lower = self._tree.by_devno(backing.devno) if backing.devno is not None else None
             if lower is not None:
                 offset = number(node.attributes.get("loop/offset"))
-                yield _shifted(extent, lower.name, None if offset is None else offset // SECTOR, node)
+                yield _shift_extent(extent, lower.name, None if offset is None else offset // SECTOR, node)
         elif is_mapped(node.name) and node.name in self._mapped:
             for stretch in self._mapped[node.name]:
                 yield from self._of_stretch(extent, stretch)
@@ -149,7 +149,7 @@ def any_overlap(first: Sequence[Extent], second: Sequence[Extent]) -> bool:
     return False
 
 
-def _shifted(extent: Extent, lower: str, start: int | None, node: Node) -> Extent:
+def _shift_extent(extent: Extent, lower: str, start: int | None, node: Node) -> Extent:
     """Return the range of a partition or loop device on the lower device; all of that if its start is unknown.
 
     `start`: the first sector of `node` on the lower device.

@@ -92,7 +92,7 @@ async def with_replicas(host: Host, tree: Tree) -> Tree:
             paths = [path for path in (replica.disk, replica.meta) if path is not None]
             below[node.name] = tuple([name for path in paths if (name := await _kernel_name(host, tree, path))])
     diskless = {f"drbd{replica.minor}" for replica in replicas if replica.disk is None}
-    return tree_of(_joined(tree, below, diskless))
+    return tree_of(_join_nodes(tree, below, diskless))
 
 
 async def _kernel_name(host: Host, tree: Tree, path: str) -> str | None:
@@ -105,7 +105,7 @@ async def _kernel_name(host: Host, tree: Tree, path: str) -> str | None:
     return node.name if node is not None else None
 
 
-def _joined(tree: Tree, below: Mapping[str, tuple[str, ...]], diskless: Iterable[str]) -> Iterable[Node]:
+def _join_nodes(tree: Tree, below: Mapping[str, tuple[str, ...]], diskless: Iterable[str]) -> Iterable[Node]:
     without = frozenset(diskless)
     for node in tree.nodes.values():
         above = [name for name, names in below.items() if node.name in names]

@@ -23,7 +23,7 @@ MARK = "LVM-"
 """Prefix of device-mapper UUIDs of logical volumes and their parts (lib/activate/dev_manager.c)."""
 
 CACHE_ORIGIN, WRITECACHE_ORIGIN = "corig", "wcorig"
-"""Endings of what is cached by dm-cache, or by a writecache (lvmcache(7))."""
+"""Endings of the origin of dm-cache and of a writecache (lvmcache(7))."""
 
 _NAME = re.compile(r"((?:[^-]|--)+)-((?:[^-]|--)+)(?:-([a-z_]+))?")
 _ENDING = re.compile(

@@ -80,27 +80,27 @@ class ThinCapacity:
 
     def need(self, area: WriteRange) -> int:
         """Return the most bytes that writing to the area allocates."""
-        return -(-self._new(area) // self.unit) * self.takes
+        return -(-self._unallocated(area) // self.unit) * self.takes
 
     def limited_to(self, area: WriteRange) -> ThinCapacity:
         """Return the same storage for an area only, so that several such writes can be added up."""
-        return replace(self, capacity=self._new(area), held=0)
+        return replace(self, capacity=self._unallocated(area), held=0)
 
     def allocated_since(self, before: ThinCapacity, area: WriteRange) -> AllocatedRange:
         """Return the space that was allocated in the area since `before`, the same storage earlier."""
         within = self.capacity if area.size is None else area.size
-        already = self._sure(area)
+        already = self._allocated_before(area)
         written = min(within, already + max(0, self.held - before.held))
         return AllocatedRange(
             layer=self.layer, place=self.place, part=self.part, within=within, written=written, held=self.held
         )
 
-    def _new(self, area: WriteRange) -> int:
+    def _unallocated(self, area: WriteRange) -> int:
         """Return the bytes that are not allocated yet."""
-        wanted = self.capacity if area.size is None else area.size - self._sure(area)
+        wanted = self.capacity if area.size is None else area.size - self._allocated_before(area)
         return max(0, min(wanted, self.capacity - self.held))
 
-    def _sure(self, area: WriteRange) -> int:
+    def _allocated_before(self, area: WriteRange) -> int:
         """Return the bytes of the area that an earlier run has allocated."""
         key = (self.layer, self.place, self.part)
         earlier = (entry for entry in area.lying if (entry.layer, entry.place, entry.part) == key)

@@ -168,7 +168,7 @@ class _Reader:
         """
         segment = self._first_segment(self._status, pool, POOL)
         used = parse_usage(segment.words[2])[0] if segment is not None and len(segment.words) > 2 else None
-        mapped = {volume.name: self._mapped(volume) for volume in volumes}
+        mapped = {volume.name: self._mapped_sectors(volume) for volume in volumes}
         volume_sectors = mapped.get(node.name)
         if used is None or not volume_sectors or None in mapped.values():
             return 0
@@ -177,7 +177,7 @@ class _Reader:
             return 0
         return volume_sectors * SECTOR
 
-    def _mapped(self, node: Node) -> int | None:
+    def _mapped_sectors(self, node: Node) -> int | None:
         segment = self._first_segment(self._status, node, ThinKind.THIN)
         return number(segment.words[0]) if segment is not None and segment.words else None
 

@@ -75,7 +75,7 @@ class Stratis(ListingBackend):
     async def inventory(self) -> Inventory:
         """Return the pools, each followed by its filesystems."""
         picture = await scan_topology(self._host)
-        nodes = [node for node in picture.tree.nodes.values() if _is_shown(node)]
+        nodes = [node for node in picture.tree.nodes.values() if _is_listed(node)]
         if not nodes:
             return Inventory()
         states = segments_by_kernel_name(await dmsetup_output(self._host, STATUS), picture.tree)
@@ -94,7 +94,7 @@ def _is_pool(node: Node) -> bool:
     return name is not None and name.is_pool
 
 
-def _is_shown(node: Node) -> bool:
+def _is_listed(node: Node) -> bool:
     name = stratis_name(node)
     return name is not None and (name.is_pool or not name.private)
 
@@ -111,7 +111,7 @@ def _pool(node: Node, gauge: PoolGauge, picture: Topology) -> Array:
         size_bytes=node.size_bytes,
         members=_disks(node, picture),
         above=picture.above(node.name),
-        facts=tuple(_used(gauge)),
+        facts=tuple(_usage_facts(gauge)),
     )
 
 
@@ -135,7 +135,7 @@ def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> 
         identity=identity(node),
         uses=picture.uses(node.name),
         above=picture.above(node.name),
-        facts=(Fact(label="Pool", value=pool), *_used(gauge, " of the pool")),
+        facts=(Fact(label="Pool", value=pool), *_usage_facts(gauge, " of the pool")),
     )
 
 
@@ -147,7 +147,7 @@ def _disks(node: Node, picture: Topology) -> tuple[Target, ...]:
     return tuple(Target(backend="block", address=node.name) for node in below if node.name not in above_others)
 
 
-def _used(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:
+def _usage_facts(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:
     for word, share in (("data", gauge.data), ("metadata", gauge.metadata)):
         if share is not None:
             yield Fact(label=f"Used{whose}, {word}", value=f"{share:.1%}")

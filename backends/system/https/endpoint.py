@@ -15,9 +15,9 @@ from backends.values import dataclass
 
 
 def password_in(path: str) -> str:
-    """Return the first line of a password file. Raises RefusedError.
+    """Return the first line of a password file, which only its owner may access. Raises RefusedError.
 
-    The file must be regular, belong to this user or root, and be inaccessible to everybody else.
+    The owner must be this user or root.
     """
     shown = clean(path, 200)
     try:
@@ -75,12 +75,12 @@ class HttpsEndpoint:
 
     @property
     def place(self) -> str:
-        """Return the name that stands for a program in commands: `/santricity:/lab`."""
+        """Return the pseudo-path of the endpoint in commands: `/santricity:/lab`."""
         return f"/{self.kind}:/{self.name}"
 
 
 def validate_name(name: str) -> str:
-    """Return the name of an endpoint unchanged. Raises ValueError if it has other than `A-Z a-z 0-9 _ -`."""
+    """Return the name of an endpoint unchanged. Raises ValueError unless it has only `A-Z a-z 0-9 _ -`."""
     if _NAME.fullmatch(name) is None:
         raise ValueError("wants a name of letters, digits, - and _ only")
     return name

@@ -22,7 +22,7 @@ MOST = 16 << 20
 """Bytes of a reply. A longer one is refused, because a truncated document is useless."""
 
 REFUSED = 22
-"""Exit status for any reply other than 2xx, as with curl."""
+"""Exit status for any reply but 2xx, as with curl."""
 
 CONNECT_SECONDS = 10.0
 """Timeout for a connection, so that a host that is switched off fails soon."""
@@ -65,7 +65,7 @@ class _Call:
         """Send the request and return the result. Raises the errors of `exchange`."""
         shown, connection = _endpoint_text(self._endpoint), None
         try:
-            self._connection = connection = self._connected()
+            self._connection = connection = self._connect()
             if self._given_up:  # from here on `hang_up` ends the connection
                 raise ToolTimeoutError(f"{shown} was reached too late.")
             connection.sock.settimeout(self._seconds)
@@ -96,7 +96,7 @@ class _Call:
             stderr=f"HTTP {answer.status} {clean(answer.reason, 80)}".rstrip(),
         )
 
-    def _connected(self) -> http.client.HTTPConnection:
+    def _connect(self) -> http.client.HTTPConnection:
         """Return a connection to the verified server; nothing has been sent on it."""
         shown, parts = _endpoint_text(self._endpoint), urlsplit(self._endpoint.url)
         host = parts.hostname or ""

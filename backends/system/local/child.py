@@ -122,7 +122,7 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 class Protocol(asyncio.subprocess.SubprocessStreamProtocol):
-    """Protocol that records the exit at once: asyncio's own `wait` may also wait for pipes held by a grandchild."""
+    """Protocol that records the exit at once: asyncio's own `wait` may also wait for pipes of a grandchild."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(limit=OUTPUT_LIMIT, loop=loop)

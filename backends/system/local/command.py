@@ -47,10 +47,10 @@ def run_change(command: Command, nice: int | None, custody: ProcessTracking | No
     finally:
         if command.cwd is None:
             shutil.rmtree(folder, ignore_errors=True)
-    return _completed(process.returncode, outputs, started)
+    return _result_of(process.returncode, outputs, started)
 
 
-def _completed(returncode: int, outputs: tuple[bytes, bytes, bool], started: float) -> Completed:
+def _result_of(returncode: int, outputs: tuple[bytes, bytes, bool], started: float) -> Completed:
     """Return the result from both outputs and whether they were truncated; `started`: as time.monotonic()."""
     return Completed(
         returncode=returncode,
@@ -112,7 +112,7 @@ async def run_read(command: Command, nice: int | None) -> Completed:
         if command.cwd is None:
             shutil.rmtree(folder, ignore_errors=True)
     assert child.returncode is not None
-    return _completed(child.returncode, outputs, started)
+    return _result_of(child.returncode, outputs, started)
 
 
 async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:

@@ -1,4 +1,4 @@
-"""Program with which a conversation is held: lines to its input, output as it comes."""
+"""Interactive program: lines to its input, output as it comes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        process = self._started()
+        process = self._require_started()
         try:
             self.hang_up()
             for number in (None, signal.SIGTERM):
@@ -82,29 +82,29 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
     @property
     def pid(self) -> int:
         """Return the process ID, which is also the process group."""
-        return self._started().pid
+        return self._require_started().pid
 
     @property
     def returncode(self) -> int | None:
         """Return the exit status, None while it runs; -N if killed by signal N."""
-        return self._started().returncode
+        return self._require_started().returncode
 
     async def read(self) -> bytes:
         """Return the next output; b"" at the end."""
-        stdout = self._started().stdout
+        stdout = self._require_started().stdout
         assert stdout is not None
         return await stdout.read(65536)
 
     def say(self, line: str) -> None:
         """Write a line to its input; do nothing if it has ended."""
-        stdin = self._started().stdin
+        stdin = self._require_started().stdin
         assert stdin is not None
         if not stdin.is_closing():
             stdin.write(f"{line}\n".encode())
 
     def hang_up(self) -> None:
         """Close its input."""
-        stdin = self._started().stdin
+        stdin = self._require_started().stdin
         assert stdin is not None
         stdin.close()
 
@@ -122,7 +122,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
         """Return the exit status after the output has ended; None if the program does not end in a moment."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):
-                return await self._started().wait()
+                return await self._require_started().wait()
         return None
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
@@ -143,12 +143,12 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
         await process.wait()
 
     def _signal(self, number: signal.Signals) -> None:
-        process = self._started()
+        process = self._require_started()
         if process.returncode is not None and os.path.exists(f"/proc/{process.pid}"):
             return  # the number has been reused
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
 
-    def _started(self) -> asyncio.subprocess.Process:
+    def _require_started(self) -> asyncio.subprocess.Process:
         assert self._process is not None
         return self._process

@@ -21,7 +21,7 @@ _FILES = 2
 """KCMP_FILES of linux/kcmp.h."""
 
 
-def with_tables_of_their_own(threads: Iterable[str]) -> tuple[str, ...]:
+def distinct_file_tables(threads: Iterable[str]) -> tuple[str, ...]:
     """Return, of /proc/PID/task/TID, one thread per table of open files; all if kcmp(2) is not available.
 
     Threads share a table unless clone(2) or unshare(2) separated it; after the main thread has ended, its own is empty.

@@ -54,7 +54,7 @@ def is_owned_by_root(path: str) -> bool:
 
 
 def resolve_root_owned(path: str) -> str | None:
-    """Return the absolute path without links; None if a user other than root could redirect it.
+    """Return the absolute path without links; None if any user but root could redirect it.
 
     Folders and links on the way must be root's, as in `is_owned_by_root`. The final file may have any owner, except in
     a world-writable folder, where its owner could replace it. Nothing is opened.

@@ -1,8 +1,8 @@
 """Detection of programs that make no progress, and of the block device they wait for.
 
-A program that waits for a disk sleeps in the kernel, often out of reach even of SIGKILL. A slow one uses the processor
-or wakes up from time to time. The state of its threads in /proc tells which, so that a busy machine causes no false
-timeout.
+A program that waits for a disk sleeps in the kernel, where often not even SIGKILL ends it. A slow program uses the
+processor or wakes up from time to time. The thread states in /proc distinguish them, so that a busy machine causes no
+false timeout.
 
 Disks that do not answer are found by reading from them. A multipath device that queues without a path, or a suspended
 device-mapper device, has no request in flight in /sys/block/*/stat.
@@ -56,13 +56,13 @@ async def find_unanswered(nodes: Iterable[str], seconds: float) -> tuple[str, ..
         await asyncio.sleep(seconds)
         return ()
     try:
-        return await _silent(child, probed, seconds)
+        return await _unanswered_nodes(child, probed, seconds)
     finally:
         child.signal(signal.SIGKILL)
         child.close()
 
 
-async def _silent(child: Child, nodes: tuple[str, ...], seconds: float) -> tuple[str, ...]:
+async def _unanswered_nodes(child: Child, nodes: tuple[str, ...], seconds: float) -> tuple[str, ...]:
     answered: set[str] = set()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(START):  # on a busy machine an interpreter starts slowly
@@ -85,7 +85,7 @@ SYS = "/sys"
 """Mount point of sysfs."""
 
 _IN_FLIGHT, _COMPLETED = 8, (0, 4, 11, 15)
-"""Fields of /sys/block/*/stat: requests under way; reads, writes, discards and flushes that have ended
+"""Fields of /sys/block/*/stat: requests in flight; reads, writes, discards and flushes that have ended
 (Documentation/block/stat.rst)."""
 
 Counts = Mapping[str, tuple[int, int]]

@@ -123,7 +123,7 @@ class Bcache(Settable[BcacheSnapshot]):
         return replace(change, after=after, asked=request.value if after != request.value else "")
 
     def require_steps(self, snapshot: BcacheSnapshot, change: Change) -> None:
-        """Raise RefusedError if a step writes any file other than that of this setting."""
+        """Raise RefusedError unless each step writes the file of this setting."""
         path = snapshot.facts.path(change.key)
         for step in change.writes:
             if path is None or step.path != path:

@@ -138,8 +138,8 @@ def parse_size(text: str | None) -> int | None:
     match = _HUMAN.fullmatch(text or "")
     if match is None:
         return None
-    whole, tenth, unit = int(match[1]), match[2], match[3]
-    return whole if unit is None else _least(whole, int(tenth), _UNITS.index(unit))
+    integer, tenth, unit = int(match[1]), match[2], match[3]
+    return integer if unit is None else _least(integer, int(tenth), _UNITS.index(unit))
 
 
 def displayed_size(count: int) -> int:
@@ -150,9 +150,9 @@ def displayed_size(count: int) -> int:
     return _least(count >> 10 * power, (count >> 10 * (power - 1) & 1023) * 10 // 1024, power)
 
 
-def _least(whole: int, tenth: int, power: int) -> int:
+def _least(integer: int, tenth: int, power: int) -> int:
     """Return the smallest number of bytes; below 1000 of the lower unit, that unit would be printed."""
-    return max(whole * 1024 + (tenth * 1024 + 9) // 10, 1000 if power > 1 else 0) << 10 * (power - 1)
+    return max(integer * 1024 + (tenth * 1024 + 9) // 10, 1000 if power > 1 else 0) << 10 * (power - 1)
 
 
 # -- conversion to an `Array`. No I/O ---------------------------------------------------------------------------------

@@ -141,11 +141,11 @@ class BlockBackend:
         write = ChangeStep(path=f"{_queue(node.name)}/{key}", text=kernel_text(key, request.value))
         change = request.change((write,), undo, identity(node), lock)
         after = value_afterwards(key, request.value, attributes)
-        asked = request.value if after != request.value else ""
+        requested = request.value if after != request.value else ""
         return replace(
             change,
             after=after,
-            asked=asked,
+            asked=requested,
             moves=SIDE_EFFECTS.get(key, ()),
             resets_to=resets_to(key, request.value, attributes, await self._page_kb()),
             companions=companions,
@@ -235,7 +235,7 @@ def _with_attribute(attributes: Mapping[str, str], key: str, text: str, now: Rea
 
 
 def _require_own_writes(change: Change) -> None:
-    """Raise RefusedError if a step writes any file other than those of this setting of this disk."""
+    """Raise RefusedError unless each step writes a file of this setting of this disk."""
     front = f"{_queue(change.target.address)}/"
     for step in change.writes:
         attribute = (step.path or "").removeprefix(front)

@@ -50,7 +50,7 @@ class Dm(ListingBackend):
     async def inventory(self) -> Inventory:
         """Return the devices by name, with target and options if root may read them."""
         picture = await scan_topology(self._host)
-        nodes = [node for node in picture.tree.nodes.values() if _is_shown(node)]
+        nodes = [node for node in picture.tree.nodes.values() if _is_listed(node)]
         if not nodes:
             return Inventory()
         tables = segments_by_kernel_name(await dmsetup_output(self._host, TABLE), picture.tree)
@@ -62,7 +62,7 @@ class Dm(ListingBackend):
         )
 
 
-def _is_shown(node: Node) -> bool:
+def _is_listed(node: Node) -> bool:
     uuid = node.attributes.get("dm/uuid", "")
     inner = uuid.startswith(_INNER) or _PARTITION.match(uuid) is not None
     return bool(clean(node.attributes.get("dm/name", ""))) and not inner
@@ -99,7 +99,7 @@ def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tu
         uses=picture.uses(node.name),
         above=picture.above(node.name),
         facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value)
-        + tuple(Fact(label=f"Used, {word}", value=f"{share:.1%}") for word, share in _used(states)),
+        + tuple(Fact(label=f"Used, {word}", value=f"{share:.1%}") for word, share in _usage_shares(states)),
     )
 
 
@@ -132,7 +132,7 @@ def _failure(part: Segment) -> str:
     return ""
 
 
-def _used(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
+def _usage_shares(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
     """Yield the used share (0..1) of data and metadata of a thin pool, or of the data of a VDO volume."""
     for part in states:
         status = part.words
@@ -160,7 +160,7 @@ def _members(node: Node, picture: Topology) -> Iterator[Target]:
         volume = lvm_name(disk)
         if volume is not None:
             yield Target(backend="lvm", address=volume.shown, scope=Scope.ARRAY)
-        elif _is_shown(disk):
+        elif _is_listed(disk):
             yield target_of(disk.attributes["dm/name"])
         else:
             yield Target(backend="block", address=disk.name)

@@ -42,7 +42,7 @@ from backends.vendors.mdraid.details import (
     parse_export,
     parse_platforms,
     platform_of,
-    unnamed,
+    unlisted_member,
 )
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.interrupted_creation import assembly_hint
@@ -333,7 +333,10 @@ class MdRaid:
         command = Command(argv=(tool, "--detail", "--export", device), timeout=_FROM_SYSFS, stall=STALL)
         tool_output = await run_checked(self._host, WHOLE_EXPORT, command, where)
         fields, problem = parse_export(tool_output.text), tool_output.problem
-        if problem is None and (absent := unnamed(fields, (member.name for member in array.members))) is not None:
+        if (
+            problem is None
+            and (absent := unlisted_member(fields, (member.name for member in array.members))) is not None
+        ):
             problem = truncation_problem(where, command, f"{node_path(absent)} is not in it")
         return fields or udev_properties, problem
 

@@ -59,7 +59,7 @@ def misnamed_examine(text: str, device: str) -> str:
     return misnamed_reason(device, _EXAMINED.findall(text[:20_000]), required=False)
 
 
-def unnamed(properties: Mapping[str, str], members: Iterable[str]) -> str | None:
+def unlisted_member(properties: Mapping[str, str], members: Iterable[str]) -> str | None:
     """Return the first member, by kernel name, that `mdadm --detail --export` does not list; None if all are listed."""
     named = {match[1] for key in properties if (match := _ROLE.fullmatch(key))}
     return next((member for member in members if re.sub(r"[^A-Za-z0-9]", "_", member) not in named), None)

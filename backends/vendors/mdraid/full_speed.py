@@ -46,7 +46,7 @@ def value_of(parts: Mapping[str, str], full: Mapping[str, str]) -> str:
 
 
 def parts_in(value: str, parity: bool) -> dict[str, str]:
-    """Return the parts by key that a value other than `full` combines; empty if it is not such a value."""
+    """Return the parts by key that a value combines; empty for `full` and illegal values."""
     values, keys = value.split(_BETWEEN), parts_of(parity)
     legal = len(values) == len(keys) and all(_WORD.fullmatch(word) for word in values)
     return dict(zip(keys, values, strict=True)) if legal else {}

@@ -151,7 +151,7 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
         yield "Metadata", array.metadata
         yield "UUID", array.uuid
         return
-    yield "Built on", _nested(array, arrays)
+    yield "Built on", _nested_text(array, arrays)
     yield "Layout", layout_label(array.layout_word) if array.layout_word is not None else None
     if array.chunk is not None and array.chunk.old is not None:
         yield "Reshape", f"chunk {size_words(array.chunk.old)} becomes {size_words(array.chunk.now)}"
@@ -182,7 +182,7 @@ def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
     return None
 
 
-def _nested(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
+def _nested_text(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
     """Return a text such as `2 x raid5` for an array of arrays."""
     levels = [arrays[member.name].level_word for member in array.members if member.name in arrays]
     if not levels:

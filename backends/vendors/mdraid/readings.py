@@ -303,7 +303,7 @@ def _safe_mode(view: ArrayView) -> Reading:
 
 def _chunk(view: ArrayView) -> Reading:
     chunk = view.array.chunk
-    choices = tuple(_offered(choice, size_words(int(choice.value)), "") for choice in chunk_offers(view.array))
+    choices = tuple(_geometry_choice(choice, size_words(int(choice.value)), "") for choice in chunk_offers(view.array))
     return Reading(
         now=None if chunk is None else str(chunk.now),
         raw=_raw(view.array.attributes.get("chunk_size")),
@@ -317,7 +317,8 @@ def _chunk(view: ArrayView) -> Reading:
 def _layout(view: ArrayView) -> Reading:
     layout = view.array.layout
     choices = tuple(
-        _offered(choice, layout_label(choice.value), layout_help(choice.value)) for choice in layout_offers(view.array)
+        _geometry_choice(choice, layout_label(choice.value), layout_help(choice.value))
+        for choice in layout_offers(view.array)
     )
     return Reading(
         now=view.array.layout_word,
@@ -335,7 +336,7 @@ def _interrupted_reason(view: ArrayView) -> str:
     return f"the reshape is under way{done}"
 
 
-def _offered(legal: ReshapeChoice, label: str, text: str) -> Choice:
+def _geometry_choice(legal: ReshapeChoice, label: str, text: str) -> Choice:
     """Return a value of the geometry; re-creating the array destroys its data."""
     recreates = legal.way is ReshapeMethod.RECREATE
     how = (

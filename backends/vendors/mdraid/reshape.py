@@ -75,7 +75,7 @@ def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
 def chunk_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
     """Return legal chunk sizes including the present one; a chunk must divide the used size of each member."""
     now = array.chunk.now if array.chunk is not None else 0
-    used = _used(array)
+    used = _used_bytes(array)
     way = method_of(array, "chunk_size")
     sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
     return tuple(ReshapeChoice(value=str(size), way=way) for size in sorted(sizes) if size)
@@ -120,7 +120,7 @@ def _copies(array: ArrayFacts) -> int | None:
     return max(near, far) if min(near, far) == 1 and max(near, far) > 1 else None
 
 
-def _used(array: ArrayFacts) -> int | None:
+def _used_bytes(array: ArrayFacts) -> int | None:
     """Return the bytes used of each member that a chunk must divide; None if unknown."""
     if array.component_bytes:
         return array.component_bytes
@@ -135,7 +135,7 @@ def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
     `system_kib`: the system-wide limit, for a level without its own. Every byte is read and written on the same
     members. The speed limit counts written bytes, so it is reached at best if the members do twice as much.
     """
-    used, limit = _used(array), parse_limit(array.attributes.get("sync_speed_max"))
+    used, limit = _used_bytes(array), parse_limit(array.attributes.get("sync_speed_max"))
     kib = limit[0] if limit is not None else system_kib
     if not used or not kib:
         return "How long it takes is not known."

@@ -28,13 +28,13 @@ async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int 
     if view.mdadm is None or not host.is_root or array.chunk is None:
         return None
     least = max(array.chunk.now, chunk or 0)
-    spaces = [await _unused(host, view.mdadm, member) for member in array.active]
+    spaces = [await _read_unused_space(host, view.mdadm, member) for member in array.active]
     if all(space is None or space.most_bytes >= least for space in spaces):
         return None
     return await _path(host, view, picture)
 
 
-async def _unused(host: Host, mdadm: str, member: ArrayDevice) -> UnusedSpace | None:
+async def _read_unused_space(host: Host, mdadm: str, member: ArrayDevice) -> UnusedSpace | None:
     device = node_path(member.name)
     command = Command(argv=(mdadm, "--examine", device), timeout=20, stall=STALL)
     try:

@@ -221,14 +221,14 @@ def settings_of(outline: ArrayTraits | None) -> tuple[Setting, ...]:
     if outline is None:
         return GENERAL
     applicable = tuple(
-        _sized(setting, outline)
+        _with_memory_text(setting, outline)
         for setting, levels in _LEVELS
         if outline.level in levels and (setting is not JOURNAL_MODE or outline.journal)
     )
     return (*applicable, *_member_settings(outline))
 
 
-def _sized(setting: Setting, outline: ArrayTraits) -> Setting:
+def _with_memory_text(setting: Setting, outline: ArrayTraits) -> Setting:
     """Return the stripe cache setting with the memory that it needs on this array."""
     if setting is not STRIPE_CACHE or not outline.disks:
         return setting

@@ -217,7 +217,7 @@ def _format(index: int | None, data_bytes: int | None, metadata: int | None, ran
     return LbaFormat(index=index, data_bytes=data_bytes, metadata_bytes=metadata, performance=rank)
 
 
-def _shifted(power: int | None) -> int | None:
+def _block_bytes(power: int | None) -> int | None:
     return 1 << power if power is not None and _SHIFT_MIN <= power <= _SHIFT_MAX else None
 
 
@@ -236,7 +236,7 @@ def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
         if not isinstance(item, dict):
             continue
         if "ds" in item:
-            size, metadata, rank = _shifted(whole(item["ds"])), whole(item.get("ms")), whole(item.get("rp"))
+            size, metadata, rank = _block_bytes(whole(item["ds"])), whole(item.get("ms")), whole(item.get("rp"))
         else:
             size, metadata = whole(item.get("Data Size")), whole(item.get("Metadata Size"))
             rank = whole(item.get("Relative Performance"))
@@ -246,7 +246,7 @@ def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
 
 def _formats_in(text: str) -> tuple[LbaFormat, ...]:
     plain = [
-        _format(int(row["index"]), _shifted(int(row["ds"])), int(row["ms"]), int(row["rp"], 16))
+        _format(int(row["index"]), _block_bytes(int(row["ds"])), int(row["ms"]), int(row["rp"], 16))
         for row in _PLAIN.finditer(text)
     ]
     human = [
@@ -370,8 +370,8 @@ def _abilities(inner: object) -> list[str]:
 
 
 _ROOT_SHAPES = tuple(
-    ("|".join(words), DEVICE, *more)
-    for words, more in (
+    ("|".join(commands), DEVICE, *more)
+    for commands, more in (
         (("id-ctrl", "id-ns", "smart-log"), ()),
         (("id-ctrl", "id-ns", "smart-log"), ("-o", "json")),
         (("list-ns",), ("--all",)),

@@ -114,7 +114,7 @@ def condition(answers: ControllerAnswers) -> tuple[Fact, ...]:
     add("Spare", _spare(health))
     add("Media errors", None if health.media_errors is None else str(health.media_errors))
     add("Warning", _warnings(health.critical_warning))
-    add("Throttled", _throttled(health))
+    add("Throttled", _throttled_text(health))
     if about.has_cache is not None:
         add("Volatile write cache", "yes" if about.has_cache else "none: writes are safe when reported done")
     return tuple(facts)
@@ -175,7 +175,7 @@ def _warnings(bits: int | None) -> str | None:
     return ", ".join(parts) or f"unknown (0x{bits:02x})"
 
 
-def _throttled(health: NvmeHealth) -> str | None:
+def _throttled_text(health: NvmeHealth) -> str | None:
     """Return how often it was throttled in its lifetime; None if never."""
     parts = [
         f"{count} times {how}"

@@ -62,7 +62,7 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
         why_not, unsettled = (state.why_not, None) if state.refused else (None, state.why_not)
         if why_not is None and state.changeable is False:
             why_not = "the drive does not let it be changed"
-    why_not = why_not or _shared(view) or view.frozen
+    why_not = why_not or _shared_reason(view) or view.frozen
     now = None if value is None else value_of_number(key, field.of(value))
     if now is not None and span is None and all(choice.value != now for choice in choices):
         now = "unknown"
@@ -80,7 +80,7 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
     )
 
 
-def _shared(view: ControllerView) -> str | None:
+def _shared_reason(view: ControllerView) -> str | None:
     """Return why a controller setting cannot be changed through a namespace: it affects other namespaces."""
     if not isinstance(view, NamespaceView):
         return None

@@ -119,7 +119,7 @@ class ScsiBackend(Settable[View]):
             require_own_step(step, change, view.disk, view.tool)
 
     def is_there(self, now: Reading, change: Change) -> bool:
-        """Return False: a drive may have saved a value other than the present one."""
+        """Return False: the saved value of a drive may differ from the present one."""
         return False
 
     async def require_unchanged_target(self, view: View, change: Change) -> None:

@@ -89,9 +89,9 @@ def _drive_cache(view: View) -> Reading:
     disk = view.disk
     choices = cache_choices(view.protection)
     if disk.kind is Kind.VOLUME:
-        return _blocked(VOLUME_CACHE, choices)
+        return _blocked_reading(VOLUME_CACHE, choices)
     value, raw = switch(view, "drive_cache")
-    against, unsettled = _blocked_reason(view, "drive_cache"), _unsettled(view, "drive_cache")
+    against, unsettled = _blocked_reason(view, "drive_cache"), _unsettled_reason(view, "drive_cache")
     if view.tool is None or view.silent is not None:  # use the kernel's belief instead
         value, raw = disk.caches_by_kernel, disk.cache_type
         if value is None:
@@ -130,33 +130,37 @@ def _look_ahead(view: View) -> Reading:
 
 def _read_cache(view: View) -> Reading:
     if view.disk.kind is Kind.ATA:
-        return _blocked("an ATA drive has no switch for its read cache, only for look-ahead", READ_CACHE_CHOICES)
+        return _blocked_reading(
+            "an ATA drive has no switch for its read cache, only for look-ahead", READ_CACHE_CHOICES
+        )
     return _plain_switch(view, "read_cache", READ_CACHE_CHOICES)
 
 
 def _plain_switch(view: View, key: str, choices: tuple[Choice, ...]) -> Reading:
     if view.disk.kind is Kind.VOLUME:
-        return _blocked(VOLUME_WORDS, choices)
+        return _blocked_reading(VOLUME_WORDS, choices)
     value, raw = switch(view, key)
     return Reading(
         now=_word(value, raw),
         raw=raw,
         choices=choices,
-        availability=available_unless(_blocked_reason(view, key), _unsettled(view, key)),
+        availability=available_unless(_blocked_reason(view, key), _unsettled_reason(view, key)),
     )
 
 
 def _apm(view: View) -> Reading:
     span = Span(minimum=1, maximum=APM_OFF)
     number, raw, against = _level(view, "apm")
-    return Reading(now=number, raw=raw, span=span, availability=available_unless(against, _unsettled(view, "apm")))
+    return Reading(
+        now=number, raw=raw, span=span, availability=available_unless(against, _unsettled_reason(view, "apm"))
+    )
 
 
 def _acoustic(view: View) -> Reading:
     number, raw, against = _level(view, "acoustic")
     is_common = number in (None, "unknown", *(choice.value for choice in QUIET))
     present = () if is_common or number is None else (offer(number, "As the drive is set now."),)
-    availability = available_unless(against, _unsettled(view, "acoustic"))
+    availability = available_unless(against, _unsettled_reason(view, "acoustic"))
     return Reading(now=number, raw=raw, choices=(*QUIET, *present), availability=availability)
 
 
@@ -213,7 +217,7 @@ def _blocked_reason(view: View, key: str) -> str | None:
     return "the drive does not let it be changed" if bit.changeable is False else None
 
 
-def _unsettled(view: View, key: str) -> str | None:
+def _unsettled_reason(view: View, key: str) -> str | None:
     """Return why the present value of a switch is unknown; None if it is known, or if nothing was queried."""
     queried = view.tool is not None and view.rights is None and view.silent is None
     if queried and view.disk.kind is Kind.ATA and view.flags.get(OPTIONS[key]) is None:
@@ -228,7 +232,7 @@ def _word(value: bool | None, raw: str | None) -> str | None:
     return None if raw in (None, "not supported") else "unknown"
 
 
-def _blocked(reason: str, choices: tuple[Choice, ...]) -> Reading:
+def _blocked_reading(reason: str, choices: tuple[Choice, ...]) -> Reading:
     return Reading(now=None, choices=choices, availability=Availability(why_not=reason))
 
 

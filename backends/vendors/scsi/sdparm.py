@@ -54,7 +54,7 @@ class Field:
 
 
 def parse_sdparm(text: str) -> Mapping[str, Field]:
-    """Return the fields by name, without values other than 0 and 1 and fields with two different lines."""
+    """Return the fields by name that have the value 0 or 1 and are not printed twice with different values."""
     by_name: dict[str, Field] = {}
     lines = set(_LINE.findall(text))
     twice = repeated(name for name, _, _ in lines)

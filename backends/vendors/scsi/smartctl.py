@@ -160,10 +160,10 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
         passed=flag(table(top.get("smart_status")).get("passed")),
         celsius=_celsius(top),
         limit=whole(table(top.get("temperature")).get("drive_trip"), _HOTTEST) or None,
-        media_errors=_uncorrected(top) if "scsi_error_counter_log" in top else _count(counters, _MEDIA),
+        media_errors=_uncorrected_errors(top) if "scsi_error_counter_log" in top else _count(counters, _MEDIA),
         link_errors=_count(counters, _LINK),
         hours=whole(table(top.get("power_on_time")).get("hours"), 10_000_000),
-        used_percent=_used(top),
+        used_percent=_used_percent(top),
         life_left=_life_left(attributes),
         power_loss=next(_power_losses(attributes), None),
         block=whole(top.get("logical_block_size"), 1 << 20),
@@ -209,7 +209,7 @@ def _celsius(top: Mapping[str, object]) -> int | None:
 
 
 _HOTTEST = 150
-"""Degrees Celsius; 255 stands for a faulty sensor (SPC-4, 7.3.21)."""
+"""Degrees Celsius; a faulty sensor reports 255 (SPC-4, 7.3.21)."""
 
 
 def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str, ...]]) -> int | None:
@@ -223,7 +223,7 @@ def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str
     return max(numbers, default=None)
 
 
-def _uncorrected(top: Mapping[str, object]) -> int | None:
+def _uncorrected_errors(top: Mapping[str, object]) -> int | None:
     """Return uncorrected errors of reads, writes and verifications of a SAS drive."""
     log = table(top.get("scsi_error_counter_log"))
     counts = [whole(table(log.get(kind)).get("total_uncorrected_errors")) for kind in ("read", "write", "verify")]
@@ -231,7 +231,7 @@ def _uncorrected(top: Mapping[str, object]) -> int | None:
     return sum(known_counts) if known_counts else None
 
 
-def _used(top: Mapping[str, object]) -> int | None:
+def _used_percent(top: Mapping[str, object]) -> int | None:
     if (used := whole(top.get("scsi_percentage_used_endurance_indicator"), 255)) is not None:
         return used
     if (used := whole(table(top.get("endurance_used")).get("current_percent"), 255)) is not None:
