@@ -120,10 +120,7 @@ class RecordingHost(HostWrapper):
             yield from (value for value in done.values() if isinstance(value, str))
 
     def save(self, folder: Path, redactor: Redactor | None = None) -> None:
-        """Write the machine folder, with pseudonyms of equal length for the names that the redactor has.
-
-        Raises OSError.
-        """
+        """Write the machine folder, with pseudonyms of equal length for names of the redactor. Raises OSError."""
         hide = redactor or Redactor(patterns=False)
 
         def mask(value: Any) -> Any:
@@ -171,8 +168,8 @@ def apart_of(folder: Path) -> str:
 class ReplayHost(SyntheticHost):
     """Answers from a machine folder. Writes change the state in memory, so that later reads return them."""
 
-    def __init__(self, folder: Path, *, root: bool | None = None, pace: Pace = asyncio.sleep) -> None:
-        """`root`: whether to answer as root; None for the recorded user. `pace`: delay before each chunk of a stream.
+    def __init__(self, folder: Path, *, pace: Pace = asyncio.sleep) -> None:
+        """`pace`: delay before each chunk of a stream.
 
         Raises NotFoundError if the folder has no machine, InvalidValueError if it is damaged.
         """
@@ -196,7 +193,7 @@ class ReplayHost(SyntheticHost):
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
         self.capabilities = replace(MADE_UP, apart=apart_of(folder))
         self._name = clean(str(data.get("name", "recorded")), 64)
-        self._root = bool(data.get("root")) if root is None else root
+        self._root = bool(data.get("root"))
         self._pace = pace
         self._recordings = Recordings(folder)
         try:
@@ -220,7 +217,7 @@ class ReplayHost(SyntheticHost):
 
     @property
     def is_root(self) -> bool:
-        """Return whether it answers as root."""
+        """Return whether the machine was recorded as root."""
         return self._root
 
     async def run(self, command: Command) -> Completed:

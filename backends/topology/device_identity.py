@@ -179,10 +179,7 @@ SAME = "possibly the same data as"
 """Prefix of the text for a device whose content has the same UUID, if nothing proves that it is a copy."""
 
 _ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
-"""Uses of a member that also concern a device built on it.
-
-Other users of the member do not, for example other volumes of the same group.
-"""
+"""Uses of a member that also concern a device built on it; others are, for example, volumes of the same group."""
 
 _KEEPERS = ("multipathd", "mdmon")
 """Programs that always keep the paths or members of the devices they monitor open."""

@@ -154,10 +154,7 @@ def level_of(number: str, members: int) -> Level:
 
 
 def node_of(wwn: str | None, picture: Topology) -> Node | None:
-    """Return the kernel's disk with a WWN: the multipath device if there is one, otherwise its only path.
-
-    `wwn`: hexadecimal digits in lower case.
-    """
+    """Return the disk with a WWN (hex digits in lower case): its multipath device, or else its only path."""
     if wwn is None:
         return None
     nodes = [node for node in picture.tree.nodes.values() if node.parent is None]

@@ -15,9 +15,9 @@ from backends.values import dataclass
 
 
 def password_in(path: str) -> str:
-    """Return the first line of a password file, which only its owner may access. Raises RefusedError.
+    """Return the first line of a password file that only its owner, this user or root, may access.
 
-    The owner must be this user or root.
+    Raises RefusedError.
     """
     shown = clean(path, 200)
     try:

@@ -21,7 +21,7 @@ from backends.system.local.programs import search_path
 
 _PR_SET_PDEATHSIG = 1
 # Loaded here, not in the child: between fork and exec nothing may allocate or take a lock.
-_LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 _NOT_RUN = 127
 """Exit status of a process that ended before exec."""
@@ -54,14 +54,14 @@ class StartGate:
 
     def in_child(self) -> None:
         """Write the process ID and wait; end the process if the parent is gone."""
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != self._starter:  # the parent died before prctl
             os._exit(_NOT_RUN)
         os.close(self._go_writer)  # this copy would prevent the end of file
         os.write(self._id_writer, b"%d" % os.getpid())
         if not os.read(self._go_reader, 1):
             os._exit(_NOT_RUN)
-        _LIBC.prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
+        LIBC.prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
 
     def _report_id(self) -> None:
         try:
@@ -98,7 +98,7 @@ def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
             signal.signal(number, signal.SIG_DFL)
         # A killed raidbench cannot stop fio; the kernel does. The signal follows the death of the thread that
         # forked: the event loop.
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(_NOT_RUN)
         if nice is not None:
@@ -110,7 +110,7 @@ def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
 
 def die_with_parent() -> None:
     """Ask the kernel to send SIGTERM when the parent process dies."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:

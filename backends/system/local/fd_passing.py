@@ -11,7 +11,7 @@ import threading
 
 from backends.errors import RefusedError
 from backends.self_exec import interpreter
-from backends.system.local.child import clean_environment
+from backends.system.local.child import LIBC, clean_environment
 
 # -- a device opened in a child process -------------------------------------------------------------------------------
 
@@ -43,10 +43,7 @@ def open_device(path: str, flags: int) -> int:
 
 
 def probe_open(path: str, flags: int) -> int:
-    """Open a device and close it again; return its number (st_rdev), or 0 if it is no block device.
-
-    Raises the errors of `open_device`.
-    """
+    """Open and close a device; return its number (st_rdev), 0 for no block device. Raises as `open_device`."""
     return _open_in_child(path, flags, "close")[0]
 
 
@@ -88,7 +85,7 @@ def _open_in_child(path: str, flags: int, action: str) -> tuple[int, list[int]]:
 # the descriptor. The permissions of the device's own node must not change. So the device gets a second node in a
 # tmpfs that is mounted nowhere, that only the descriptor reaches and that ends with it.
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
+
 _FSOPEN, _FSCONFIG, _FSMOUNT = 430, 431, 432
 """System call numbers, the same on every machine (Linux >= 5.2, include/uapi/asm-generic/unistd.h)."""
 _CLOEXEC, _CREATE = 1, 6
@@ -130,7 +127,7 @@ def _unmounted_tmpfs() -> int:
 
 
 def _call(number: int, *arguments: object) -> int:
-    result: int = _LIBC.syscall(ctypes.c_long(number), *arguments)
+    result: int = LIBC.syscall(ctypes.c_long(number), *arguments)
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

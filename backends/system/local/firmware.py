@@ -112,10 +112,7 @@ def _ask(host_number: int, question: FirmwareQuery, subject: int, size: int) -> 
 
 
 def _open() -> int:
-    """Return a read-only descriptor of the driver's node.
-
-    Raises ToolMissingError, RefusedError if it is another node.
-    """
+    """Return a read-only descriptor of the driver's node. Raises ToolMissingError, RefusedError for other nodes."""
     try:
         descriptor = os.open(NODE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:

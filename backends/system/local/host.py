@@ -98,10 +98,7 @@ class LocalHost:
         return {path: text for path in paths if (text := read_small(path)) is not None}
 
     async def write(self, path: str, text: str) -> None:
-        """Write to an existing file with one call.
-
-        In a thread, because sysfs may be slow: a scheduler switch waits for the queue to drain.
-        """
+        """Write to an existing file with one call, in a thread: a scheduler switch waits for an empty queue."""
         await shield_to_completion(asyncio.get_running_loop().run_in_executor(None, write_once, path, text))
 
     async def read_whole(self, path: str) -> bytes | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import fcntl
 import grp
 import os
@@ -16,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from backends.errors import RefusedError
 from backends.host import Command
-from backends.system.local.child import PIPE_BYTES, child_setup, clean_environment, start_error
+from backends.system.local.child import LIBC, PIPE_BYTES, child_setup, clean_environment, start_error
 from backends.system.local.files import private_folder
 
 NOBODYS = range(65520, 65534)
@@ -29,8 +28,6 @@ _SUBORDINATE = ("/etc/subuid", "/etc/subgid")
 _PR_SET_NO_NEW_PRIVS = 38
 _SECONDS = 5.0
 """Seconds to wait for the end of a killed program; one stuck in the kernel is left behind."""
-# Loaded here, not in the child: between fork and exec nothing may take a lock.
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def find_unused_id() -> int:
@@ -172,7 +169,7 @@ def _setup(parent: int) -> Callable[[], None]:
     def setup() -> None:
         usual()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or os.geteuid() == 0 or os.getegid() == 0:
+        if LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or os.geteuid() == 0 or os.getegid() == 0:
             os._exit(126)
 
     return setup

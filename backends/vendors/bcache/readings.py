@@ -95,10 +95,7 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value: more than 40 % may come from a kernel with another limit.
-
-    Raises InvalidValueError if it is not legal.
-    """
+    """Return a validated old value; a kernel with another limit may allow over 40 %. Raises InvalidValueError."""
     check = wanted_value if setting.key == SEQUENTIAL_CUTOFF.key else is_restorable_value
     return check(setting, now, value)
 

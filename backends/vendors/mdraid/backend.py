@@ -45,10 +45,8 @@ from backends.vendors.mdraid.details import (
     unlisted_member,
 )
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
-from backends.vendors.mdraid.interrupted_creation import assembly_hint
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
 from backends.vendors.mdraid.plans import (
-    GEOMETRY,
     ReshapeContext,
     change_of,
     identity_for,
@@ -60,6 +58,7 @@ from backends.vendors.mdraid.plans import (
     with_bitmap,
 )
 from backends.vendors.mdraid.readings import ArrayView, readings
+from backends.vendors.mdraid.recreate import GEOMETRY, assembly_hint
 from backends.vendors.mdraid.reshape import ReshapeMethod, fixed_reason, method_of
 from backends.vendors.mdraid.reshape_backup import backup_for
 from backends.vendors.mdraid.running import KEPT, RULES, MdRaidRunner, actions, match_of

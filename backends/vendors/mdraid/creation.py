@@ -206,10 +206,7 @@ class _Parts:
 
 
 async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
-    """Return what exists of a created array; see `ArrayCreator.find_made`. Raises ToolFailedError.
-
-    `tool`: path of mdadm.
-    """
+    """Return the state of an array, see `ArrayCreator.find_made`. `tool`: path of mdadm. Raises ToolFailedError."""
     try:
         parts = await _parts(host, tool, array)
     except ForeignArrayError as reason:

@@ -65,25 +65,10 @@ def unlisted_member(properties: Mapping[str, str], members: Iterable[str]) -> st
     return next((member for member in members if re.sub(r"[^A-Za-z0-9]", "_", member) not in named), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnusedSpace:
-    """Free space on a member around its data, into which a reshape may move them."""
-
-    before_bytes: int
-    """Bytes between metadata and data."""
-    after_bytes: int
-    """Bytes after the data."""
-
-    @property
-    def most_bytes(self) -> int:
-        """Return the larger of both."""
-        return max(self.before_bytes, self.after_bytes)
-
-
-def parse_unused(text: str) -> UnusedSpace | None:
-    """Return the values of `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`, or None."""
+def parse_unused(text: str) -> int | None:
+    """Return the larger size in bytes of `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`."""
     match = _UNUSED.search(text[:20_000])
-    return None if match is None else UnusedSpace(before_bytes=int(match[1]) * 512, after_bytes=int(match[2]) * 512)
+    return None if match is None else max(int(match[1]), int(match[2])) * 512
 
 
 ASK_PLATFORM = ("--detail-platform",)

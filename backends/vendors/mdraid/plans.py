@@ -19,12 +19,9 @@ from backends.values import dataclass
 from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.layouts import ROTATING, SIX
 from backends.vendors.mdraid.readings import LOCKLESS, SPEED_LIMIT, ArrayView, bitmap_word, resync_parts
-from backends.vendors.mdraid.recreate import nodes_of, option_value, recreation, shape_of
+from backends.vendors.mdraid.recreate import GEOMETRY, nodes_of, option_value, recreation, shape_of
 from backends.vendors.mdraid.reshape import ReshapeMethod, hours_text, method_of
 from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
-
-GEOMETRY = {"chunk_size": "chunk", "layout": "layout"}
-"""Settings that move all data, and the keys that a re-creation uses for them."""
 
 _SIZE = re.compile(r"[1-9][0-9]{3,17}")
 _OFFSET = re.compile(r"0|[1-9][0-9]{2,17}")

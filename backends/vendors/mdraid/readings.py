@@ -14,7 +14,7 @@ from backends.values import dataclass
 from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.facts import IMSM, ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
-from backends.vendors.mdraid.reshape import ReshapeChoice, ReshapeMethod, chunk_offers, fixed_reason, layout_offers
+from backends.vendors.mdraid.reshape import ReshapeMethod, chunk_offers, fixed_reason, layout_offers, method_of
 from backends.vendors.mdraid.settings import PARITY, SPEEDS, ArrayTraits, member_of, settings_of
 
 
@@ -303,7 +303,9 @@ def _safe_mode(view: ArrayView) -> Reading:
 
 def _chunk(view: ArrayView) -> Reading:
     chunk = view.array.chunk
-    choices = tuple(_geometry_choice(choice, size_words(int(choice.value)), "") for choice in chunk_offers(view.array))
+    choices = tuple(
+        _geometry_choice(view, "chunk_size", str(size), size_words(size)) for size in chunk_offers(view.array)
+    )
     return Reading(
         now=None if chunk is None else str(chunk.now),
         raw=_raw(view.array.attributes.get("chunk_size")),
@@ -317,8 +319,8 @@ def _chunk(view: ArrayView) -> Reading:
 def _layout(view: ArrayView) -> Reading:
     layout = view.array.layout
     choices = tuple(
-        _geometry_choice(choice, layout_label(choice.value), layout_help(choice.value))
-        for choice in layout_offers(view.array)
+        _geometry_choice(view, "layout", word, layout_label(word), layout_help(word))
+        for word in layout_offers(view.array)
     )
     return Reading(
         now=view.array.layout_word,
@@ -336,17 +338,13 @@ def _interrupted_reason(view: ArrayView) -> str:
     return f"the reshape is under way{done}"
 
 
-def _geometry_choice(legal: ReshapeChoice, label: str, text: str) -> Choice:
+def _geometry_choice(view: ArrayView, key: str, value: str, label: str, text: str = "") -> Choice:
     """Return a value of the geometry; re-creating the array destroys its data."""
-    recreates = legal.way is ReshapeMethod.RECREATE
-    how = (
-        "The array has to be created again: its data are lost."
-        if recreates
-        else "The data are moved while it is in use."
-    )
-    return offer(
-        legal.value, f"{text} {how}".strip(), label=label, risk=Risk.DESTROYS_DATA if recreates else Risk.OUTAGE
-    )
+    if method_of(view.array, key) is ReshapeMethod.RECREATE:
+        how, risk = "The array has to be created again: its data are lost.", Risk.DESTROYS_DATA
+    else:
+        how, risk = "The data are moved while it is in use.", Risk.OUTAGE
+    return offer(value, f"{text} {how}".strip(), label=label, risk=risk)
 
 
 def _shape_blocked_reason(view: ArrayView) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from backends.values import dataclass
 from backends.vendors.mdraid.facts import ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import ROTATING
 from backends.vendors.mdraid.settings import PARITY
@@ -26,16 +25,6 @@ class ReshapeMethod(StrEnum):
 
     RESHAPE = "reshape"
     RECREATE = "re-create"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReshapeChoice:
-    """One legal value of chunk or layout."""
-
-    value: str
-    """Value of the setting."""
-    way: ReshapeMethod
-    """How it is reached."""
 
 
 def fixed_reason(array: ArrayFacts) -> str | None:
@@ -72,30 +61,27 @@ def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
     return ReshapeMethod.RESHAPE if array.level_word in PARITY else ReshapeMethod.RECREATE
 
 
-def chunk_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
+def chunk_offers(array: ArrayFacts) -> tuple[int, ...]:
     """Return legal chunk sizes including the present one; a chunk must divide the used size of each member."""
     now = array.chunk.now if array.chunk is not None else 0
     used = _used_bytes(array)
-    way = method_of(array, "chunk_size")
     sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
-    return tuple(ReshapeChoice(value=str(size), way=way) for size in sorted(sizes) if size)
+    return tuple(size for size in sorted(sizes) if size)
 
 
-def layout_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
+def layout_offers(array: ArrayFacts) -> tuple[str, ...]:
     """Return legal layouts including the present one."""
     now = array.layout_word
     if now is None:
         return ()
-    parts: list[str] = []
-    way = method_of(array, "layout")
-    if way is ReshapeMethod.RESHAPE:
-        parts = [*ROTATING.values()]
+    if method_of(array, "layout") is ReshapeMethod.RESHAPE:
+        layouts = [*ROTATING.values()]
     else:
         copies = _copies(array)
-        parts = [f"{kind}{copies}" for kind in "nfo"] if copies and array.disks and copies <= array.disks else []
-    if now not in parts and now != "unknown":
-        parts.append(now)
-    return tuple(ReshapeChoice(value=word, way=way) for word in parts)
+        layouts = [f"{kind}{copies}" for kind in "nfo"] if copies and array.disks and copies <= array.disks else []
+    if now not in layouts and now != "unknown":
+        layouts.append(now)
+    return tuple(layouts)
 
 
 def _chunk_way(array: ArrayFacts) -> ReshapeMethod:

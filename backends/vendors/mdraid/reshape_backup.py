@@ -7,7 +7,7 @@ from backends.host import STALL, Command, Host
 from backends.subject import refused_words
 from backends.tool_output import truncation_error, truncation_message
 from backends.topology import Topology, node_path
-from backends.vendors.mdraid.details import WHOLE_EXAMINE, UnusedSpace, misnamed_examine, parse_unused
+from backends.vendors.mdraid.details import WHOLE_EXAMINE, misnamed_examine, parse_unused
 from backends.vendors.mdraid.facts import ArrayDevice
 from backends.vendors.mdraid.readings import ArrayView
 
@@ -29,12 +29,12 @@ async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int 
         return None
     least = max(array.chunk.now, chunk or 0)
     spaces = [await _read_unused_space(host, view.mdadm, member) for member in array.active]
-    if all(space is None or space.most_bytes >= least for space in spaces):
+    if all(space is None or space >= least for space in spaces):
         return None
     return await _path(host, view, picture)
 
 
-async def _read_unused_space(host: Host, mdadm: str, member: ArrayDevice) -> UnusedSpace | None:
+async def _read_unused_space(host: Host, mdadm: str, member: ArrayDevice) -> int | None:
     device = node_path(member.name)
     command = Command(argv=(mdadm, "--examine", device), timeout=20, stall=STALL)
     try:

@@ -18,7 +18,7 @@ from backends.subject import REFUSED
 from backends.system.caching import cache_across_changes
 from backends.tool_output import deduplicated
 from backends.topology import scan_topology
-from backends.vendors.nvme.facts import ControllerView, Features, NamespaceId, NamespaceView
+from backends.vendors.nvme.facts import ControllerView, NamespaceId, NamespaceView
 from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps
 from backends.vendors.nvme.inventory import ControllerAnswers, controller, drive
 from backends.vendors.nvme.plans import (
@@ -27,7 +27,7 @@ from backends.vendors.nvme.plans import (
     feature_steps,
     identity_for,
     locked_disk,
-    require_own_steps,
+    require_own_step,
     sharing,
 )
 from backends.vendors.nvme.readings import controller_readings, namespace_readings, value_before
@@ -123,7 +123,7 @@ class Nvme(Settable[ControllerView]):
 
     def check_restorable(self, view: ControllerView, setting: Setting, now: Reading, value: str) -> str:
         """Return the validated old value; see `value_before`."""
-        return value_before(view)(setting, now, value)
+        return value_before(view, setting, now, value)
 
     def legal_companions(self, view: ControllerView, key: str) -> Mapping[str, Pattern[str]]:
         """Return the options of a format."""
@@ -144,8 +144,9 @@ class Nvme(Settable[ControllerView]):
         return replace(change, risk=Risk.DESTROYS_DATA, risk_text=text, companions=companions_now(view))
 
     def require_steps(self, view: ControllerView, change: Change) -> None:
-        """Raise RefusedError for illegal steps; see `plans.require_own_steps`."""
-        require_own_steps(view, change)
+        """Raise RefusedError for illegal steps; see `plans.require_own_step`."""
+        for step in change.writes:
+            require_own_step(view, change, step.argv)
 
     def is_there(self, now: Reading, change: Change) -> bool:
         """Return False: a format may have other options, and other programs may change other bits of a feature."""
@@ -232,7 +233,7 @@ class Nvme(Settable[ControllerView]):
             text = next((problem.message for problem in tool.cut if REFUSED in problem.message), "")
             return replace(bare, blind=text.rstrip(".") or "the drive does not answer nvme-cli")
         states = await asyncio.gather(*(tool.feature(device, number, about) for number in FEATURES))
-        return replace(bare, about=about, features=Features(states=dict(zip(FEATURES, states, strict=True))))
+        return replace(bare, about=about, features=dict(zip(FEATURES, states, strict=True)))
 
     async def _with_namespace(self, view: ControllerView, space: KernelNamespace) -> NamespaceView:
         ident: NamespaceId | None = None

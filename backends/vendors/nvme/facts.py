@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 
 from backends.values import dataclass
@@ -143,17 +144,6 @@ class FeatureState:
     """Whether the drive refused to return it: then it accepts no value either."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Features:
-    """States of all features that settings need, by number."""
-
-    states: dict[int, FeatureState] = field(default_factory=dict)
-    """State by feature number."""
-
-    def __getitem__(self, number: int) -> FeatureState:
-        return self.states.get(number, FeatureState(why_not="it was not read"))
-
-
 # -- controller or namespace at one moment, the input of readings and plans -------------------------------------------
 
 
@@ -173,8 +163,12 @@ class ControllerView:
     """Why nothing may be changed (needs root, read-only mode)."""
     about: ControllerId | None = None
     """Identify Controller."""
-    features: Features = field(default_factory=Features)
-    """Features that settings need."""
+    features: Mapping[int, FeatureState] = field(default_factory=dict)
+    """State of the features that settings need, by number."""
+
+    def feature(self, number: int) -> FeatureState:
+        """Return the state of a feature."""
+        return self.features.get(number, FeatureState(why_not="it was not read"))
 
     @property
     def only(self) -> KernelNamespace | None:

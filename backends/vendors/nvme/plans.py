@@ -45,7 +45,7 @@ def controller_lock(controller: KernelController) -> str:
 def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[ChangeStep, ...]:
     """Return the command that sets one field of a feature and keeps all other bits; None keeps the field, too."""
     field = FIELDS[key]
-    present = view.features[field.feature].value
+    present = view.feature(field.feature).value
     if present is None:
         return ()
     number = present if value is None else field.into(present, number_of(key, value))
@@ -58,17 +58,12 @@ def sharing(key: str) -> tuple[str, ...]:
     return tuple(sharer for sharer, field in FIELDS.items() if field.feature == FIELDS[key].feature and sharer != key)
 
 
-def require_own_steps(view: ControllerView, change: Change) -> None:
+def require_own_step(view: ControllerView, change: Change, argv: tuple[str, ...]) -> None:
     """Raise RefusedError if a step is not a command of this setting for this device.
 
     A journal is not trusted to name another program, command or node. Bits of other settings in the feature must have
     their present value, so that undoing one change does not revert another.
     """
-    for step in change.writes:
-        _require_own(change, view, step.argv)
-
-
-def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) -> None:
     shown = clean(" ".join(argv), 300)
     if change.key == LBA_FORMAT.key and isinstance(view, NamespaceView):
         is_complete = view.ident is not None and view.namespace.nsid is not None
@@ -79,17 +74,12 @@ def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) ->
     field = FIELDS.get(change.key)
     if field is None:
         raise RefusedError(f"{change.target} has no setting {clean(change.key)}.")
-    front: tuple[str | None, ...] = (
-        view.program,
-        "set-feature",
-        view.controller.device,
-        f"--feature-id={field.feature}",
-    )
+    front = (view.program, "set-feature", view.controller.device, f"--feature-id={field.feature}")
     value = argv[4].removeprefix("--value=0x") if len(argv) == 5 else ""
     number = int(value, 16) if _VALUE.fullmatch(value) else None
     if argv[:4] != front or number is None or shown_as(change.key, field.of(number)) != change.after:
         raise RefusedError(f"This does not set {change.label.lower()} of {view.controller.device}: {shown}.")
-    present = view.features[field.feature].value
+    present = view.feature(field.feature).value
     if present is None or present & ~field.mask != number & ~field.mask:
         raise RefusedError(
             f"Another part of the value that {change.label.lower()} is in changed since: it would be lost.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from backends.change_steps import is_restorable_value
 from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, offer
@@ -37,16 +37,10 @@ def namespace_readings(view: NamespaceView) -> Mapping[str, Reading]:
     }
 
 
-def value_before(view: ControllerView) -> Callable[[Setting, Reading, str], str]:
-    """Return the validator of old values: a non-operational power state is legal."""
-
-    def check(setting: Setting, now: Reading, value: str) -> str:
-        states = view.about.power_states if view.about is not None and setting.key == "power_state" else ()
-        return (
-            value if any(value == str(state.number) for state in states) else is_restorable_value(setting, now, value)
-        )
-
-    return check
+def value_before(view: ControllerView, setting: Setting, now: Reading, value: str) -> str:
+    """Return a validated old value: a non-operational power state is legal. Raises InvalidValueError."""
+    states = view.about.power_states if view.about is not None and setting.key == "power_state" else ()
+    return value if any(value == str(state.number) for state in states) else is_restorable_value(setting, now, value)
 
 
 def _feature(view: ControllerView, setting: Setting) -> Reading:
@@ -57,7 +51,7 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
     if why_not is None and key == "drive_cache" and view.about is not None and view.about.has_cache is False:
         why_not = "the drive reports no volatile write cache"
     elif why_not is None:
-        state = view.features[field.feature]
+        state = view.feature(field.feature)
         value = state.value
         why_not, unsettled = (state.why_not, None) if state.refused else (None, state.why_not)
         if why_not is None and state.changeable is False:
@@ -102,7 +96,7 @@ def _choices(view: ControllerView, key: str) -> tuple[Choice, ...]:
             return _BURSTS
         case "power_state":
             states = view.about.power_states if view.about is not None else ()
-            value = view.features[FIELDS[key].feature].value
+            value = view.feature(FIELDS[key].feature).value
             now = None if value is None else FIELDS[key].of(value)
             return tuple(_power(state) for state in states if state.operational is not False or state.number == now)
         case _:
@@ -110,10 +104,7 @@ def _choices(view: ControllerView, key: str) -> tuple[Choice, ...]:
 
 
 def _power(state: PowerState) -> Choice:
-    """Return the choice of a power state.
-
-    A non-operational one is only offered if it is set, so that it can be left.
-    """
+    """Return the choice of a power state; a non-operational one is only offered if set, so that it can be left."""
     label = f"{state.number}" if state.watts is None else f"{state.number}, up to {state.watts:.4g} W"
     parts = ["Full speed." if state.number == 0 else "Less power and less speed."]
     if state.operational is False:

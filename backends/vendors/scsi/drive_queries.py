@@ -103,10 +103,7 @@ class SwitchReader:
         return self._host.which((names[kind],)) if kind in names else None
 
     async def switches(self, disk: Disk) -> Switches:
-        """Return the values of the drive's own switches; a volume has none.
-
-        Never raises for a failing drive or tool.
-        """
+        """Return the drive's switches; a volume has none. Never raises for a failing drive or tool."""
         tool = self.tool(disk.kind)
         if disk.kind is Kind.VOLUME:
             return Switches()

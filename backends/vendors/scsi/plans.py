@@ -80,10 +80,7 @@ def steps(view: View, key: str, value: str) -> tuple[ChangeStep, ...]:
 
 
 def way_back(view: View, key: str, before: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the steps that restore the present and the saved value if they differ.
-
-    A value is saved only if the drive had saved one.
-    """
+    """Return the steps that restore the present and, if the drive had saved a different one, the saved value."""
     if view.disk.kind is not Kind.SCSI or key not in BITS or view.tool is None:
         return steps(view, key, before)
     saved = companions.get(SAVED) if view.saves else None

@@ -57,11 +57,6 @@ class View:
     """Whether the drive may be able to save the page; False after it failed."""
 
     @property
-    def tool_name(self) -> str:
-        """Return the name of the tool for this kind of drive."""
-        return "hdparm" if self.disk.kind is Kind.ATA else "sdparm"
-
-    @property
     def protection(self) -> str | None:
         """Return evidence that the cache survives a power cut, or None."""
         loss = self.health.power_loss if self.health is not None else None
@@ -203,7 +198,7 @@ def _blocked_reason(view: View, key: str) -> str | None:
     if view.tool is None:
         if key == "drive_cache" and disk.cache_path is not None:
             return view.writable.get(disk.cache_path)
-        return f"{view.tool_name} is not installed"
+        return f"{'hdparm' if disk.kind is Kind.ATA else 'sdparm'} is not installed"
     if view.rights is not None:
         return view.rights
     if view.silent is not None:

@@ -134,10 +134,7 @@ class SmartAnswer:
 
 
 def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
-    """Return the health in one JSON document; None if it is none, or about another device.
-
-    `device`: the device that was queried; "" for any.
-    """
+    """Return the health in a JSON document; None if it is none, or not about `device` ("": any)."""
     top = table(document(text))
     if "smartctl" not in top:
         return None
