@@ -192,8 +192,10 @@ class ReplayHost(SyntheticHost):
         except ValueError as error:
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
         self.capabilities = replace(MADE_UP, apart=apart_of(folder))
-        self._name = clean(str(data.get("name", "recorded")), 64)
-        self._root = bool(data.get("root"))
+        self.name = clean(str(data.get("name", "recorded")), 64)
+        """Name of the recorded machine."""
+        self.is_root = bool(data.get("root"))
+        """Whether the machine was recorded as root."""
         self._pace = pace
         self._recordings = Recordings(folder)
         try:
@@ -209,16 +211,6 @@ class ReplayHost(SyntheticHost):
         self._commands = {"\0".join(entry["argv"]): entry for entry in data.get("commands", [])}
         self._which: dict[str, str | None] = dict(data.get("which", {}))
         self._writable: dict[str, str | None] = dict(data.get("writable", {}))
-
-    @property
-    def name(self) -> str:
-        """Return the name of the recorded machine."""
-        return self._name
-
-    @property
-    def is_root(self) -> bool:
-        """Return whether the machine was recorded as root."""
-        return self._root
 
     async def run(self, command: Command) -> Completed:
         """Return the recorded result. Raises ToolMissingError for a command that was not recorded."""
@@ -288,7 +280,7 @@ class ReplayHost(SyntheticHost):
             return self._writable[path]
         if self._files.get(path) is None:
             return "the kernel does not offer it for this device"
-        return None if self._root else WriteDenied.NEEDS_ROOT
+        return None if self.is_root else WriteDenied.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:
         """Return the recorded path, or None."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 
 from backends.errors import RaidbenchError, RefusedError
 from backends.firmware_queries import FirmwareQueryHost
@@ -165,55 +165,51 @@ class LoggingHost(HostWrapper):
 
     async def run(self, command: Command) -> Completed:
         """Run and report a command."""
-        started, clock = time.time(), time.monotonic()
-        try:
+        with self._reporting(command.shown(), mutates=command.mutates, failed=None, mask=command.masked) as report:
             done = await self._inner.run(command)
-        except RaidbenchError as error:
-            text = command.masked(error.evidence or str(error))
-            self._report(command.shown(), command.mutates, started, clock, None, "", text)
-            raise
-        except asyncio.CancelledError:
-            self._report(command.shown(), command.mutates, started, clock, None, "", "not waited for")
-            raise
-        out, err = command.masked(done.stdout), command.masked(done.stderr)
-        self._report(command.shown(), command.mutates, started, clock, done.returncode, out, err)
+        report(done.returncode, done.stdout, done.stderr)
         return done
 
     async def write(self, path: str, text: str) -> None:
         """Write a file and report it."""
-        await self._log_write(f"echo {text} > {path}", self._inner.write(path, text))
+        with self._reporting(f"echo {text} > {path}") as report:
+            await self._inner.write(path, text)
+        report(0, "", "")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Install a file and report it."""
-        line, shown = f"install {path}" if content else f"rm {path}", content.decode("utf-8", "backslashreplace")
-        await self._log_write(line, self._inner.install(path, content, before=before), shown)
+        with self._reporting(f"install {path}" if content else f"rm {path}") as report:
+            await self._inner.install(path, content, before=before)
+        report(0, content.decode("utf-8", "backslashreplace"), "")
 
-    async def _log_write(self, line: str, write: Awaitable[None], text: str = "") -> None:
+    @contextmanager
+    def _reporting(
+        self, line: str, *, mutates: bool = True, failed: int | None = 1, mask: Callable[[str], str] = str
+    ) -> Iterator[Callable[[int | None, str, str], None]]:
+        """Report a failure with the exit status `failed`; yield the function that reports a success."""
         started, clock = time.time(), time.monotonic()
+
+        def report(code: int | None, out: str, err: str) -> None:
+            self._listener(
+                ExecutedCommand(
+                    line=line,
+                    mutates=mutates,
+                    started=started,
+                    seconds=time.monotonic() - clock,
+                    returncode=code,
+                    stdout=mask(out),
+                    stderr=mask(err),
+                )
+            )
+
         try:
-            await write
+            yield report
         except RaidbenchError as error:
-            self._report(line, True, started, clock, 1, "", error.evidence or str(error))
+            report(failed, "", error.evidence or str(error))
             raise
         except asyncio.CancelledError:
-            self._report(line, True, started, clock, None, "", "not waited for")
+            report(None, "", "not waited for")
             raise
-        self._report(line, True, started, clock, 0, text, "")
-
-    def _report(
-        self, line: str, mutates: bool, started: float, clock: float, code: int | None, out: str, err: str
-    ) -> None:
-        self._listener(
-            ExecutedCommand(
-                line=line,
-                mutates=mutates,
-                started=started,
-                seconds=time.monotonic() - clock,
-                returncode=code,
-                stdout=out,
-                stderr=err,
-            )
-        )
 
 
 # -- planning as if writes were allowed, without any ------------------------------------------------------------------

@@ -80,7 +80,10 @@ class _Call:
             if answer.length:  # read(n) does not report a reply that ended early
                 raise http.client.IncompleteRead(body, answer.length)
         except TimeoutError as error:
-            raise _timeout_error(self._endpoint, self._patience if connection is None else self._seconds) from error
+            seconds = self._patience if connection is None else self._seconds
+            raise ToolTimeoutError(
+                f"{shown} did not answer within {seconds:.0f} s.", hint="Is its address right, and does it run?"
+            ) from error
         except ssl.SSLError as error:  # after the handshake
             raise ToolFailedError(f"The encrypted connection to {shown} broke.", evidence=str(error)) from error
         except (OSError, http.client.HTTPException) as error:
@@ -153,13 +156,6 @@ class _Call:
         if sock is not None:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
-
-
-def _timeout_error(endpoint: HttpsEndpoint, seconds: float) -> ToolTimeoutError:
-    return ToolTimeoutError(
-        f"{_endpoint_text(endpoint)} did not answer within {seconds:.0f} s.",
-        hint="Is its address right, and does it run?",
-    )
 
 
 def _endpoint_text(endpoint: HttpsEndpoint) -> str:

@@ -34,6 +34,13 @@ from backends.text import clean
 class LocalHost:
     """The local machine."""
 
+    simulated: bool = False
+    """Never."""
+    capabilities: Capabilities = THIS_MACHINE
+    """All capabilities."""
+    root_side: None = None
+    """There is no helper: this process is root or works without root."""
+
     def __init__(self, *, child_nice: int | None = None, firmware_queries: bool = False) -> None:
         """`child_nice`: absolute priority of programs, if the user may set it (root).
 
@@ -41,32 +48,13 @@ class LocalHost:
         """
         self._child_nice = child_nice
         self._firmware_queries = firmware_queries
-        self._name = clean(socket.gethostname(), 64) or "localhost"
-
-    @property
-    def name(self) -> str:
-        """Return the host name without control characters."""
-        return self._name
-
-    @property
-    def simulated(self) -> bool:
-        """Return False."""
-        return False
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Return all capabilities."""
-        return THIS_MACHINE
+        self.name = clean(socket.gethostname(), 64) or "localhost"
+        """Host name without control characters."""
 
     @property
     def firmware(self) -> LocalHost:
         """Return this host: it queries controllers itself."""
         return self
-
-    @property
-    def root_side(self) -> None:
-        """Return None: there is no helper; this process is root or works without root."""
-        return None
 
     @property
     def is_root(self) -> bool:

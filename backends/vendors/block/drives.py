@@ -66,18 +66,16 @@ def drive(node: Node, picture: Topology) -> Drive:
         signatures=picture.signatures_of(node.name),
         partitions=node.partitions,
         backing=clean(backing, 512) if backing else None,
-        facts=tuple(_facts(node, attributes)),
+        facts=_facts(node, attributes),
     )
 
 
-def _facts(node: Node, attributes: Mapping[str, str]) -> list[Fact]:
-    facts: list[Fact] = []
-    if rotational := {"0": "no", "1": "yes"}.get(attributes.get("queue/rotational", "")):
-        facts.append(Fact(label="Rotational", value=rotational))
-    if (zoned := attributes.get("queue/zoned", "none")) != "none":
-        facts.append(Fact(label="Zoned", value=clean(zoned)))
-    if attributes.get("removable") == "1":
-        facts.append(Fact(label="Removable", value="yes"))
-    if path := node.udev.get("ID_PATH"):
-        facts.append(Fact(label="Path", value=clean(path)))
-    return facts
+def _facts(node: Node, attributes: Mapping[str, str]) -> tuple[Fact, ...]:
+    zoned = attributes.get("queue/zoned", "none")
+    rows = (
+        ("Rotational", {"0": "no", "1": "yes"}.get(attributes.get("queue/rotational", ""))),
+        ("Zoned", clean(zoned) if zoned != "none" else None),
+        ("Removable", "yes" if attributes.get("removable") == "1" else None),
+        ("Path", clean(node.udev.get("ID_PATH", ""))),
+    )
+    return Fact.from_rows(rows)

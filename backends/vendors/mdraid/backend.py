@@ -193,11 +193,8 @@ class MdRaid:
         try:
             await self._array(change.target)
         except DeviceGoneError:
-            return (
-                None
-                if tool is None
-                else await assembly_hint(self._host, tool, node_path(change.target.address), change)
-            )
+            if tool is not None:
+                return await assembly_hint(self._host, tool, node_path(change.target.address), change)
         except RaidbenchError:
             pass
         return None

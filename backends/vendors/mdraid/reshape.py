@@ -56,9 +56,12 @@ def fixed_reason(array: ArrayFacts) -> str | None:
 
 def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
     """Return how the chunk (`chunk_size`) or layout can be changed."""
-    if key == "chunk_size":
-        return _chunk_way(array)
-    return ReshapeMethod.RESHAPE if array.level_word in PARITY else ReshapeMethod.RECREATE
+    reshapes = array.level_word in PARITY
+    if key == "chunk_size" and array.level_word == "raid0":
+        reshapes = len({device.size_bytes for device in array.active}) == 1  # RAID 4 in between needs equal members
+    elif key == "chunk_size" and not reshapes:
+        reshapes = array.layout is not None and array.layout.now >> 8 == 1  # near copies
+    return ReshapeMethod.RESHAPE if reshapes else ReshapeMethod.RECREATE
 
 
 def chunk_offers(array: ArrayFacts) -> tuple[int, ...]:
@@ -82,20 +85,6 @@ def layout_offers(array: ArrayFacts) -> tuple[str, ...]:
     if now not in layouts and now != "unknown":
         layouts.append(now)
     return tuple(layouts)
-
-
-def _chunk_way(array: ArrayFacts) -> ReshapeMethod:
-    """Return the method for the chunk. RAID 0 is reshaped as RAID 4, which needs members of equal size."""
-    if array.level_word in PARITY:
-        return ReshapeMethod.RESHAPE
-    if array.level_word == "raid0":
-        return (
-            ReshapeMethod.RESHAPE
-            if len({device.size_bytes for device in array.active}) == 1
-            else ReshapeMethod.RECREATE
-        )
-    near = array.layout is not None and array.layout.now >> 8 == 1
-    return ReshapeMethod.RESHAPE if near else ReshapeMethod.RECREATE
 
 
 def _copies(array: ArrayFacts) -> int | None:

@@ -20,12 +20,8 @@ _MANAGES_NAMESPACES = 1 << 3
 def name_of(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
     """Return a format as a value: `4096`, `512+8`; with its number if another format has the same sizes."""
     sizes = f"{entry.data_bytes}+{entry.metadata_bytes}" if entry.metadata_bytes else str(entry.data_bytes)
-    twins = [
-        candidate
-        for candidate in formats
-        if (candidate.data_bytes, candidate.metadata_bytes) == (entry.data_bytes, entry.metadata_bytes)
-    ]
-    return sizes if len(twins) == 1 else f"{sizes}#{entry.index}"
+    pairs = [(candidate.data_bytes, candidate.metadata_bytes) for candidate in formats]
+    return sizes if pairs.count((entry.data_bytes, entry.metadata_bytes)) == 1 else f"{sizes}#{entry.index}"
 
 
 _NOT_REPORTED = "nvme-cli does not say which formats it has"

@@ -102,22 +102,18 @@ def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAn
 
 def condition(answers: ControllerAnswers) -> tuple[Fact, ...]:
     """Return temperature, wear and write cache; values that are not reported are left out."""
-    facts: list[Fact] = []
-
-    def add(label: str, value: str | None) -> None:
-        if value:
-            facts.append(Fact(label=label, value=value))
-
     about, health = answers.about or ControllerId(), answers.health or NvmeHealth()
-    add("Temperature", _temperature(answers.celsius, about, health))
-    add("Endurance used", None if health.percent_used is None else f"{health.percent_used} %")
-    add("Spare", _spare(health))
-    add("Media errors", None if health.media_errors is None else str(health.media_errors))
-    add("Warning", _warnings(health.critical_warning))
-    add("Throttled", _throttled_text(health))
-    if about.has_cache is not None:
-        add("Volatile write cache", "yes" if about.has_cache else "none: writes are safe when reported done")
-    return tuple(facts)
+    cache = {None: None, True: "yes", False: "none: writes are safe when reported done"}[about.has_cache]
+    rows = (
+        ("Temperature", _temperature(answers.celsius, about, health)),
+        ("Endurance used", None if health.percent_used is None else f"{health.percent_used} %"),
+        ("Spare", _spare(health)),
+        ("Media errors", None if health.media_errors is None else str(health.media_errors)),
+        ("Warning", _warnings(health.critical_warning)),
+        ("Throttled", _throttled_text(health)),
+        ("Volatile write cache", cache),
+    )
+    return Fact.from_rows(rows)
 
 
 _FAILING = 0b1101

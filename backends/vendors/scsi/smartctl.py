@@ -143,8 +143,11 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
         return SmartAnswer(message=f"{REFUSED}: {misnamed_reason(device, (named,))}")
     messages = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
     message = next(filter(None, messages), None)
-    attributes = _attributes(top)
-    counters = attributes or (_rows(top) if whole(top.get("rotation_rate"), 100_000) else [])
+    all_attributes = list(rows(table(top.get("ata_smart_attributes")).get("table")))
+    # Without an entry in smartctl's database the names are guesses by number. Only the numbers of error counters mean
+    # the same on every rotating drive.
+    attributes = all_attributes if top.get("in_smartctl_database") is True else []
+    counters = attributes or (all_attributes if whole(top.get("rotation_rate"), 100_000) else [])
     speed = table(table(top.get("interface_speed")).get("current"))
     return SmartAnswer(
         model=word(top.get("model_name")) or word(top.get("scsi_model_name")),
@@ -168,18 +171,6 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
         asleep=any("STANDBY" in text or "SLEEP" in text for text in messages if text),
         message=message,
     )
-
-
-def _attributes(top: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """Return the attributes with the maker's names; without an entry in smartctl's database they are guesses."""
-    if top.get("in_smartctl_database") is not True:
-        return []
-    return _rows(top)
-
-
-def _rows(top: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """Return all attributes. The numbers of error counters mean the same on every rotating drive."""
-    return list(rows(table(top.get("ata_smart_attributes")).get("table")))
 
 
 def unread_reason(text: str) -> str:
