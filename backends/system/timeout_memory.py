@@ -61,7 +61,7 @@ class UnresponsiveDeviceCache(HostWrapper):
         if argv in self._silent:
             error, _ = self._silent[argv]
             return ToolTimeoutError(error.message, hint=error.hint, evidence=error.evidence, devices=error.devices)
-        nodes = {_disk(word) for word in argv[1:] if word.startswith("/dev/")}
+        nodes = {word[5:].replace("/", "!") for word in argv[1:] if word.startswith("/dev/")}  # kernel names
         for error, _ in self._silent.values():
             if named := nodes.intersection(error.devices):
                 return ToolTimeoutError(
@@ -71,11 +71,6 @@ class UnresponsiveDeviceCache(HostWrapper):
                     devices=tuple(sorted(named)),
                 )
         return None
-
-
-def _disk(node: str) -> str:
-    """Return the kernel name of a node below /dev."""
-    return node.removeprefix("/dev/").replace("/", "!")
 
 
 def with_timeout_memory(host: Host) -> UnresponsiveDeviceCache:

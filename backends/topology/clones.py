@@ -62,7 +62,8 @@ class Clones:
         for signature, node, other in self._pairs():
             disk, other_disk = (self.picture.tree.disk_of(member.name) for member in (node, other))
             if disk != other_disk and self._proof(node, other) is None:
-                text = f"{SAME} {self._display_name(other)}, with one UUID ({_content(signature)})"
+                content = f"{clean(signature.kind)} {clean(signature.uuid or '')}"
+                text = f"{SAME} {self._display_name(other)}, with one UUID ({content})"
                 matches.setdefault(disk, {}).setdefault(other_disk, text)
         return matches
 
@@ -192,10 +193,6 @@ def _plain(uuid: str | None) -> str:
     """Return a UUID in lower case for comparison; "" if it is missing or zero."""
     plain = (uuid or "").strip().lower()
     return plain if plain.strip("0-x") else ""
-
-
-def _content(signature: Signature) -> str:
-    return f"{clean(signature.kind)} {clean(signature.uuid or '')}"
 
 
 def _use_text(use: Use) -> str:

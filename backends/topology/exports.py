@@ -361,7 +361,8 @@ async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[st
             matches[node.name] = "the NVMe target of this machine"
         elif addresses := await _addresses(host, tree, node):
             own_addresses = await _own_addresses(host) if own_addresses is None else own_addresses
-            if any(_is_own(address, own_addresses) for address in addresses):
+            parsed = [address for text in addresses if (address := _parse_address(text)) is not None]
+            if any(address.is_loopback or address in own_addresses for address in parsed):
                 matches[node.name] = "the target at an address of this machine"
     return matches
 
@@ -388,11 +389,6 @@ async def _own_addresses(host: Host) -> frozenset[_Address]:
     texts = re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", fourth)
     texts += [":".join(re.findall("....", line[:32])) for line in sixth.split("\n") if len(line) > 32]
     return frozenset(address for text in texts if (address := _parse_address(text)) is not None)
-
-
-def _is_own(text: str, addresses: frozenset[_Address]) -> bool:
-    address = _parse_address(text)
-    return address is not None and (address.is_loopback or address in addresses)
 
 
 def _parse_address(text: str) -> _Address | None:

@@ -125,7 +125,8 @@ async def gather_facts(
     for relation in related:
         unknown += [text for member in relation.nodes if (text := await _mismatch(host, member))]
     unknown += [*_hidden_backing_reasons(picture, node, related), *picture.unreported(node.name)]
-    unknown += indistinct_reasons(_disks_in(picture, related))
+    lower = dict.fromkeys(picture.tree.disk_of(member.name) for relation in related for member in relation.nodes)
+    unknown += indistinct_reasons(picture.tree.nodes[name] for name in lower if name in picture.tree.nodes)
     claimable = [relation for relation in related if relation.can_be_claimed]
     uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
     if claim is None:
@@ -178,11 +179,6 @@ def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
     return tuple(
         identity(node) for node in picture.tree.nodes.values() if node.parent is None and node.name not in own_names
     )
-
-
-def _disks_in(picture: Topology, related: Collection[SameDataDevice]) -> list[Node]:
-    names = dict.fromkeys(picture.tree.disk_of(node.name) for relation in related for node in relation.nodes)
-    return [picture.tree.nodes[name] for name in names if name in picture.tree.nodes]
 
 
 def _hidden_backing_reasons(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:

@@ -47,13 +47,14 @@ async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure
     """Return the backing of every loop and zram device by kernel name. `sure`: ask the kernel, which needs root."""
     paths = {node.name: path for node in tree.nodes.values() if (path := _path(node))}
     loops = {name for name in paths if name.startswith("loop")} if sure else set()
-    fields = await _read_losetup(host) if loops else {}
+    done = await run_tool(host, ("losetup", *LOSETUP), seconds=20) if loops else None
+    kernel_ids = {} if done is None else parse_losetup(done.stdout)
     matches: dict[str, Backing] = {}
     for name, path in paths.items():
         stat = await host.stat(path)
         backing = _read_at_path(path.removesuffix(" (deleted)"), stat)
         if name in loops:
-            backing = _compare_with_kernel(backing, stat, fields.get(name))
+            backing = _compare_with_kernel(backing, stat, kernel_ids.get(name))
         if sure and backing.place is not None and not backing.doubt:
             backing = replace(backing, doubt=await _doubt(host, backing.path, backing.place, mounts))
         matches[name] = replace(backing, claims=name.startswith("zram"))
@@ -98,12 +99,6 @@ async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -
             if path.startswith((await host.link(layer) or layer).rstrip("/") + "/"):
                 return f"is another file, too, below {mount.where()}, which shows the files of {clean(layer)}"
     return ""
-
-
-async def _read_losetup(host: Host) -> Mapping[str, str]:
-    """Return MAJ:MIN:INODE of the kernel's open backing file, by kernel name of the loop device."""
-    done = await run_tool(host, ("losetup", *LOSETUP), seconds=20)
-    return {} if done is None else parse_losetup(done.stdout)
 
 
 def parse_losetup(text: str) -> Mapping[str, str]:

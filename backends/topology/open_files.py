@@ -91,7 +91,8 @@ async def openers(
         )  # sg also accepts commands that write
         done = {pid for pid in may_be if await _is_finished(host, pid, by_pid[pid])}
         if counted := [pid for pid in by_pid if pid not in done]:
-            holders[key] = tuple([await _opener(host, pid) for pid in counted])
+            names = [clean(await host.read(f"/proc/{pid}/comm") or "?", 32) for pid in counted]
+            holders[key] = tuple(map(OpenFileHolder, names, counted))
     return holders, Use(kind="unseen", detail=hidden) if hidden else None
 
 
@@ -142,10 +143,6 @@ def _is_dying(texts: Mapping[str, str], folder: str) -> bool:
     flags = number(fields[6]) if len(fields) > 6 else None
     pending = re.findall(r"^(?:SigPnd|ShdPnd):\s*([0-9a-f]{1,16})$", texts.get(f"{folder}/status", ""), re.MULTILINE)
     return bool((flags or 0) & _EXITING) or any(int(mask, 16) & _KILL for mask in pending)
-
-
-async def _opener(host: Host, pid: str) -> OpenFileHolder:
-    return OpenFileHolder(clean(await host.read(f"/proc/{pid}/comm") or "?", 32), pid)
 
 
 # -- visibility of open files: in a container most programs are not listed --------------------------------------------

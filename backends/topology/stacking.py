@@ -291,7 +291,9 @@ async def read_pools(host: Host, tree: Tree) -> Pools:
     if not states:
         return Pools()
     names = tuple(dict.fromkeys(path.split("/")[5] for path in states))
-    vdevs = await _status(host)
+    with cache_across_changes():
+        done = await run_tool(host, STATUS)
+    vdevs = None if done is None else parse_status(done.stdout)
     missing = set(names) - {vdev.pool for vdev in vdevs or ()}
     return Pools(
         names=tuple(map(clean, names)),
@@ -299,12 +301,6 @@ async def read_pools(host: Host, tree: Tree) -> Pools:
         vdevs=await _by_node(host, tree, vdevs or ()),
         volumes=await _volumes(host, tree),
     )
-
-
-async def _status(host: Host) -> tuple[Vdev, ...] | None:
-    with cache_across_changes():
-        done = await run_tool(host, STATUS)
-    return None if done is None else parse_status(done.stdout)
 
 
 async def _by_node(host: Host, tree: Tree, vdevs: Iterable[Vdev]) -> dict[str, tuple[Vdev, ...]]:
@@ -397,7 +393,8 @@ def layer_uses(
     names = lvm_holders(tree, built)
     if (pool := _stratis_text(tree, node, built.holders)) is not None:
         yield Use(kind="stratis", detail=pool, part=part)
-        names |= frozenset(holder for holder in built.holders if _is_of_stratis(tree, holder))
+        above = [tree.nodes[holder] for holder in built.holders if holder in tree.nodes]
+        names |= frozenset(holder.name for holder in above if stratis_name(holder) is not None)
     for holder in built.holders:
         if holder not in names:
             yield _holder_use(tree, bcache.get(node.name), holder, part)
@@ -409,10 +406,6 @@ def layer_uses(
         yield Use(kind="bcache", detail=detail, part=part)
     for vdev in pools.vdevs.get(node.name, ()):
         yield Use(kind="zfs", detail=vdev.words, part=part)
-
-
-def _is_of_stratis(tree: Tree, name: str) -> bool:
-    return name in tree.nodes and stratis_name(tree.nodes[name]) is not None
 
 
 def _holder_use(tree: Tree, in_bcache: str | None, holder: str, part: str | None) -> Use:

@@ -197,7 +197,11 @@ async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
         host.list("/sys/block/*/*/holders/*"),
         host.list("/sys/block/*/slaves/*"),
     )
-    members, characters, raw = await _for_the_guard(host) if guarded else ((), {}, ())
+    members, characters, raw = (
+        await asyncio.gather(host.list("/sys/block/md*/md/dev-*/offset"), _characters(host), _raw_devices(host))
+        if guarded
+        else ((), {}, ())
+    )
     folders = [path.rsplit("/", 1)[0] for path in parts]
     wanted = [f"{disk}/{name}" for disk in disks for name in DISK_ATTRIBUTES]
     wanted += [f"{folder}/{name}" for folder in folders for name in PARTITION_ATTRIBUTES]
@@ -221,12 +225,6 @@ async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
         bare = replace(bare, partitions=family, holders=built.get(name, ()), slaves=under.get(name, ()))
         nodes.append(replace(bare, characters=(*characters.get(name, ()), *raw) if bare.parent is None else raw))
     return tree_of(nodes)
-
-
-async def _for_the_guard(host: Host) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Return the files with the ranges of md members, the character devices of disks, and all raw devices."""
-    members = host.list("/sys/block/md*/md/dev-*/offset")
-    return await asyncio.gather(members, _characters(host), _raw_devices(host))
 
 
 async def _characters(host: Host) -> dict[str, tuple[str, ...]]:

@@ -139,10 +139,7 @@ class Topology:
         return tuple(visited.values()), tuple(pools)
 
     def doubtful_pairs(self) -> list[tuple[str, str]]:
-        """Return pairs of disks that are or may be the same without proof.
-
-        They share only a serial number, or a WWN that another fact contradicts.
-        """
+        """Return pairs of disks that may be one by a serial number only, or by a WWN that another fact contradicts."""
         pairs = [(name, other) for name, others in (*self.twins.items(), *self.likely.items()) for other in others]
         identities = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
         return [

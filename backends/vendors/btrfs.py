@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from backends.model import Array, Fact, Inventory, Level, Scope, State, Target, Task
 from backends.protocol import Vendor, present_if_found
@@ -77,6 +77,7 @@ def _array(
 ) -> Array:
     members = picture.btrfs[uuid]
     nodes = [picture.tree.nodes[name] for name in members if name in picture.tree.nodes]
+    disks = dict.fromkeys(picture.tree.disk_of(node.name) for node in nodes)
     missing = _missing(texts)
     count = len(members) + len(missing)
     profile = profiles["data"][0] if len(profiles["data"]) == 1 else ""
@@ -92,7 +93,7 @@ def _array(
         strip_bytes=STRIP if level in _STRIPED else None,
         data_drives=data_drives(level, count, copies=_COPIES.get(profile)) if level in _STRIPED else None,
         folder=min(points, key=len, default=None),
-        members=tuple(dict.fromkeys(_disks(members, picture))),
+        members=tuple(Target(backend="block", address=name) for name in disks),
         uses=tuple(dict.fromkeys(use for name in members for use in picture.uses(name) if use.kind == "mount")),
         tasks=tuple(_tasks(texts.get("exclusive_operation", ""))),
         facts=tuple(Fact(label=name, value=value) for name, value in _lines(uuid, texts, profiles) if value),
@@ -102,12 +103,6 @@ def _array(
 def _missing(texts: Mapping[str, str]) -> list[str]:
     """Return the sysfs paths of missing devices."""
     return [path for path, text in texts.items() if path.endswith("/missing") and text == "1"]
-
-
-def _disks(members: Iterable[str], picture: Topology) -> Iterator[Target]:
-    for name in members:
-        if name in picture.tree.nodes:
-            yield Target(backend="block", address=picture.tree.disk_of(name))
 
 
 def _usable(profile: str, level: Level, nodes: Sequence[Node]) -> int | None:

@@ -251,18 +251,15 @@ def _array(node: Node, replica: Replica | None, replica_state: ReplicaState | No
         why=why,
         size_bytes=node.size_bytes,
         device=node.device,
-        members=tuple(dict.fromkeys(_members(node, picture))),
+        members=tuple(
+            Target(backend="block", address=name) for name in dict.fromkeys(map(picture.tree.disk_of, node.slaves))
+        ),
         identity=identity(node),
         uses=picture.uses(node.name),
         above=picture.above(node.name),
         tasks=replica_state.tasks if replica_state is not None else (),
         facts=tuple(Fact(label=label, value=clean(value, 200)) for label, value in lines if value),
     )
-
-
-def _members(node: Node, picture: Topology) -> Iterator[Target]:
-    for name in node.slaves:
-        yield Target(backend="block", address=picture.tree.disk_of(name))
 
 
 def _lines(node: Node, replica: Replica | None, replica_state: ReplicaState | None) -> Iterator[tuple[str, str]]:

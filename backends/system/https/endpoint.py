@@ -15,10 +15,7 @@ from backends.values import dataclass
 
 
 def password_in(path: str) -> str:
-    """Return the first line of a password file that only its owner, this user or root, may access.
-
-    Raises RefusedError.
-    """
+    """Return line 1 of a password file, accessible only to its owner (this user or root). Raises RefusedError."""
     shown = clean(path, 200)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -197,7 +197,13 @@ def find_stall(touched: Mapping[str, bool], before: Counts, now: Counts, silent:
     requests. Disks below the touched ones count as touched. `silent`: disks that did not answer a read.
     """
     wanted = _with_lower(touched)
-    stuck = {name for name, (waiting, ended) in now.items() if waiting and _has_waited(before.get(name), ended)}
+    idle = (0, 0)
+    # Stuck: requests are in flight now and were before, and none has completed since.
+    stuck = {
+        name
+        for name, (waiting, ended) in now.items()
+        if waiting and (old := before.get(name, idle))[0] > 0 and old[1] == ended
+    }
     suspended = {name for name in now if _text(f"{SYS}/block/{name}/dm/suspended") == "1"}
     signs = (
         (stuck, "has ended none of the requests that wait for it"),
@@ -210,11 +216,6 @@ def find_stall(touched: Mapping[str, bool], before: Counts, now: Counts, silent:
     named = tuple(sorted(name for name, is_named in touched.items() if is_named))
     only = named if len(named) == 1 else tuple(touched) if len(touched) == 1 else ()
     return Stall(devices=only, why=f"it waits for {_nodes(only)}") if only else Stall()
-
-
-def _has_waited(before: tuple[int, int] | None, ended: int) -> bool:
-    """Return whether requests were in flight before and none has completed since."""
-    return before is not None and before[0] > 0 and before[1] == ended
 
 
 def _with_lower(names: Iterable[str]) -> set[str]:

@@ -95,10 +95,7 @@ class Connection:
         threading.Thread(target=self._listen, name="root helper", daemon=True).start()
 
     def greeting(self, seconds: float | None) -> Mapping[str, Any]:
-        """Return what the helper reports when it is ready.
-
-        Raises RefusedError with its reason or if it has ended, TimeoutError after `seconds`.
-        """
+        """Return the helper's greeting. Raises RefusedError if it refused or ended, TimeoutError after `seconds`."""
         return self._greeting.result(seconds)[0]
 
     async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:

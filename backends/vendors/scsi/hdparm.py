@@ -14,10 +14,7 @@ from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
 
 READ = ("-W", "-A", "-B", "-M")
-"""Options for write cache, look-ahead, power and acoustic management.
-
-They use IDENTIFY DEVICE only, so that a sleeping drive is not woken.
-"""
+"""Options for write cache, look-ahead, power and acoustic management; IDENTIFY DEVICE wakes no sleeping drive."""
 
 _LINES = {"write-caching": "-W", "look-ahead": "-A", "APM_level": "-B", "acoustic": "-M"}
 

@@ -119,10 +119,6 @@ def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
     )
 
 
-def _look_ahead(view: View) -> Reading:
-    return _plain_switch(view, "read_look_ahead", LOOK_AHEAD_CHOICES)
-
-
 def _read_cache(view: View) -> Reading:
     if view.disk.kind is Kind.ATA:
         return _blocked_reading(
@@ -233,7 +229,7 @@ def _blocked_reading(reason: str, choices: tuple[Choice, ...]) -> Reading:
 
 _READERS = {
     "drive_cache": _drive_cache,
-    "read_look_ahead": _look_ahead,
+    "read_look_ahead": lambda view: _plain_switch(view, "read_look_ahead", LOOK_AHEAD_CHOICES),
     "read_cache": _read_cache,
     "queue_depth": _queue_depth,
     "apm": _apm,
