@@ -169,9 +169,9 @@ class ReplayHost(SyntheticHost):
     """Answers from a machine folder. Writes change the state in memory, so that later reads return them."""
 
     def __init__(self, folder: Path, *, pace: Pace = asyncio.sleep) -> None:
-        """`pace`: delay before each chunk of a stream.
+        """`pace`: delay of stream chunks.
 
-        Raises NotFoundError if the folder has no machine, InvalidValueError if it is damaged.
+        Raises NotFoundError without a machine, InvalidValueError if it is damaged.
         """
         file = folder / "machine.json"
         try:
@@ -220,10 +220,7 @@ class ReplayHost(SyntheticHost):
         return Completed(returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Replay the recorded output of a program; nothing runs.
-
-        Raises ToolMissingError if no recorded stream matches, InvalidValueError if one is damaged.
-        """
+        """Replay recorded output. Raises ToolMissingError if none matches, InvalidValueError if it is damaged."""
         return self._recordings.start(command, self._pace)
 
     async def read(self, path: str) -> str | None:

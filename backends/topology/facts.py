@@ -251,10 +251,7 @@ async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader 
 
 
 async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
-    """Return leftovers of a former filesystem on a device that blkid and wipefs report as blank.
-
-    If the places cannot be read, return a signature of kind `unknown`.
-    """
+    """Return leftovers of a filesystem on a device that seems blank; kind `unknown` if it cannot be read."""
     size, read = node.size_bytes or 0, None
     wanted = places(size)
     with suppress(TimeoutError):
@@ -268,10 +265,7 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
 async def _probe_unlisted(
     host: Host, picture: Topology, shown: Collection[Signature]
 ) -> dict[str, tuple[Signature, ...]]:
-    """Return the content of mounted devices and swap areas of which udev and lsblk report none.
-
-    Nothing is read if no signature in `shown` has a UUID.
-    """
+    """Return the content of mounted devices and swap areas that udev and lsblk omit, if `shown` has a UUID."""
     if all(signature.uuid is None for signature in shown):
         return {}
     nodes = [

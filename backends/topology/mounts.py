@@ -90,10 +90,7 @@ def _layers(options: str) -> tuple[str, ...]:
 
 
 def parse_swaps(text: str) -> tuple[str, ...]:
-    """Return paths of active swap files and devices, escapes decoded.
-
-    The kernel writes a header and one line per area, with blanks in the name escaped (mm/swapfile.c, swap_show).
-    """
+    """Return paths of active swap areas, with the escapes of blanks decoded (mm/swapfile.c, swap_show)."""
     areas: list[str] = []
     for line in text.split("\n")[1:]:
         fields = line.split()

@@ -150,10 +150,7 @@ def any_overlap(first: Sequence[Extent], second: Sequence[Extent]) -> bool:
 
 
 def _shift_extent(extent: Extent, lower: str, start: int | None, node: Node) -> Extent:
-    """Return the range of a partition or loop device on the lower device; all of that if its start is unknown.
-
-    `start`: the first sector of `node` on the lower device.
-    """
+    """Return a partition's or loop device's range on the lower device, where it starts at `start` (None: unknown)."""
     if start is None or node.size_bytes is None:
         return Extent(on=lower, only_read=extent.only_read)
     end = -(-node.size_bytes // SECTOR) if extent.end is None else extent.end

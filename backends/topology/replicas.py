@@ -77,10 +77,7 @@ async def read_replicas(host: Host) -> tuple[Replica, ...] | None:
 
 
 async def with_replicas(host: Host, tree: Tree) -> Tree:
-    """Return the tree with the lower disks of DRBD devices added where the kernel does not show them.
-
-    A diskless device gets the attribute `drbd/disk` with the value `none`.
-    """
+    """Return the tree with the lower disks of DRBD devices; a diskless one gets the attribute `drbd/disk`: `none`."""
     silent = {node.name for node in tree.nodes.values() if is_replica(node) and not node.slaves}
     replicas = await read_replicas(host) if silent else None
     if not replicas:

@@ -483,10 +483,7 @@ class Cache:
 
 
 def cache_of(name: str, under: Iterable[Node], bcache: Mapping[str, str]) -> Cache | None:
-    """Return the cache of a device, by its kernel name and the devices below; None if it has none. No I/O.
-
-    `bcache`: bcache's devices as returned by `read_bcache`.
-    """
+    """Return the cache of a device from the devices below and bcache's (see `read_bcache`), or None. No I/O."""
     parts = tuple(under)
     if name.startswith("bcache"):
         caches = tuple(part for part in parts if bcache.get(part.name) == "cache")

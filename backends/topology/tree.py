@@ -260,10 +260,7 @@ async def read_node(host: Host, name: str) -> Node | None:
 
 
 def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, shares: Iterable[str] = ()) -> Node:
-    """Return a device from the texts of its sysfs files and its record in udev's database.
-
-    `shares`: paths of files that say which part of each member an md array uses.
-    """
+    """Return a device from its sysfs texts and udev record. `shares`: files with the ranges of md members."""
     names = (*DISK_ATTRIBUTES, *PARTITION_ATTRIBUTES)
     attributes = {name: texts[key] for name in names if (key := f"{path}/{name}") in texts}
     attributes |= {

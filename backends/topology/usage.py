@@ -212,10 +212,7 @@ class Topology:
         return {self.tree.disk_of(name), *related}
 
     def backing_disks_and_files(self, name: str) -> frozenset[str]:
-        """Return the nodes of all disks with data of `name`, and the files in which they are stored.
-
-        Two devices that share any of them are not independent.
-        """
+        """Return nodes of all disks, and files, with data of `name`. Devices that share any are not independent."""
         names = self._disks_of(name)
         files = {self.backings[disk].path for disk in names if disk in self.backings}
         return frozenset({*(node_path(disk) for disk in names), *files})

@@ -26,10 +26,7 @@ REAP = 0.5
 
 
 def run_change(command: Command, nice: int | None, custody: ProcessTracking | None = None) -> Completed:
-    """Run a command that changes the machine to its end; nothing interrupts it. Return its result.
-
-    Raises what `custody.begins` raises; then the command was not run.
-    """
+    """Run a changing command to its end and return the result. If `custody.begins` raises, it was not run."""
     folder = command.cwd or private_folder()
     started = time.monotonic()
     terminal = Terminal(command.reply) if command.reply is not None else None

@@ -47,7 +47,8 @@ class LocalHost:
         `firmware_queries`: whether controllers may be queried through their driver; see `ask_firmware`.
         """
         self._child_nice = child_nice
-        self._firmware_queries = firmware_queries
+        self.firmware_queries = firmware_queries
+        """Whether controllers may be queried through their driver."""
         self.name = clean(socket.gethostname(), 64) or "localhost"
         """Host name without control characters."""
 
@@ -153,14 +154,9 @@ class LocalHost:
             return None
         return WriteDenied.NEEDS_ROOT if not self.is_root else "the kernel offers it read-only"
 
-    @property
-    def firmware_queries(self) -> bool:
-        """Return whether controllers may be queried through their driver."""
-        return self._firmware_queries
-
     async def firmware_reachable(self) -> str | None:
         """Return None if controllers can be queried, or the reason why not."""
-        if not self._firmware_queries:
+        if not self.firmware_queries:
             return "firmware_queries is false in the configuration"
         from backends.system.local.firmware import reachable
 
@@ -170,7 +166,7 @@ class LocalHost:
         self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
         """Return a controller's answer. Raises RefusedError, without opening anything, if `firmware_queries` is off."""
-        if not self._firmware_queries:
+        if not self.firmware_queries:
             raise RefusedError("Cards are not asked: firmware_queries is false in the configuration.")
         from backends.system.local.firmware import ask
 

@@ -22,10 +22,7 @@ _SIZES = (16 << 10, 256 << 10, 4 << 20)
 
 
 def read_tables(numbers: Sequence[str]) -> str:
-    """Return the lines of `dmsetup table` for devices by MAJ:MIN, with the numbers instead of names.
-
-    Devices that the kernel does not have are left out. Raises OSError.
-    """
+    """Return the lines of `dmsetup table` by MAJ:MIN, without devices that the kernel does not have. Raises OSError."""
     control = os.open(_CONTROL, os.O_RDWR | os.O_CLOEXEC)
     try:
         return "".join(f"{number}: {line}\n" for number in numbers for line in _lines(control, number))

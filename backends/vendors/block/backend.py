@@ -97,10 +97,7 @@ class BlockBackend:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return changes of several settings, ordered so that none resets an earlier one.
-
-        The new scheduler decides which values of the others are legal.
-        """
+        """Return changes in an order in which none resets another; a new scheduler decides which values are legal."""
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         node = await self._node(target)
         attributes = await self._attributes(node.name)

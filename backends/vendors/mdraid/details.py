@@ -41,10 +41,7 @@ WHOLE_EXAMINE = CompletenessCheck(
 
 
 def parse_export(text: str) -> Mapping[str, str]:
-    """Return the `MD_...=value` lines of `mdadm --detail --export` or udev's database; other lines are ignored.
-
-    A key with two different values is left out.
-    """
+    """Return the `MD_...=value` lines of `mdadm --detail --export` or udev, without keys with two values."""
     properties: dict[str, str] = {}
     twice: set[str] = set()
     for line in text.split("\n")[:5000]:

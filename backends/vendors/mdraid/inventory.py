@@ -54,11 +54,7 @@ def array_of(
     properties: Mapping[str, str],
     platforms: Collection[ImsmPlatform] | None = None,
 ) -> Array:
-    """Return the array of the inventory.
-
-    `arrays`: all arrays by kernel name; `properties`: from udev or mdadm; `platforms`: None if mdadm does not report
-    them.
-    """
+    """Return an array. `arrays`: all by kernel name; `properties`: of udev or mdadm; `platforms`: None if unknown."""
     node = picture.tree.nodes.get(array.name)
     size = node.size_bytes if node is not None else None
     return Array(

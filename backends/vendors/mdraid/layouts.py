@@ -44,10 +44,7 @@ _OFFSET = 1 << 16
 
 
 def layout_word(level: str, code: int) -> str | None:
-    """Return mdadm's name of the kernel's number: `left-symmetric`, `n2`, `f2`, `o2`, `n2f2`.
-
-    None for a level without layouts, `unknown` for a number without a name.
-    """
+    """Return mdadm's name (`left-symmetric`, `n2`, `n2f2`), `unknown`, or None for a level without layouts."""
     match level:
         case "raid5":
             return ROTATING.get(code, "unknown")

@@ -102,10 +102,7 @@ def _use_reason(view: NamespaceView) -> str | None:
 
 
 def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the command that formats with these options; by default separate metadata and no protection.
-
-    Raises InvalidValueError for a format that the namespace does not have.
-    """
+    """Return the format command (default: separate metadata, no protection). Raises InvalidValueError if unknown."""
     assert view.ident is not None
     wanted = next((entry for entry in view.ident.formats if name_of(entry, view.ident.formats) == value), None)
     if wanted is None:

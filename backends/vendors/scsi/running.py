@@ -32,10 +32,7 @@ RULES = RuleFile(
 
 
 def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the actions of a rule that sets these values, in the order of the declarations.
-
-    Raises BlockedError for a value that a rule cannot set on this disk.
-    """
+    """Return a rule's actions in the order of the declarations. Raises BlockedError for a value no rule can set."""
     rule_actions: list[str] = []
     for setting in SETTINGS:
         value = values.get(setting.key)
