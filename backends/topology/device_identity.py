@@ -55,7 +55,7 @@ _VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
 _ZEROS = "0.-: "
 """Characters of a WWN that the manufacturer never set."""
 
-NOBODYS = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol", "drbd")
+WITHOUT_SERIAL = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol", "drbd")
 """Interfaces whose devices often have neither serial number nor WWN.
 
 Device number and disk sequence number distinguish them while the machine runs (a new disk under an old name gets a new
@@ -153,7 +153,7 @@ def is_distinguishable(device: Identity | None, kind: str | None) -> bool:
         return False
     if device.serial or device.wwn:
         return True
-    if kind not in NOBODYS or device.diskseq is None:
+    if kind not in WITHOUT_SERIAL or device.diskseq is None:
         return False
     return kind != "loop" or device.backing is not None
 

@@ -143,7 +143,7 @@ def _is_btrfs(piece: bytes, at: int) -> bool:
 
 
 def _is_xfs(piece: bytes, at: int) -> bool:
-    """Return whether it is the superblock of the allocation group that begins there."""
+    """Return whether it is the superblock of the allocation group at this offset."""
     if piece[:4] != b"XFSB" or len(piece) < 88:
         return False
     return int.from_bytes(piece[4:8], "big") * int.from_bytes(piece[84:88], "big") == at

@@ -151,7 +151,7 @@ _INITIAL = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
 """Initial namespaces of a machine (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
 
 _PTRACE, _ANY_FOLDER = 19, (1, 2)
-"""CAP_SYS_PTRACE; CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, of which one does (linux/capability.h)."""
+"""CAP_SYS_PTRACE; CAP_DAC_OVERRIDE or CAP_DAC_READ_SEARCH, of which one suffices (linux/capability.h)."""
 
 _OVER = re.compile(r"/proc/\d+(/.*)?")
 _TIMES = 3

@@ -18,9 +18,11 @@ from backends.host import Command
 from backends.system.local.child import LIBC, PIPE_BYTES, child_setup, clean_environment, start_error
 from backends.system.local.files import private_folder
 
-NOBODYS = range(65520, 65534)
-"""Numbers that no user and no group has: Debian reserves them (Debian Policy 9.2.2), systemd leaves them out
-(https://systemd.io/UIDS-GIDS)."""
+UNUSED_IDS = range(65520, 65534)
+"""IDs that no user or group has: Debian reserves them (Debian Policy 9.2.2), systemd skips them.
+
+See https://systemd.io/UIDS-GIDS.
+"""
 
 _SUBORDINATE = ("/etc/subuid", "/etc/subgid")
 """ID ranges that users may use for their containers: NAME:FIRST:COUNT (subuid(5))."""
@@ -32,14 +34,14 @@ _SECONDS = 5.0
 
 def find_unused_id() -> int:
     """Return an ID that no user, group or process uses. Raises RefusedError if there is none."""
-    taken = {number for number in NOBODYS if _has_name(number)}
-    taken |= {number for first, count in _ranges() for number in NOBODYS if first <= number < first + count}
+    taken = {number for number in UNUSED_IDS if _has_name(number)}
+    taken |= {number for first, count in _ranges() for number in UNUSED_IDS if first <= number < first + count}
     taken |= _of_processes()
-    free = next((number for number in NOBODYS if number not in taken), None)
+    free = next((number for number in UNUSED_IDS if number not in taken), None)
     if free is None:
         raise RefusedError(
             "No user number is free under which a program could read for you.",
-            hint=f"raidbench takes one of {NOBODYS[0]} to {NOBODYS[-1]} that no user, group or process has.",
+            hint=f"raidbench takes one of {UNUSED_IDS[0]} to {UNUSED_IDS[-1]} that no user, group or process has.",
         )
     return free
 

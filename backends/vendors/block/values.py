@@ -18,8 +18,8 @@ WBT_MAX = 10_000_000
 """Offered maximum in microseconds."""
 
 TIMEOUT_MIN, TIMEOUT_MAX, TIMEOUT_STEP = 1000, 4_294_967_200, 100
-"""Milliseconds: the kernel takes an unsigned 32-bit number and counts in ticks, of which 100 ms are a whole number at
-100, 250, 300 and 1000 Hz. Less than a second resets healthy drives (block/blk-sysfs.c, queue_io_timeout_store)."""
+"""Milliseconds. The kernel has an unsigned 32-bit number and counts in ticks: 100 ms are a whole number of them at 100,
+250, 300 and 1000 Hz. Less than a second resets healthy drives (block/blk-sysfs.c, queue_io_timeout_store)."""
 
 SCHEDULED_MAX = 2048
 """Requests per queue with a scheduler (block/blk-mq-sched.h, MAX_SCHED_RQ = 16 * 128)."""

@@ -50,7 +50,7 @@ class ArrayView:
 # -- readings of the settings. No I/O ---------------------------------------------------------------------------------
 
 STRIPE_CACHE_MIN, STRIPE_CACHE_MAX = 17, 32768
-"""Pages a member (drivers/md/raid5.c, raid5_set_cache_size)."""
+"""Pages per member (drivers/md/raid5.c, raid5_set_cache_size)."""
 
 MEMORY_SHARE = 4
 """The stripe cache may use at most one part in this many of the memory."""
@@ -59,7 +59,7 @@ THREADS_MAX = 8192
 """Limit in drivers/md/raid5.c, raid5_store_group_thread_cnt."""
 
 SAFE_MODE_MAX, SAFE_MODE_STEP = 60_000, 20
-"""Milliseconds; the kernel counts in ticks, and 20 ms is a whole number of them at 100, 250, 300 and 1000 Hz."""
+"""Milliseconds. The kernel counts in ticks: 20 ms are a whole number of them at 100, 250, 300 and 1000 Hz."""
 
 SPEED_STEPS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
 """Offered KiB/s; any other number is accepted too."""

@@ -120,7 +120,7 @@ def _kelvin(text: str) -> int | None:
 # -- Identify Controller, Identify Namespace and the list of namespaces -----------------------------------------------
 
 _GAP, _BLANKS = r"[ \t]{0,8}", r"[ \t]{1,8}"
-"""Blanks within a line, few enough that no text makes matching slow."""
+"""Blanks within a line, limited so that no text makes matching slow."""
 
 _POWER = re.compile(
     rf"^ps{_BLANKS}(?P<number>\d{{1,2}}){_GAP}:{_GAP}mp:(?P<watts>\d{{1,5}}(?:\.\d{{1,6}})?)W"
@@ -144,7 +144,7 @@ _LISTED = re.compile(
 )
 
 _SHIFT_MIN, _SHIFT_MAX = 9, 31
-"""Smallest and largest log2 of a block size taken for one: less than 9 means that the format is not to be used."""
+"""Smallest and largest legal log2 of a block size: a smaller one marks a format that must not be used."""
 
 
 def parse_id_ctrl(text: str) -> ControllerId:
@@ -306,7 +306,7 @@ _LINE = re.compile(
 _HEX = re.compile(r"(?:0x)?([0-9a-f]{1,8})", re.IGNORECASE | re.ASCII)
 
 CURRENT, SUPPORTED = 0, 3
-"""Values of `--sel`: the value in force; what may be done with the feature."""
+"""Values of `--sel`: the current value; the supported operations on the feature."""
 
 
 def parse_value(text: str, number: int) -> int | None:
