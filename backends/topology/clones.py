@@ -201,7 +201,7 @@ def _use_text(use: Use) -> str:
 
 
 def with_signatures(picture: Topology, probed: Mapping[str, tuple[Signature, ...]]) -> Topology:
-    """Return the picture with newly probed signatures and the relations that result from them."""
+    """Return the topology with newly probed signatures and the relations that result from them."""
     updated = replace(picture, signatures={**picture.signatures, **probed})
     suspects = Clones(picture=updated).suspects()
     likely = {name: {**suspects.get(name, {}), **picture.likely.get(name, {})} for name in {*suspects, *picture.likely}}

@@ -204,7 +204,7 @@ class SameDataDevice:
 
     @property
     def can_be_claimed(self) -> bool:
-        """Return whether it can be opened exclusively unless another user has claimed it."""
+        """Return whether the device can be opened exclusively unless another program has claimed it."""
         return bool(self.nodes) and not self.member and not self.claimed
 
     def translate_use(self, use: Use, program: str = "") -> Use | None:
@@ -267,12 +267,12 @@ def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
 
 
 def _is_disk(node: Node) -> bool:
-    """Return whether it is a whole disk that can be opened."""
+    """Return whether the node is a whole disk that can be opened."""
     return node.parent is None and node.attributes.get("hidden") != "1"
 
 
 def is_multipath(node: Node) -> bool:
-    """Return whether it is a multipath device, whose members are paths to one disk (multipathd sets the UUID)."""
+    """Return whether the device is a multipath device, whose members are paths to one disk (by multipathd's UUID)."""
     return node.attributes.get("dm/uuid", "").startswith("mpath-")
 
 

@@ -46,7 +46,7 @@ class DeviceFacts:
     device: str
     """Its node by the kernel name, whatever link was given."""
     is_block: bool
-    """Whether it is a block device; everything else is unset if it is none."""
+    """Whether the node is a block device; all other facts are unset if it is not."""
     called: str | None = None
     """Administrators' name if the kernel name changes with each boot: `vg0/db`."""
     link: str | None = None
@@ -162,7 +162,7 @@ async def gather_facts(
 
 
 async def _without_proven_pairs(picture: Topology, marks: Marks) -> Topology:
-    """Return the picture without relations between disks that are proven different."""
+    """Return the topology without relations between disks that are proven different."""
     pairs = picture.doubtful_pairs()
     nodes = {name: (node_path(name), picture.tree.nodes[name].devno or "") for pair in pairs for name in pair}
     two: list[tuple[str, str]] = []

@@ -91,7 +91,7 @@ def _names(paths: Collection[str]) -> str:
 def changes(before: Footing, now: Footing) -> tuple[str, ...]:
     """Return what has changed below the device since it was checked, one clause per layer.
 
-    A member that an array lost is no such change. Keys that only one footing has are not compared.
+    An array that lost a member counts as unchanged. Keys that only one footing has are not compared.
     """
     matches: dict[str, str] = {}
     for key, old in before.items():

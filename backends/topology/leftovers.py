@@ -119,7 +119,7 @@ def _copies(pieces: Mapping[int, bytes], size: int) -> Iterator[str]:
 
 
 def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
-    """Return the type of an ext superblock; "" if it is none, or not the copy of that block group.
+    """Return the type of an ext superblock; "" for other data and for a copy of another block group.
 
     Its magic has only two bytes, so other fields are checked as well (struct ext4_super_block in fs/ext4/ext4.h).
     """
@@ -138,12 +138,12 @@ def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
 
 
 def _is_btrfs(piece: bytes, at: int) -> bool:
-    """Return whether it is a btrfs superblock that records this offset."""
+    """Return whether the data are a btrfs superblock that records this offset."""
     return piece[64:72] == b"_BHRfS_M" and int.from_bytes(piece[48:56], "little") == at
 
 
 def _is_xfs(piece: bytes, at: int) -> bool:
-    """Return whether it is the superblock of the allocation group at this offset."""
+    """Return whether the data are the superblock of the allocation group at this offset."""
     if piece[:4] != b"XFSB" or len(piece) < 88:
         return False
     return int.from_bytes(piece[4:8], "big") * int.from_bytes(piece[84:88], "big") == at

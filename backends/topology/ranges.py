@@ -174,6 +174,6 @@ def _of_slave(node: Node, slave: str, only_read: bool) -> Extent:
 
 
 def _is_fixed_volume(node: Node) -> bool:
-    """Return whether it is a volume in a container and no reshape moves its data."""
+    """Return whether the array is a volume in a container and no reshape moves its data."""
     external = node.attributes.get("md/metadata_version", "").startswith("external:") and container_kind(node) is None
     return external and node.attributes.get("md/reshape_position") == "none"

@@ -44,7 +44,7 @@ class Replica:
 
 
 def is_replica(node: Node) -> bool:
-    """Return whether it is a DRBD device."""
+    """Return whether the device is a DRBD device."""
     return node.parent is None and re.fullmatch(r"drbd\d{1,7}", node.name) is not None
 
 

@@ -85,7 +85,7 @@ READ_LIMIT = 1024 * 1024 - 1
 
 
 async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
-    """Return the current picture. `everywhere`: read the mount namespace of every process, as the guard needs.
+    """Return the current topology. `everywhere`: read every process's mount namespace, as the guard needs.
 
     Otherwise only ours and that of process 1 are read, which is cheap.
     """

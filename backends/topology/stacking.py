@@ -155,7 +155,7 @@ class StratisName:
 
     @property
     def is_pool(self) -> bool:
-        """Return whether it is the thin pool in which the filesystems of a pool allocate space."""
+        """Return whether the name is that of the thin pool in which a pool's filesystems allocate space."""
         return self.private and self.role == "thinpool-pool"
 
 
@@ -263,7 +263,7 @@ def pool_of(mount: Mount) -> str | None:
 
 
 def is_volume(node: Node) -> bool:
-    """Return whether it is the block device of a ZFS volume."""
+    """Return whether the node is the block device of a ZFS volume."""
     return node.parent is None and node.name.startswith("zd") and node.name[2:].isdigit()
 
 
@@ -286,7 +286,7 @@ def parse_status(text: str) -> tuple[Vdev, ...]:
 
 
 async def read_pools(host: Host, tree: Tree) -> Pools:
-    """Return the imported pools; no program is started if there is none."""
+    """Return the imported pools; without any, no program is started."""
     states = await host.list(IMPORTED)
     if not states:
         return Pools()

@@ -168,7 +168,7 @@ def kernel_name(device: str) -> str:
 
 
 def number(text: str | None) -> int | None:
-    """Return a sysfs number; None if the text is none."""
+    """Return a number from sysfs; None if the text is not a number."""
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else None
 
 

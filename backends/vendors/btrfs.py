@@ -106,9 +106,9 @@ def _missing(texts: Mapping[str, str]) -> list[str]:
 
 
 def _usable(profile: str, level: Level, nodes: Sequence[Node]) -> int | None:
-    """Return the bytes for data if all devices can be filled; None if their sizes differ in a way that leaves it open.
+    """Return the bytes for data if all devices can be filled; None if that is unclear because their sizes differ.
 
-    With two copies, all space is usable as long as half of it is on other devices than the largest.
+    With two copies, all space is usable if the largest device has at most half of it.
     """
     sizes = [node.size_bytes for node in nodes if node.size_bytes]
     if len(sizes) < len(nodes):

@@ -100,7 +100,7 @@ def url_of(text: str) -> str:
 
 
 def fingerprint_of(text: str) -> str:
-    """Return a SHA-256 without colons and in lower case. Raises ValueError if it is none."""
+    """Return a SHA-256 without colons and in lower case. Raises ValueError if the text is not a SHA-256."""
     value = text.replace(":", "").replace(" ", "").lower()
     if _FINGERPRINT.fullmatch(value) is None:
         raise ValueError("wants the SHA-256 of a certificate: 64 hexadecimal digits")

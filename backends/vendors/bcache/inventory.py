@@ -61,7 +61,7 @@ class BcacheFacts:
 
     @property
     def attached(self) -> bool:
-        """Return whether it has a cache set."""
+        """Return whether the device has a cache set."""
         return self.set_uuid is not None
 
     def path(self, key: str) -> str | None:
@@ -151,7 +151,7 @@ def displayed_size(count: int) -> int:
 
 
 def _least(integer: int, tenth: int, power: int) -> int:
-    """Return the smallest number of bytes; below 1000 of the lower unit, that unit would be printed."""
+    """Return the fewest bytes printed as these digits: less than 1000 of the lower unit would be printed in it."""
     return max(integer * 1024 + (tenth * 1024 + 9) // 10, 1000 if power > 1 else 0) << 10 * (power - 1)
 
 

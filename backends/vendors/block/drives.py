@@ -22,7 +22,7 @@ _STATES = {
 
 
 def is_drive(node: Node) -> bool:
-    """Return whether it is a disk to list: no partition, array, hidden path, or unused loop or zram device."""
+    """Return whether to list the node: no partition, array, hidden path, or unused loop or zram device."""
     if node.parent is not None or node.attributes.get("hidden") == "1":
         return False
     if node.name.startswith(NO_DRIVES):

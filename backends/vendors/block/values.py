@@ -114,7 +114,7 @@ def _span(key: str, attributes: Mapping[str, str], page_kb: int, now: str | None
 
 
 def _has_no_queue(attributes: Mapping[str, str]) -> bool:
-    """Return whether it is an md, dm or other device without a request queue.
+    """Return whether the device has no request queue, as md and dm devices.
 
     The kernel reports a size for it and accepts none (block/blk-sysfs.c, queue_requests_store, queue_is_mq).
     """

@@ -226,12 +226,12 @@ class ArrayFacts:
 
     @property
     def is_container(self) -> bool:
-        """Return whether it only has the metadata of other arrays (Intel, DDF)."""
+        """Return whether the array only has the metadata of other arrays (Intel, DDF)."""
         return self.metadata.startswith("external:") and not self.metadata.startswith(("external:/", "external:-"))
 
     @property
     def is_imsm(self) -> bool:
-        """Return whether it is a container of Intel's metadata (VROC, RST)."""
+        """Return whether the array is a container of Intel's metadata (VROC, RST)."""
         return self.metadata == IMSM
 
     @property
@@ -293,7 +293,7 @@ class ArrayFacts:
 
     @property
     def state(self) -> State:
-        """Return the state in the model's terms."""
+        """Return the state as a term of the model."""
         if self.untold:
             return State.UNKNOWN
         if self.is_container:  # a container never runs
@@ -317,7 +317,7 @@ class ArrayFacts:
 
     @property
     def lacks_journal(self) -> bool:
-        """Return whether its journal device is missing or faulty: md then accepts no writes (md(4))."""
+        """Return whether the journal device is missing or faulty: md then accepts no writes (md(4))."""
         if self.attributes.get("consistency_policy") != "journal":
             return False
         return not any("journal" in device.flags and "faulty" not in device.flags for device in self.members)
@@ -346,7 +346,7 @@ def parse_limit(text: str | None) -> tuple[int, bool] | None:
 
 
 def parse_uuid(text: str | None) -> str | None:
-    """Return a UUID from sysfs or udev in mdadm's spelling; None if it is none."""
+    """Return a UUID from sysfs or udev in mdadm's spelling; None for other texts."""
     digits = (text or "").replace("-", "").replace(":", "").lower()
     if len(digits) != 32 or not set(digits) <= set("0123456789abcdef") or not digits.strip("0"):
         return None

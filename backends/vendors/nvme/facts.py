@@ -53,7 +53,7 @@ class ControllerId:
 
     @property
     def has_cache(self) -> bool | None:
-        """Return whether it has a volatile write cache; None if not reported."""
+        """Return whether the drive has a volatile write cache; None if not reported."""
         return None if self.vwc is None else bool(self.vwc & 1)
 
 

@@ -52,7 +52,7 @@ def whole(value: object) -> int | None:
 
 
 def word(value: object) -> str | None:
-    """Return a string from the device, cleaned; None if it is none or blank."""
+    """Return a string from the device, cleaned; None for other values and blanks."""
     return clean(value) or None if isinstance(value, str) else None
 
 
@@ -184,7 +184,7 @@ def parse_id_ns(text: str) -> NamespaceId:
 
 
 def parse_list_ns(text: str) -> tuple[int, ...] | None:
-    """Return the namespace IDs in `nvme list-ns`; None if it is no such list."""
+    """Return the namespace IDs in `nvme list-ns`; None for other output."""
     fields = lenient_json(text)
     listed = fields.get("nsid_list")
     if isinstance(listed, list):
@@ -364,7 +364,7 @@ def _members(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
 
 
 def _abilities(inner: object) -> list[str]:
-    """Return the abilities in a list; empty if it is no such list."""
+    """Return the abilities in a list; empty for other values."""
     abilities = ("saveable", "per-namespace", "changeable")
     return list(inner) if isinstance(inner, list) and all(item in abilities for item in inner) else []
 

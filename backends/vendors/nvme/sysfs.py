@@ -24,12 +24,12 @@ _PATH = re.compile(r"(nvme\d{1,6})c\d{1,6}(n\d{1,10})", re.ASCII)
 
 
 def is_controller(address: str) -> bool:
-    """Return whether it is a controller's name, which is safe as part of a path."""
+    """Return whether the address is a controller's name, which is safe as part of a path."""
     return _CONTROLLER.fullmatch(address) is not None
 
 
 def is_namespace(address: str) -> bool:
-    """Return whether it is the name of a namespace with a block device."""
+    """Return whether the address is the name of a namespace with a block device."""
     return _NAMESPACE.fullmatch(address) is not None
 
 

@@ -136,7 +136,7 @@ class Disk:
 
 
 def is_name(name: str) -> bool:
-    """Return whether it is a disk name of the sd driver."""
+    """Return whether the name is one of the sd driver's disk names."""
     return re.fullmatch(r"sd[a-z]{1,8}", name) is not None
 
 

@@ -87,7 +87,7 @@ class Switches:
     fields: Mapping[str, Field] = field(default_factory=dict)
     """Values from sdparm."""
     silent: str | None = None
-    """Why there are none; None if there are."""
+    """Why the drive returned no values; None if it did."""
 
 
 class SwitchReader:
@@ -98,7 +98,7 @@ class SwitchReader:
         self._few = asyncio.Semaphore(AT_ONCE)
 
     def tool(self, kind: Kind) -> str | None:
-        """Return the path of the tool for a kind of drive; None if it is not installed or there is none."""
+        """Return the path of the tool for a kind of drive; None if it is not installed or does not exist."""
         names = {Kind.ATA: "hdparm", Kind.SCSI: "sdparm"}
         return self._host.which((names[kind],)) if kind in names else None
 

@@ -45,7 +45,7 @@ class Flag:
 
     @property
     def supported(self) -> bool:
-        """Return whether the drive has it."""
+        """Return whether the drive supports the switch."""
         return self.raw != "not supported"
 
     @property

@@ -134,7 +134,7 @@ class SmartAnswer:
 
 
 def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
-    """Return the health in a JSON document; None if it is none, or not about `device` ("": any)."""
+    """Return the health in a JSON document; None for other text, or if not about `device` ("": any)."""
     top = table(document(text))
     if "smartctl" not in top:
         return None
