@@ -189,7 +189,7 @@ _KEEPERS = ("multipathd", "mdmon")
 class SameDataDevice:
     """Another device that holds the same data, or part of them."""
 
-    words: str
+    text: str
     """Text that completes "/dev/sdl is ...": `the same disk as /dev/sdk`."""
     nodes: tuple[Node, ...] = ()
     """The disk and its partitions; for a member, only the member."""
@@ -199,8 +199,8 @@ class SameDataDevice:
     """Whether it shares sectors with the device and is neither below nor above it."""
     claimed: bool = False
     """Whether the kernel refuses an exclusive open: the device has claimed it, or its disk is claimed."""
-    stands: str = ""
-    """Reason why its presence alone is a use, a clause that follows `words`; "" if only its own uses count."""
+    presence_reason: str = ""
+    """Reason why its presence alone is a use, a clause that follows `text`; "" if only its own uses count."""
 
     @property
     def can_be_claimed(self) -> bool:
@@ -212,11 +212,11 @@ class SameDataDevice:
         if self.member and (use.kind not in _ACROSS or program in _KEEPERS):
             return None
         if use.part is not None and use.kind in IS:
-            detail = f"{self.words}: {node_path(use.part)} is {use.detail}"
+            detail = f"{self.text}: {node_path(use.part)} is {use.detail}"
         elif use.kind in IS:
-            detail = f"{self.words}, {use.detail}"
+            detail = f"{self.text}, {use.detail}"
         else:
-            detail = f"{self.words}: {use.detail}"
+            detail = f"{self.text}: {use.detail}"
         return replace(use, detail=detail, part=None, elsewhere=True)
 
 
@@ -325,7 +325,7 @@ def relations(
         for node in tree.below(top):
             disk = tree.disk_of(node.name)
             if node.name != start and node.name not in matches:
-                matches[node.name] = SameDataDevice(words=f"{way}built on {node.shown}", nodes=(node,), member=True)
+                matches[node.name] = SameDataDevice(text=f"{way}built on {node.shown}", nodes=(node,), member=True)
             if disk not in visited:
                 visited.add(disk)
                 waiting.append((disk, f"{way}built on {node_path(disk)}, "))
@@ -340,7 +340,7 @@ def relations(
             visited.add(other)
             backing = backings.get(disk)
             is_claimed = backing is not None and backing.claims and other == _disk_of_backing(tree, backing)
-            matches[other] = SameDataDevice(words=way + text, nodes=tree.family(other), claimed=is_claimed)
+            matches[other] = SameDataDevice(text=way + text, nodes=tree.family(other), claimed=is_claimed)
             waiting.append((other, f"{way}{text}, "))
             descend(other, f"{way}{text}, ")
     covered = {node.name for relation in matches.values() for node in relation.nodes}
@@ -368,8 +368,10 @@ def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDev
             silent = node.parent is not None or is_mapped(node.name)
             nodes = (node,) if node.parent is not None else tree.family(node.name)
             claimed = node.parent is not None and bool(tree.nodes[node.parent].holders)
-            stands = "" if silent else "which is set up there"
-            yield SameDataDevice(words=text, nodes=nodes, neighbour=True, claimed=claimed, stands=stands)
+            presence_reason = "" if silent else "which is set up there"
+            yield SameDataDevice(
+                text=text, nodes=nodes, neighbour=True, claimed=claimed, presence_reason=presence_reason
+            )
 
 
 def _next(
@@ -405,7 +407,7 @@ def files_of(disks: Iterable[str], backings: Mapping[str, Backing]) -> dict[str,
     """Return, by file ID, the files in which these devices store their data."""
     used = [backings[disk] for disk in disks if disk in backings]
     return {
-        backing.place: SameDataDevice(words=f"set up on {clean(backing.path, 512)}")
+        backing.place: SameDataDevice(text=f"set up on {clean(backing.path, 512)}")
         for backing in used
         if backing.place is not None
     }

@@ -217,7 +217,7 @@ class Segment:
     """Number of sectors."""
     kind: str
     """Target: `linear`, `thin`, `snapshot-origin`, ..."""
-    words: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
     """Arguments, or status fields."""
 
 
@@ -230,7 +230,7 @@ def parse_segments(text: str) -> Segments:
     segments: dict[str, tuple[Segment, ...]] = {}
     for line in text.split("\n")[:100_000]:
         if match := _LINE.fullmatch(line.rstrip()):
-            segment = Segment(start=int(match[2]), length=int(match[3]), kind=match[4], words=tuple(match[5].split()))
+            segment = Segment(start=int(match[2]), length=int(match[3]), kind=match[4], args=tuple(match[5].split()))
             segments[match[1]] = (*segments.get(match[1], ()), segment)
     return segments
 
@@ -238,7 +238,7 @@ def parse_segments(text: str) -> Segments:
 def range_texts(segment: Segment) -> tuple[str, ...]:
     """Return the ranges that a segment uses as texts; empty if its arguments are unclear."""
     try:
-        ranges = list(_GRAMMARS.get(segment.kind, _whole)(segment.words, segment.length))
+        ranges = list(_GRAMMARS.get(segment.kind, _whole)(segment.args, segment.length))
     except (ValueError, IndexError):
         return ()
     return tuple(f"{stretch.on}+{stretch.start}{f'#{stretch.thin}' if stretch.thin else ''}" for stretch in ranges)

@@ -80,7 +80,7 @@ class Export:
     """Identifiers that a disk reports if it imports this export; see `_names`."""
 
     @property
-    def words(self) -> str:
+    def target_text(self) -> str:
         """Return the text that completes "exported by ..."."""
         return self.target if self.enabled else f"{self.target} (not enabled)"
 
@@ -104,7 +104,7 @@ def export_texts(exports: Iterable[Export]) -> dict[str, str]:
     matches: dict[str, list[str]] = {}
     for export in exports:
         if (identifier := export.devno or export.place) is not None:
-            matches.setdefault(identifier, []).append(export.words)
+            matches.setdefault(identifier, []).append(export.target_text)
     return {key: " and ".join(dict.fromkeys(targets)) for key, targets in matches.items()}
 
 
@@ -311,7 +311,7 @@ def _backing_of(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | 
         several = " or ".join(dict.fromkeys(export.target for export in lower.values()))
         return Backing(path=export.path or _MEMORY, doubt=f"may be another export: of {several}")
     if export.devno is None and export.place is None:
-        return Backing(path=export.path or _MEMORY, doubt=f"is exported by {export.words}")
+        return Backing(path=export.path or _MEMORY, doubt=f"is exported by {export.target_text}")
     return Backing(path=export.path, devno=export.devno, place=export.place)
 
 

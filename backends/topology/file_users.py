@@ -25,7 +25,7 @@ _MAPPED = re.compile(r"^\S+ \S+ \S+ ([0-9a-f]{2,8}):([0-9a-f]{2,8}) (\d{1,20})\s
 class FileUser:
     """One user of a file."""
 
-    words: str
+    text: str
     """Clause that completes "the file ...": `is active swap`."""
     hint: str
     """How to end the use."""
@@ -106,7 +106,7 @@ async def _loops(
         if points:
             hint = f"Unmount {points[0]} and detach {device} first (umount, losetup -d)."
         text = f"is in use by {device}" + (f", which is mounted on {', '.join(points)}" if points else "")
-        users.append(FileUser(words=text, hint=hint))
+        users.append(FileUser(text=text, hint=hint))
     return users
 
 
@@ -114,7 +114,7 @@ async def _swaps(host: Host, path: str, places: Collection[str]) -> list[FileUse
     areas = parse_swaps(await host.read("/proc/swaps") or "")
     stats = [await host.stat(area) for area in areas]
     return [
-        FileUser(words="is active swap", hint=f"Turn it off first (swapoff {clean(area)}).")
+        FileUser(text="is active swap", hint=f"Turn it off first (swapoff {clean(area)}).")
         for area, stat in zip(areas, stats, strict=True)
         if area == path or (stat is not None and stat.place in places)
     ]
@@ -138,7 +138,7 @@ async def _find_mounts(
         if bound or mount.source == path:
             point = clean(mount.point)
             location = f"{point} in another mount namespace" if root else point
-            users.append(FileUser(words=f"is mounted on {location}", hint=f"Unmount {point} first (umount)."))
+            users.append(FileUser(text=f"is mounted on {location}", hint=f"Unmount {point} first (umount)."))
     return users
 
 
@@ -150,7 +150,7 @@ async def _is_file_at(host: Host, path: str, places: Collection[str]) -> bool:
 async def _find_exports(host: Host, path: str, places: Collection[str]) -> list[FileUser]:
     exports = await read_exports(host, tree_of(()))
     return [
-        FileUser(words=f"is exported by {export.words}", hint="Take it out of the target first.")
+        FileUser(text=f"is exported by {export.target_text}", hint="Take it out of the target first.")
         for export in exports
         if export.path == path or (export.place is not None and export.place in places)
     ]
@@ -172,7 +172,7 @@ async def _programs(host: Host, places: Collection[str], ignore: Collection[int]
     users = []
     for pid, does in uses.items():
         name = clean(await host.read(f"/proc/{pid}/comm") or "?", 32)
-        users.append(FileUser(words=f"is in use: {name} (process {pid}) {does}", hint="End that program first."))
+        users.append(FileUser(text=f"is in use: {name} (process {pid}) {does}", hint="End that program first."))
     return users, unseen is None
 
 

@@ -220,7 +220,7 @@ class Vdev:
     """`log`, `cache`, `spare`, `special`, `dedup`; "" for data."""
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Return the text that completes "X is ..."."""
         return f"part of the ZFS pool {clean(self.pool)}" + (f" ({self.role})" if self.role else "")
 
@@ -336,11 +336,11 @@ async def _volumes(host: Host, tree: Tree) -> dict[str, str]:
 class MemberSignature:
     """Signature of a device that is part of an array, pool or group."""
 
-    words: str
+    phrase: str
     """Text that completes "X holds ..." or "X is ..."."""
     verb: str = "holds"
     """The verb of that sentence."""
-    named: str = ""
+    labelled_phrase: str = ""
     """The same text with a place for the label of the signature; "" if the label names nothing."""
     remove: str
     """Programs that remove the signature."""
@@ -349,31 +349,36 @@ class MemberSignature:
 
     def text(self, label: str | None) -> str:
         """Return the text that completes the sentence, with the label if there is one."""
-        return self.named.format(label) if label and self.named else self.words
+        return self.labelled_phrase.format(label) if label and self.labelled_phrase else self.phrase
 
 
 HOLDER_KINDS = ("holder", "lvm", "bcache", "md", "stratis")
 """Kinds of use that name what is built on a device."""
 
-SET = MemberSignature(verb="is", words="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
+SET = MemberSignature(verb="is", phrase="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
 """Signature of a member of an array or container, or of a multipath path."""
 
-_PV = MemberSignature(layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove")
+_PV = MemberSignature(
+    layer="lvm", phrase="a physical volume", labelled_phrase="a physical volume of {}", remove="pvremove"
+)
 
 MARKS = {
     "LVM2_member": _PV,
     "LVM1_member": _PV,
-    "bcache": MemberSignature(layer="bcache", words="a backing or cache device of bcache", remove="wipefs"),
+    "bcache": MemberSignature(layer="bcache", phrase="a backing or cache device of bcache", remove="wipefs"),
     "zfs_member": MemberSignature(
-        layer="zfs", words="a part of a ZFS pool", named="a part of the ZFS pool {}", remove="zpool labelclear"
+        layer="zfs",
+        phrase="a part of a ZFS pool",
+        labelled_phrase="a part of the ZFS pool {}",
+        remove="zpool labelclear",
     ),
     "isw_raid_member": replace(SET, layer="md"),
     "ddf_raid_member": replace(SET, layer="md"),
     "mpath_member": SET,
-    "ceph_bluestore": MemberSignature(words="a part of a Ceph cluster", remove="ceph-volume lvm zap"),
+    "ceph_bluestore": MemberSignature(phrase="a part of a Ceph cluster", remove="ceph-volume lvm zap"),
     "drbd": SET,
-    "stratis": MemberSignature(layer="stratis", words="a part of a Stratis pool", remove="wipefs"),
-    "VMFS_volume_member": MemberSignature(words="a part of a VMFS volume", remove="wipefs"),
+    "stratis": MemberSignature(layer="stratis", phrase="a part of a Stratis pool", remove="wipefs"),
+    "VMFS_volume_member": MemberSignature(phrase="a part of a VMFS volume", remove="wipefs"),
 }
 """Signatures of parts of something larger, by libblkid's TYPE."""
 
@@ -405,7 +410,7 @@ def layer_uses(
         }[bcache[node.name]]
         yield Use(kind="bcache", detail=detail, part=part)
     for vdev in pools.vdevs.get(node.name, ()):
-        yield Use(kind="zfs", detail=vdev.words, part=part)
+        yield Use(kind="zfs", detail=vdev.text, part=part)
 
 
 def _holder_use(tree: Tree, in_bcache: str | None, holder: str, part: str | None) -> Use:

@@ -129,9 +129,9 @@ class _Reader:
 
     async def _thin(self, node: Node) -> tuple[ThinCapacity, ...]:
         segment = self._first_segment(self._tables, node, ThinKind.THIN)
-        pool = self._tree.by_devno(segment.words[0]) if segment is not None and segment.words else None
+        pool = self._tree.by_devno(segment.args[0]) if segment is not None and segment.args else None
         pool_segment = self._first_segment(self._tables, pool, POOL)
-        block = number(pool_segment.words[2]) if pool_segment is not None and len(pool_segment.words) > 2 else None
+        block = number(pool_segment.args[2]) if pool_segment is not None and len(pool_segment.args) > 2 else None
         if pool is None or not block:
             return (
                 ThinCapacity(
@@ -158,7 +158,7 @@ class _Reader:
 
     def _in_pool(self, node: Node, pool: Node) -> bool:
         segment = self._first_segment(self._tables, node, ThinKind.THIN)
-        return segment is not None and segment.words[:1] == (pool.devno,)
+        return segment is not None and segment.args[:1] == (pool.devno,)
 
     async def _exclusive_bytes(self, node: Node, pool: Node, volumes: Sequence[Node], block: int) -> int:
         """Return the bytes of a volume that are allocated and belong to it alone.
@@ -167,7 +167,7 @@ class _Reader:
         pool together have as many blocks as the pool has allocated; otherwise 0 is returned.
         """
         segment = self._first_segment(self._status, pool, POOL)
-        used = parse_usage(segment.words[2])[0] if segment is not None and len(segment.words) > 2 else None
+        used = parse_usage(segment.args[2])[0] if segment is not None and len(segment.args) > 2 else None
         mapped = {volume.name: self._mapped_sectors(volume) for volume in volumes}
         volume_sectors = mapped.get(node.name)
         if used is None or not volume_sectors or None in mapped.values():
@@ -179,11 +179,11 @@ class _Reader:
 
     def _mapped_sectors(self, node: Node) -> int | None:
         segment = self._first_segment(self._status, node, ThinKind.THIN)
-        return number(segment.words[0]) if segment is not None and segment.words else None
+        return number(segment.args[0]) if segment is not None and segment.args else None
 
     def _store(self, snapshot: Node, written: Node, held: int) -> ThinCapacity:
         segment = self._first_segment(self._tables, snapshot, ThinKind.SNAPSHOT)
-        chunk = number(segment.words[3]) if segment is not None and len(segment.words) > 3 else None
+        chunk = number(segment.args[3]) if segment is not None and len(segment.args) > 3 else None
         room = ThinCapacity(
             kind=ThinKind.SNAPSHOT,
             place=f"the store of the snapshot {_display_name(snapshot)}",
@@ -199,8 +199,8 @@ class _Reader:
     def _stored_bytes(self, snapshot: Node) -> int:
         """Return the bytes that are already in the store, overwritten in the origin or the snapshot."""
         segment = self._first_segment(self._status, snapshot, ThinKind.SNAPSHOT)
-        used = parse_usage(segment.words[0])[0] if segment is not None and segment.words else None
-        extra = number(segment.words[1]) if segment is not None and len(segment.words) > 1 else None
+        used = parse_usage(segment.args[0])[0] if segment is not None and segment.args else None
+        extra = number(segment.args[1]) if segment is not None and len(segment.args) > 1 else None
         return max(0, used - extra) * SECTOR if used is not None and extra is not None else 0
 
     def _vdo(self, node: Node) -> ThinCapacity:

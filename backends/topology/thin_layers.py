@@ -171,7 +171,7 @@ GAUGES = {
 def with_usage(room: ThinCapacity, segments: Sequence[Segment]) -> ThinCapacity:
     """Return device-mapper storage with the usage from its status."""
     kinds, gauge = GAUGES[room.kind]
-    args = next((part.words for part in segments if part.kind == kinds), None)
+    args = next((part.args for part in segments if part.kind == kinds), None)
     used, total, block, trouble = gauge(room, args or ())
     if args is None or trouble or used is None or not total:
         return replace(room, unknown=trouble or NOT_REPORTED)

@@ -85,9 +85,9 @@ class Topology:
         within = [relation for relation in related if not relation.neighbour]
         ours = {self.tree.disk_of(name), *(node.name for relation in within for node in relation.nodes)}
         for relation in related:
-            if relation.stands:
+            if relation.presence_reason:
                 kind = "loop" if relation.nodes[0].name in self.backings else "holder"
-                yield Use(kind=kind, detail=f"{relation.words}, {relation.stands}", elsewhere=True)
+                yield Use(kind=kind, detail=f"{relation.text}, {relation.presence_reason}", elsewhere=True)
             for node in relation.nodes:
                 part = None if relation.member or node is relation.nodes[0] else node.part
                 direct = [use for use in self._direct(node, part, ours) if use.detail not in above]
@@ -99,12 +99,12 @@ class Topology:
         """Yield uses of the files in which the data are stored."""
         for file_id, relation in self.files(name).items():
             if file_id in self.swaps:
-                yield Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True)
+                yield Use(kind="swap", detail=f"{relation.text}, active swap", elsewhere=True)
             if file_id in self.exported:
-                text = f"{relation.words}, exported by {self.exported[file_id]}"
+                text = f"{relation.text}, exported by {self.exported[file_id]}"
                 yield Use(kind="export", detail=text, elsewhere=True)
             if (use := self.quiet.files.get(file_id)) is not None:
-                yield replace(use, detail=f"{relation.words}, {use.detail}")
+                yield replace(use, detail=f"{relation.text}, {use.detail}")
 
     def above(self, name: str) -> tuple[str, ...]:
         """Return names of everything built on the disk `name`: `md3`, `vg0/mail`, `ZFS pool tank`, then mounts.

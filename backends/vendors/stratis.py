@@ -53,7 +53,7 @@ class PoolGauge:
 
 def gauge_of(segments: tuple[Segment, ...]) -> PoolGauge:
     """Return the state of a thin pool from `dmsetup status`."""
-    status = segments[0].words if len(segments) == 1 and segments[0].kind == "thin-pool" else ()
+    status = segments[0].args if len(segments) == 1 and segments[0].kind == "thin-pool" else ()
     if status[:1] == ("Fail",):
         return PoolGauge(trouble="the thin pool has failed")
     shares = [_share(word) for word in status[1:3]]

@@ -120,7 +120,7 @@ def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> t
 
 def _failure(part: Segment) -> str:
     """Return why a target has failed according to its status; "" if it works or does not report it."""
-    status = part.words
+    status = part.args
     if part.kind in ("cache", "thin-pool") and status[:1] == ("Fail",):
         return f"its {part.kind.replace('-', ' ')} has failed"
     if part.kind in ("cache", "thin-pool") and "ro" in status[3:]:
@@ -135,7 +135,7 @@ def _failure(part: Segment) -> str:
 def _usage_shares(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
     """Yield the used share (0..1) of data and metadata of a thin pool, or of the data of a VDO volume."""
     for part in states:
-        status = part.words
+        status = part.args
         if part.kind == "thin-pool" and len(status) > 2:
             pairs = [("metadata", *parse_usage(status[1])), ("data", *parse_usage(status[2]))]
         elif part.kind == "vdo" and len(status) > 6:
@@ -147,7 +147,7 @@ def _usage_shares(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
 
 def _failed_devices_text(part: Segment) -> str:
     """Return the number of failed devices of dm-raid as text; "" for none."""
-    letters = part.words[2] if part.kind == "raid" and len(part.words) > 2 else ""
+    letters = part.args[2] if part.kind == "raid" and len(part.args) > 2 else ""
     return f"{letters.count('D')} of {len(letters)} devices have failed" if "D" in letters else ""
 
 
@@ -169,7 +169,7 @@ def _members(node: Node, picture: Topology) -> Iterator[Target]:
 def _paths(picture: Topology, states: Iterable[Segment]) -> Mapping[str, str]:
     """Return `active` or `failed` by the nodes of the paths."""
     states_by_node: dict[str, str] = {}
-    for devno, letter in _PATH.findall("".join(f"{' '.join(part.words)} " for part in states)):
+    for devno, letter in _PATH.findall("".join(f"{' '.join(part.args)} " for part in states)):
         node = picture.tree.by_devno(devno)
         states_by_node[node.device if node is not None else devno] = {"A": "active", "F": "failed"}[letter]
     return states_by_node
@@ -178,7 +178,7 @@ def _paths(picture: Topology, states: Iterable[Segment]) -> Mapping[str, str]:
 def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if kind and kind not in _LEVELS:
         yield "Target", kind
-    first = table[0].words if table else ()
+    first = table[0].args if table else ()
     if kind == "crypt" and first:
         yield "Cipher", first[0]
         yield "Options", ", ".join(first[6:])  # after CIPHER KEY IV DEVICE OFFSET COUNT (dm-crypt.rst)

@@ -206,11 +206,8 @@ class Nvme(Settable[ControllerView]):
         controllers = await read_controllers(self._host)
         spaces = await read_namespaces(self._host, controllers)
         space = next((namespace for namespace in spaces if namespace.name == name), None)
-        owner = (
-            space.controller
-            if space
-            else next((controller for controller in controllers if controller.name == name), None)
-        )
+        by_name = {controller.name: controller for controller in controllers}
+        owner = space.controller if space is not None else by_name.get(name)
         if owner is None:
             raise gone_error(target)
         program = self._host.which(NAMES)
