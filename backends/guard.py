@@ -16,7 +16,7 @@ from backends.host import Host
 from backends.identity import Identity, Signature, Use, new_content
 from backends.sizes import size_words
 from backends.system.caching import uncached
-from backends.topology.device_identity import IS, LIKELY, SAME, is_told_apart
+from backends.topology.device_identity import IS, LIKELY, SAME, is_distinguishable
 from backends.topology.facts import Claim, DeviceFacts, facts_of, gather_facts
 from backends.topology.stacking import MemberSignature, mark_of
 from backends.topology.thin_capacity import WHOLE, WriteRange, refusals
@@ -166,7 +166,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     if facts.read_only:
         reasons.append(f"{facts.shown} is read-only.")
     reasons += [f"{facts.shown}: {text}, so it counts as in use." for text in facts.unknown]
-    if not is_told_apart(facts.identity, facts.interface):
+    if not is_distinguishable(facts.identity, facts.interface):
         reasons.append(
             f"{facts.shown} reports neither serial number nor WWN, so it cannot be distinguished from another disk."
         )

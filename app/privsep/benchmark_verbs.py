@@ -19,7 +19,7 @@ from backends.errors import RefusedError
 from backends.exclusive_open import DeviceClaim
 from backends.system.local import LocalHost
 from backends.system.local.programs import resolve_root_owned
-from backends.system.local.unprivileged import UnprivilegedProcess, nobodys_number, start_unowned
+from backends.system.local.unprivileged import UnprivilegedProcess, find_unused_id, start_unowned
 from backends.text import clean
 
 MOST_RUNS = 4
@@ -63,7 +63,7 @@ class GuardedRuns:
             raise RequestDeniedError("measure: only what reads is measured by the helper.")
         held = [self._holding.for_reading(number) for number in dict.fromkeys(holds)]
         program = self._same_fio(fio)
-        number = nobodys_number()
+        number = find_unused_id()
         with ExitStack() as stack:
             targets = [_target(claim, number, stack) for claim in held]
             rendering = render(

@@ -1,1 +1,1 @@
-"""The outside worlds: this machine, recorded ones, simulated ones, and wrappers round them."""
+"""Hosts: this machine, recorded and simulated machines, and wrappers around them."""

@@ -1,10 +1,10 @@
-"""A host that need not be asked twice: where somebody says so, what a program told is not asked for again."""
+"""Host wrapper that reuses command output inside a caching scope."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -17,19 +17,19 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Span:
-    """Where somebody asks once. A task that was begun in it and outlives it asks each time again."""
+    """Caching scope. A task that was started in the scope and outlives it no longer uses the cache."""
 
     since: float
-    """Of time.monotonic()."""
+    """Reading of time.monotonic(): older output does not count."""
     over: bool = False
-    """Whether that has been left."""
+    """Whether the scope has been left."""
 
 
 _span: ContextVar[_Span | None] = ContextVar("asked_since", default=None)
 _still: ContextVar[bool] = ContextVar("asked_before_changes", default=False)
 
 _Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
-"""Words and environment of a program."""
+"""Arguments and environment of a command."""
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def _setting(variable: ContextVar[T], value: T) -> Iterator[None]:
 
 @contextmanager
 def cached_since(moment: float) -> Iterator[None]:
-    """Inside, what a program told since `moment` (of time.monotonic()) is its answer, unless a change came between."""
+    """Reuse output that programs produced since `moment` (time.monotonic()), unless a change came between."""
     span = _Span(moment)
     try:
         with _setting(_span, span):
@@ -52,49 +52,45 @@ def cached_since(moment: float) -> Iterator[None]:
         span.over = True
 
 
-@contextmanager
-def uncached() -> Iterator[None]:
-    """Inside, every program runs, whatever it told before: for what may be another thing each time it is looked at."""
-    with _setting(_span, None):
-        yield
+def uncached() -> AbstractContextManager[None]:
+    """Run every program, even if its output is cached: for state that may differ at each read."""
+    return _setting(_span, None)
 
 
-@contextmanager
-def cache_across_changes() -> Iterator[None]:
-    """Inside, what was told before a change counts as well: for what no change of a setting can move."""
-    with _setting(_still, True):
-        yield
+def cache_across_changes() -> AbstractContextManager[None]:
+    """Also reuse output from before a change: for facts that no change of a setting affects."""
+    return _setting(_still, True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ToldOnce:
-    """What a program told."""
+class _CachedOutput:
+    """Result of a command, and when it was obtained."""
 
     done: Completed
-    """All of it."""
+    """The result."""
     at: float
-    """When it was asked, of time.monotonic()."""
+    """When the command was started, as time.monotonic()."""
     changes: int
-    """How much had been changed until then."""
+    """Number of changes before the command was started."""
 
 
 class CachingHost(HostWrapper):
-    """Remembers what programs tell that change nothing; once anything is changed that counts no more.
+    """Host that caches the output of read-only programs until something is changed.
 
-    Files are read each time: that costs nothing. What failed or was cut is no answer.
+    Files are always read again, which costs nothing. Failed and truncated results are not cached.
     """
 
     def __init__(self, inner: Host) -> None:
         super().__init__(inner)
-        self._told: dict[_Key, _ToldOnce] = {}
+        self._told: dict[_Key, _CachedOutput] = {}
         self._changes = 0
 
     def forget(self) -> None:
-        """Something was changed: what is being told now is of before that as well."""
+        """Invalidate the cache after a change, including output of programs that still run."""
         self._changes += 1
 
     async def run(self, command: Command) -> Completed:
-        """Runs it, unless what it told counts: see `cached_since`."""
+        """Return the cached result inside a scope of `cached_since`; run the command otherwise."""
         if command.mutates:
             with self._changing():
                 return await self._inner.run(command)
@@ -105,10 +101,10 @@ class CachingHost(HostWrapper):
         at, changes = time.monotonic(), self._changes
         done = await self._inner.run(command)
         if done.returncode == 0 and not done.truncated and not command.secret:
-            self._told[key] = _ToldOnce(done=done, at=at, changes=changes)
+            self._told[key] = _CachedOutput(done=done, at=at, changes=changes)
         return done
 
-    def _counts(self, cached: _ToldOnce) -> bool:
+    def _counts(self, cached: _CachedOutput) -> bool:
         span = _span.get()
         if span is None or span.over or cached.at < span.since:
             return False
@@ -116,7 +112,7 @@ class CachingHost(HostWrapper):
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Forget what was reported before a change and while it was made."""
+        """Invalidate the cache before and after a change."""
         self.forget()
         try:
             yield
@@ -124,11 +120,11 @@ class CachingHost(HostWrapper):
             self.forget()
 
     async def write(self, path: str, text: str) -> None:
-        """Writes and forgets."""
+        """Write the file and invalidate the cache."""
         with self._changing():
             await self._inner.write(path, text)
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Installs and forgets."""
+        """Install the file and invalidate the cache."""
         with self._changing():
             await self._inner.install(path, content, before=before)

@@ -1,4 +1,4 @@
-"""A machine in a folder: recorded from a live one, answered from for tests and bug reports."""
+"""Machine folders: recording of a live machine, and replay for tests and bug reports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FORMAT = FORMATS[FileFormat.MACHINE]
 
 
 class RecordingHost(HostWrapper):
-    """Notes every answer of the wrapped host but the room on file systems; `save` writes the machine folder."""
+    """Records every answer of the wrapped host except free filesystem space; `save` writes the machine folder."""
 
     def __init__(self, inner: Host) -> None:
         super().__init__(inner)
@@ -43,7 +43,7 @@ class RecordingHost(HostWrapper):
         self._writable: dict[str, str | None] = {}
 
     async def run(self, command: Command) -> Completed:
-        """Runs what does not mutate and notes the answer."""
+        """Run a read-only command and record its result. Raises RefusedError for a mutating one."""
         if command.mutates:
             raise RefusedError("A recording changes nothing.")
         done = await self._inner.run(command)
@@ -56,99 +56,96 @@ class RecordingHost(HostWrapper):
         return done
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Refused: what goes on cannot be recorded."""
+        """Raise RefusedError: streams are not recorded."""
         raise RefusedError("A recording runs nothing that goes on.")
 
     async def write(self, path: str, text: str) -> None:
-        """Refused: a recording changes nothing."""
+        """Raise RefusedError: a recording changes nothing."""
         raise RefusedError("A recording changes nothing.")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Refused: a recording changes nothing."""
+        """Raise RefusedError: a recording changes nothing."""
         raise RefusedError("A recording changes nothing.")
 
     async def read_whole(self, path: str) -> bytes | None:
-        """Read and note as text."""
+        """Read a file and record it as text."""
         content = await self._inner.read_whole(path)
         self._files[path] = None if content is None else content.decode("utf-8", "replace").rstrip()
         return content
 
     async def read(self, path: str) -> str | None:
-        """Reads and notes."""
+        """Read and record a file."""
         self._files[path] = text = await self._inner.read(path)
         return text
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Reads and notes."""
+        """Read and record files."""
         texts = await self._inner.read_many(paths)
         for path in paths:
             self._files[path] = texts.get(path)
         return texts
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """Lists and notes."""
+        """List and record paths."""
         paths = await self._inner.list(pattern)
         self._lists[pattern] = list(paths)
         return paths
 
     async def link(self, path: str) -> str | None:
-        """Resolves and notes."""
+        """Resolve and record a link."""
         self._links[path] = target = await self._inner.link(path)
         return target
 
     async def stat(self, path: str) -> FileStat | None:
-        """Looks and notes."""
+        """Read and record the state of a file."""
         info = await self._inner.stat(path)
         self._stats[path] = None if info is None else asdict(info)
         return info
 
     async def writable(self, path: str) -> str | None:
-        """Asks and notes."""
+        """Check and record whether a file is writable."""
         self._writable[path] = why = await self._inner.writable(path)
         return why
 
     def which(self, names: Sequence[str]) -> str | None:
-        """Looks and notes."""
+        """Find and record a program."""
         value = self._inner.which(names)
         self._which["\0".join(names)] = value
         return value
 
     def texts(self) -> Iterator[str]:
-        """Yield the content of every file and all that programs said."""
+        """Yield the content of every file and all output of programs."""
         yield from filter(None, self._files.values())
         for done in self._commands.values():
             yield from (value for value in done.values() if isinstance(value, str))
 
     def save(self, folder: Path, redactor: Redactor | None = None) -> None:
-        """Write the machine folder, with pseudonyms of equal length for what the redactor knows.
-
-        Raises OSError.
-        """
+        """Write the machine folder, with pseudonyms of equal length for names of the redactor. Raises OSError."""
         hide = redactor or Redactor(patterns=False)
 
-        def masked(value: Any) -> Any:
+        def mask(value: Any) -> Any:
             match value:
                 case str():
                     return hide.text(value)
                 case dict():
-                    return {masked(key): masked(item) for key, item in value.items()}
+                    return {mask(key): mask(item) for key, item in value.items()}
                 case list():
-                    return [masked(item) for item in value]
+                    return [mask(item) for item in value]
                 case _:
                     return value
 
         data = {
             "format": FORMAT,
             "program": program_version(),
-            "name": masked(self.name),
+            "name": mask(self.name),
             "root": self.is_root,
-            "files": masked(self._files),
-            "lists": masked(self._lists),
-            "links": masked(self._links),
-            "stats": {masked(path): info for path, info in self._stats.items()},
-            "commands": [{key: masked(item) for key, item in done.items()} for done in self._commands.values()],
-            "which": masked(self._which),
-            "writable": masked(self._writable),
+            "files": mask(self._files),
+            "lists": mask(self._lists),
+            "links": mask(self._links),
+            "stats": {mask(path): info for path, info in self._stats.items()},
+            "commands": [{key: mask(item) for key, item in done.items()} for done in self._commands.values()],
+            "which": mask(self._which),
+            "writable": mask(self._writable),
         }
         folder.parent.mkdir(parents=True, exist_ok=True)
         os.close(make_folder(folder, force=True))
@@ -161,20 +158,20 @@ _LARGEST = 256 * MEBIBYTE
 
 
 def apart_of(folder: Path) -> str:
-    """Return the name of the state of a recorded machine, by where its folder is; see `Capabilities.apart`."""
-    from hashlib import sha256  # loads a library of megabytes
+    """Return the name of a recorded machine's state, derived from the path of its folder; see `Capabilities.apart`."""
+    from hashlib import sha256  # loads a library of several megabytes
 
     path = os.path.realpath(folder)
     return f"recorded-{sha256(os.fsencode(path)).hexdigest()[:16]}"
 
 
 class ReplayHost(SyntheticHost):
-    """Answers from a machine folder. Writes succeed in memory: what is written is read back."""
+    """Answers from a machine folder. Writes change the state in memory, so that later reads return them."""
 
-    def __init__(self, folder: Path, *, root: bool | None = None, pace: Pace = asyncio.sleep) -> None:
-        """`root`: whether to answer as root, instead of as recorded. `pace`: how streams wait for their next piece.
+    def __init__(self, folder: Path, *, pace: Pace = asyncio.sleep) -> None:
+        """`pace`: delay of stream chunks.
 
-        Raises NotFoundError, InvalidValueError.
+        Raises NotFoundError without a machine, InvalidValueError if it is damaged.
         """
         file = folder / "machine.json"
         try:
@@ -195,8 +192,10 @@ class ReplayHost(SyntheticHost):
         except ValueError as error:
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
         self.capabilities = replace(MADE_UP, apart=apart_of(folder))
-        self._name = clean(str(data.get("name", "recorded")), 64)
-        self._root = bool(data.get("root")) if root is None else root
+        self.name = clean(str(data.get("name", "recorded")), 64)
+        """Name of the recorded machine."""
+        self.is_root = bool(data.get("root"))
+        """Whether the machine was recorded as root."""
         self._pace = pace
         self._recordings = Recordings(folder)
         try:
@@ -213,43 +212,27 @@ class ReplayHost(SyntheticHost):
         self._which: dict[str, str | None] = dict(data.get("which", {}))
         self._writable: dict[str, str | None] = dict(data.get("writable", {}))
 
-    @property
-    def name(self) -> str:
-        """Name of the recorded machine."""
-        return self._name
-
-    @property
-    def is_root(self) -> bool:
-        """Whether it was recorded as root."""
-        return self._root
-
     async def run(self, command: Command) -> Completed:
-        """The recorded answer.
-
-        Raises ToolMissingError for a command that was not recorded.
-        """
+        """Return the recorded result. Raises ToolMissingError for a command that was not recorded."""
         entry = self._commands.get("\0".join(command.argv))
         if entry is None:
             raise ToolMissingError(f"{command.argv[0]} was not recorded with these words.")
         return Completed(returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """What the program said when it was recorded, as it came: nothing runs.
-
-        Raises ToolMissingError when no recorded stream fits, InvalidValueError when one is damaged.
-        """
+        """Replay recorded output. Raises ToolMissingError if none matches, InvalidValueError if it is damaged."""
         return self._recordings.start(command, self._pace)
 
     async def read(self, path: str) -> str | None:
-        """The recorded or last written text."""
+        """Return the recorded or last written text, or None."""
         return self._files.get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """The recorded or last written texts."""
+        """Return the recorded or last written texts by path."""
         return {path: text for path in paths if (text := self._files.get(path)) is not None}
 
     async def write(self, path: str, text: str) -> None:
-        """Remembered; a file of choices such as the scheduler's moves its brackets, as the kernel does."""
+        """Store the text. In a file of choices such as the scheduler's, move the brackets as the kernel does."""
         old = self._files.get(path)
         if old is None:
             raise NotFoundError(f"{path} was not recorded.")
@@ -265,37 +248,37 @@ class ReplayHost(SyntheticHost):
         return None if text is None else text.encode("utf-8", "surrogateescape")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Remember the content."""
+        """Store the content."""
         self._files[path] = content.decode("utf-8", "surrogateescape") or None
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """The recorded list, or what matches among the recorded files."""
+        """Return the recorded list, or else the recorded files that match."""
         if pattern in self._lists:
             return tuple(self._lists[pattern])
-        there = (path for path, text in self._files.items() if text is not None)
-        return tuple(sorted(path for path in there if fnmatch.fnmatchcase(path, pattern)))
+        existing = (path for path, text in self._files.items() if text is not None)
+        return tuple(sorted(path for path in existing if fnmatch.fnmatchcase(path, pattern)))
 
     async def link(self, path: str) -> str | None:
-        """The recorded target."""
+        """Return the recorded target, or None."""
         return self._links.get(path)
 
     async def stat(self, path: str) -> FileStat | None:
-        """What was there."""
+        """Return the recorded state, or None."""
         entry = self._stats.get(path)
         return None if entry is None else FileStat(**entry)
 
     async def space_at(self, path: str) -> FilesystemSpace | None:
-        """Not recorded."""
+        """Return None: free space is not recorded."""
         return None
 
     async def writable(self, path: str) -> str | None:
-        """As recorded; a file that was read but never asked about is writable for root."""
+        """Return the recorded answer; files without one are writable for root if they were read."""
         if path in self._writable:
             return self._writable[path]
         if self._files.get(path) is None:
             return "the kernel does not offer it for this device"
-        return None if self._root else WriteDenied.NEEDS_ROOT
+        return None if self.is_root else WriteDenied.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:
-        """As recorded."""
+        """Return the recorded path, or None."""
         return self._which.get("\0".join(names))

@@ -1,4 +1,4 @@
-"""Recorded output of programs that go on for a while, played back at the pace it came."""
+"""Recorded output of long-running programs, replayed at its original pace."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ FORMAT = FORMATS[FileFormat.STREAM]
 """Version of a recorded stream."""
 
 FOLDER = "streams"
-"""Where they lie in a machine folder, one `NAME.json.gz` each."""
+"""Subfolder of a machine folder with one `NAME.json.gz` per stream."""
 
 _INPUT_LIMIT = MEBIBYTE
 _LARGEST = 256 * MEBIBYTE
-"""Bytes of a recorded stream once it is unpacked."""
+"""Bytes of a recorded stream after decompression."""
 
 
 Pace = Callable[[float], Awaitable[object]]
-"""Waits until the next piece is due: called with the seconds since the one before."""
+"""Waits until the next chunk is due; the argument is the seconds since the previous one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """What one start of a program said, and when."""
+    """Output of one program run, with times."""
 
     argv: tuple[str, ...]
-    """A pattern (`*`, `?`) for each word; a last pattern of `**` stands for any words that follow."""
+    """A pattern (`*`, `?`) for each argument; a last pattern of `**` matches any remaining arguments."""
     lines: tuple[str, ...] = ()
-    """Lines that the file named by the command's last word must hold: fio's words say little, its job file all."""
+    """Lines that the file named by the last argument must have: fio's job file says more than its arguments."""
     chunks: tuple[tuple[float, str], ...]
-    """Seconds since the start and what came on standard output then."""
+    """Seconds since the start, and the standard output at that time."""
     seconds: float
-    """When it ended."""
+    """Run time."""
     returncode: int = 0
     """Exit status."""
     stderr: str = ""
     """Standard error."""
 
     def fits(self, command: Command) -> bool:
-        """Whether this is what `command` would have said."""
+        """Return whether this recording is the output of `command`."""
         wanted = self.argv
         args: Sequence[str] = command.argv
         if wanted[-1:] == ("**",):
@@ -62,7 +62,7 @@ class Recording:
         return not self.lines or set(self.lines) <= _lines_of(command.argv[-1])
 
     def save(self, file: Path) -> None:
-        """Write it down; the same recording gives the same bytes. Raises OSError."""
+        """Write the recording to a file; equal recordings give equal bytes. Raises OSError."""
         data = {
             "format": FORMAT,
             "program": program_version(),
@@ -79,9 +79,9 @@ class Recording:
 
     @classmethod
     def load(cls, file: Path) -> Recording:
-        """Read one back. Raises InvalidValueError."""
+        """Return the recording in a file. Raises InvalidValueError if it is damaged."""
         try:
-            data: dict[str, Any] = json.loads(_unpacked(file))
+            data: dict[str, Any] = json.loads(_unpack(file))
             require_known(FileFormat.STREAM, data["format"], data.get("program"), f"The recorded stream {file.name}")
             return cls(
                 argv=tuple(map(str, data["argv"])),
@@ -97,7 +97,7 @@ class Recording:
             ) from error
 
 
-def _unpacked(file: Path) -> bytes:
+def _unpack(file: Path) -> bytes:
     """Return the text of a recorded stream. Raises OSError, EOFError, zlib.error, ValueError."""
     import gzip
 
@@ -109,32 +109,32 @@ def _unpacked(file: Path) -> bytes:
 
 
 class Recordings:
-    """All streams of a machine folder: the n-th start of a program gets the n-th that fits, a further one the last."""
+    """All streams of a machine folder: start n of a program replays the n-th match, later starts the last."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder` is the machine's; the streams are read when the first program is started."""
+        """`folder`: the machine folder; its streams are read when the first program is started."""
         self._folder = folder / FOLDER
         self._started: dict[tuple[Path, ...], int] = {}
-        self._known: dict[Path, Recording] | None = None
+        self._recordings: dict[Path, Recording] | None = None
 
     def start(self, command: Command, pace: Pace) -> ReplayedProcess:
-        """The playing of what fits. Raises ToolMissingError, InvalidValueError."""
-        if self._known is None:
-            self._known = {file: Recording.load(file) for file in sorted(self._folder.glob("*.json.gz"))}
-        fitting = tuple(file for file, recording in self._known.items() if recording.fits(command))
+        """Start replaying the recording that matches. Raises ToolMissingError if none does, InvalidValueError."""
+        if self._recordings is None:
+            self._recordings = {file: Recording.load(file) for file in sorted(self._folder.glob("*.json.gz"))}
+        fitting = tuple(file for file, recording in self._recordings.items() if recording.fits(command))
         if not fitting:
-            held = ", ".join(file.name.removesuffix(".json.gz") for file in self._known)
+            names = ", ".join(file.name.removesuffix(".json.gz") for file in self._recordings)
             raise ToolMissingError(
                 f"{command.argv[0]} was not recorded doing this.",
-                hint=f"Recorded are: {held}." if held else "This recording holds no running program.",
+                hint=f"Recorded are: {names}." if names else "This recording holds no running program.",
             )
         turn = self._started.get(fitting, 0)
         self._started[fitting] = turn + 1
-        return ReplayedProcess(self._known[fitting[min(turn, len(fitting) - 1)]], pace)
+        return ReplayedProcess(self._recordings[fitting[min(turn, len(fitting) - 1)]], pace)
 
 
 class ReplayedProcess(SyntheticProcess):
-    """A program that is only being quoted."""
+    """Process that replays a recording."""
 
     def __init__(self, recording: Recording, pace: Pace) -> None:
         super().__init__(recording.returncode)
@@ -142,22 +142,22 @@ class ReplayedProcess(SyntheticProcess):
         self._pace = pace
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Output at its pace; once stopped, the words and the last document with which fio answers a signal."""
+        """Yield output at its pace; after a stop, the message and last document that fio prints on a signal."""
         before = 0.0
         last = ""
         try:
             for at, text in self._recording.chunks:
-                if not await self._waited(at - before):
+                if not await self._wait(at - before):
                     yield f"fio: terminating on signal 2\n{last}".encode()
                     return
                 before, last = at, text
                 yield text.encode()
-            await self._waited(self._recording.seconds - before)
+            await self._wait(self._recording.seconds - before)
         finally:
             self._over.set()
 
-    async def _waited(self, seconds: float) -> bool:
-        """Whether nobody asked to stop meanwhile."""
+    async def _wait(self, seconds: float) -> bool:
+        """Wait; return False if the process was stopped meanwhile."""
         waiting = asyncio.ensure_future(self._pace(max(0.0, seconds)))
         stopped = asyncio.ensure_future(self._stop.wait())
         try:
@@ -168,7 +168,7 @@ class ReplayedProcess(SyntheticProcess):
         return not self._stop.is_set()
 
     def stderr(self) -> str:
-        """Standard error, all of it at once."""
+        """Return the complete standard error."""
         return self._recording.stderr
 
 

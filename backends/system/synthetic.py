@@ -1,4 +1,4 @@
-"""What hosts and programs share that are only told of: those of a recording and of the simulation."""
+"""Base classes of recorded and simulated hosts and processes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _INTERRUPTED = 128
 
 
 class SyntheticHost:
-    """A host that is not the machine: what it answers is marked, and nothing of the machine is touched."""
+    """Recorded or simulated host: its answers are marked, and the local machine is never touched."""
 
     simulated: bool = True
-    """It is."""
+    """Always True."""
     capabilities: Capabilities = MADE_UP
-    """Those of what is only told of."""
+    """Capabilities of a simulated host."""
     firmware: None = None
-    """There are no cards to ask."""
+    """There are no controllers to query."""
     root_side: None = None
-    """Nobody is asked to do anything."""
+    """There is no root helper."""
 
 
 class SyntheticProcess:
-    """A program that does not run: it begins on entry, ends on exit, and heeds every signal."""
+    """A process that does not exist: it starts on entry, ends on exit, and reacts to every signal."""
 
     pid: int = 0
-    """There is none."""
+    """There is no process."""
 
     def __init__(self, returncode: int) -> None:
         self._stop = asyncio.Event()
@@ -42,7 +42,7 @@ class SyntheticProcess:
         self.close()
 
     def interrupt(self) -> None:
-        """SIGINT: it stops, and tells what it has."""
+        """Handle SIGINT: stop and print the results so far."""
         if not self._over.is_set() and not self._stop.is_set():
             self._returncode = _INTERRUPTED
             self._stop.set()
@@ -50,13 +50,13 @@ class SyntheticProcess:
     terminate = interrupt
 
     def kill(self) -> None:
-        """SIGKILL: it ends without a word."""
+        """Handle SIGKILL: end without output."""
         self.interrupt()
         self._over.set()
 
     close = kill
 
     async def wait(self) -> int:
-        """Exit status."""
+        """Wait for the end and return the exit status."""
         await self._over.wait()
         return self._returncode

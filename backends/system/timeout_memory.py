@@ -1,4 +1,4 @@
-"""A host that remembers what gave no answer: nothing runs into the same wait twice in one look."""
+"""Host wrapper that remembers timeouts, so that one scan does not wait twice for the same device."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from backends.host import Command, Completed, Host
 from backends.system.wrapped import HostWrapper
 
 AGAIN = 60.0
-"""Seconds after which what gave no answer is asked again: longer than any look, so that each of its parts spares it."""
+"""Seconds after which a command that timed out is tried again: longer than any scan."""
 
 
 class UnresponsiveDeviceCache(HostWrapper):
-    """Does not ask again for a while what gave no answer, nor anything of a disk that another program waited for.
+    """Refuses to repeat a command that timed out, or to ask a disk that another program waited for.
 
-    Of programs that ask disks only (`Command.stall`). A change makes it forget all: what follows one is asked for anew.
+    Applies only to programs that query disks (`Command.stall`), for `AGAIN` seconds. A change clears the memory.
     """
 
     def __init__(self, inner: Host, clock: Callable[[], float] | None = None) -> None:
-        """`clock`: seconds that pass; None is the event loop's."""
+        """`clock`: returns seconds; None for the clock of the event loop."""
         super().__init__(inner)
         self._clock = clock or (lambda: asyncio.get_running_loop().time())
         self._silent: dict[tuple[str, ...], tuple[ToolTimeoutError, float]] = {}
-        """By command line, the error and when it was raised, by the clock."""
+        """By command line: the error, and when it was raised by the clock."""
 
     async def run(self, command: Command) -> Completed:
-        """Runs it, unless it is known to give no answer. Raises ToolTimeoutError at once then."""
+        """Run a command. Raises ToolTimeoutError at once if it has recently timed out."""
         if command.mutates:
             try:
                 return await self._inner.run(command)
             finally:
                 self._silent.clear()
-        if command.stall is not None and (earlier := self._known(command.argv)) is not None:
+        if command.stall is not None and (earlier := self._recent_timeout(command.argv)) is not None:
             raise earlier
         try:
             return await self._inner.run(command)
@@ -44,24 +44,24 @@ class UnresponsiveDeviceCache(HostWrapper):
             raise
 
     async def write(self, path: str, text: str) -> None:
-        """Writes and forgets."""
+        """Write the file and clear the memory."""
         try:
             await self._inner.write(path, text)
         finally:
             self._silent.clear()
 
     def silences(self) -> tuple[ToolTimeoutError, ...]:
-        """What has been given up lately, in the order of that."""
+        """Return the recent timeouts in order."""
         now = self._clock()
         return tuple(error for error, at in self._silent.values() if now - at < AGAIN)
 
-    def _known(self, argv: tuple[str, ...]) -> ToolTimeoutError | None:
+    def _recent_timeout(self, argv: tuple[str, ...]) -> ToolTimeoutError | None:
         now = self._clock()
         self._silent = {key: entry for key, entry in self._silent.items() if now - entry[1] < AGAIN}
         if argv in self._silent:
             error, _ = self._silent[argv]
             return ToolTimeoutError(error.message, hint=error.hint, evidence=error.evidence, devices=error.devices)
-        nodes = {_disk(word) for word in argv[1:] if word.startswith("/dev/")}
+        nodes = {word[5:].replace("/", "!") for word in argv[1:] if word.startswith("/dev/")}  # kernel names
         for error, _ in self._silent.values():
             if named := nodes.intersection(error.devices):
                 return ToolTimeoutError(
@@ -73,11 +73,6 @@ class UnresponsiveDeviceCache(HostWrapper):
         return None
 
 
-def _disk(node: str) -> str:
-    """Kernel name of what is at a node below /dev."""
-    return node.removeprefix("/dev/").replace("/", "!")
-
-
 def with_timeout_memory(host: Host) -> UnresponsiveDeviceCache:
-    """The host as one that remembers; itself where it is one already."""
+    """Return the host wrapped in a cache of timeouts, or unchanged if it already is one."""
     return host if isinstance(host, UnresponsiveDeviceCache) else UnresponsiveDeviceCache(host)

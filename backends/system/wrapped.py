@@ -1,11 +1,11 @@
-"""Hosts round a host: dry-run, read-only and logging are wrappers, never an `if` in a backend."""
+"""Host wrappers: pass-through, read-only, dry-run and logging. Backends never check for these modes themselves."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 
 from backends.errors import RaidbenchError, RefusedError
 from backends.firmware_queries import FirmwareQueryHost
@@ -15,91 +15,91 @@ from backends.values import dataclass
 
 
 class HostWrapper:
-    """Passes everything on; subclasses change what they are for."""
+    """Passes every call to the wrapped host; subclasses override what they change."""
 
     def __init__(self, inner: Host) -> None:
         self._inner = inner
 
     @property
     def name(self) -> str:
-        """Name of the wrapped host."""
+        """Return the name of the wrapped host."""
         return self._inner.name
 
     @property
     def simulated(self) -> bool:
-        """Whether the wrapped host is simulated."""
+        """Return whether the wrapped host is simulated."""
         return self._inner.simulated
 
     @property
     def capabilities(self) -> Capabilities:
-        """Those of the wrapped host."""
+        """Return the capabilities of the wrapped host."""
         return self._inner.capabilities
 
     @property
     def firmware(self) -> FirmwareQueryHost | None:
-        """The wrapped host's."""
+        """Return the firmware interface of the wrapped host."""
         return self._inner.firmware
 
     @property
     def root_side(self) -> HelperClient | None:
-        """The wrapped host's."""
+        """Return the root helper of the wrapped host."""
         return self._inner.root_side
 
     @property
     def is_root(self) -> bool:
-        """Whether the wrapped host is root."""
+        """Return whether the wrapped host acts as root."""
         return self._inner.is_root
 
     async def run(self, command: Command) -> Completed:
-        """As the wrapped host."""
+        """Run a program on the wrapped host."""
         return await self._inner.run(command)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """As the wrapped host."""
+        """Stream a program on the wrapped host."""
         return self._inner.stream(command)
 
     async def read(self, path: str) -> str | None:
-        """As the wrapped host."""
+        """Read a file of the wrapped host."""
         return await self._inner.read(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """As the wrapped host."""
+        """Read files of the wrapped host."""
         return await self._inner.read_many(paths)
 
     async def write(self, path: str, text: str) -> None:
-        """As the wrapped host."""
+        """Write a file of the wrapped host."""
         await self._inner.write(path, text)
 
     async def read_whole(self, path: str) -> bytes | None:
-        """As the wrapped host."""
+        """Read all bytes of a file of the wrapped host."""
         return await self._inner.read_whole(path)
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """As the wrapped host."""
+        """Replace a file of the wrapped host."""
         await self._inner.install(path, content, before=before)
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """As the wrapped host."""
+        """List paths of the wrapped host."""
         return await self._inner.list(pattern)
 
     async def link(self, path: str) -> str | None:
-        """As the wrapped host."""
+        """Resolve a link of the wrapped host."""
         return await self._inner.link(path)
 
     async def stat(self, path: str) -> FileStat | None:
-        """As the wrapped host."""
+        """Return the state of a file of the wrapped host."""
         return await self._inner.stat(path)
 
     async def space_at(self, path: str) -> FilesystemSpace | None:
-        """As the wrapped host."""
+        """Return the free space of a filesystem of the wrapped host."""
         return await self._inner.space_at(path)
 
     async def writable(self, path: str) -> str | None:
-        """As the wrapped host."""
+        """Return why a file of the wrapped host cannot be written, or None."""
         return await self._inner.writable(path)
 
     def which(self, names: Sequence[str]) -> str | None:
-        """As the wrapped host."""
+        """Find a program on the wrapped host."""
         return self._inner.which(names)
 
 
@@ -112,117 +112,113 @@ class ReadOnlyHost(HostWrapper):
         )
 
     async def run(self, command: Command) -> Completed:
-        """Runs what does not mutate."""
+        """Run a read-only command. Raises RefusedError for a mutating one."""
         if command.mutates:
             raise self._refuse(command.shown())
         return await self._inner.run(command)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Streams what does not mutate."""
+        """Stream a read-only command. Raises RefusedError for a mutating one."""
         if command.mutates:
             raise self._refuse(command.shown())
         return self._inner.stream(command)
 
     async def write(self, path: str, text: str) -> None:
-        """Refuses."""
+        """Raise RefusedError."""
         raise self._refuse(f"echo {text} > {path}")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Refuses."""
+        """Raise RefusedError."""
         raise self._refuse(f"writing {path}")
 
     async def writable(self, path: str) -> str | None:
-        """Never."""
+        """Return the read-only reason."""
         return WriteDenied.READ_ONLY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedCommand:
-    """One command or write, as it went, for the session's log."""
+    """Record of one command or file write for the session's log."""
 
     line: str
-    """As a person would type it; secrets masked."""
+    """Command line as a user would type it; secrets are masked."""
     mutates: bool
     """Whether it changed something."""
     started: float
-    """Seconds since the epoch."""
+    """Start, in seconds since the epoch."""
     seconds: float
-    """How long it took."""
+    """Duration."""
     returncode: int | None
-    """Exit status; None for file writes."""
+    """Exit status; None for a command that failed to run or was not waited for."""
     stdout: str = ""
-    """Output."""
+    """Standard output, or the installed content."""
     stderr: str = ""
-    """Error output, or the kernel's words for a refused write."""
+    """Standard error, or the kernel's message for a refused write."""
 
 
 class LoggingHost(HostWrapper):
-    """Tells a listener of every command that ran and every file that was written. File reads are not told."""
+    """Reports every command and file write to a listener. File reads are not reported."""
 
     def __init__(self, inner: Host, listener: Callable[[ExecutedCommand], None]) -> None:
         super().__init__(inner)
         self._listener = listener
 
     async def run(self, command: Command) -> Completed:
-        """Runs and tells."""
-        started, clock = time.time(), time.monotonic()
-        try:
+        """Run and report a command."""
+        with self._reporting(command.shown(), mutates=command.mutates, failed=None, mask=command.masked) as report:
             done = await self._inner.run(command)
-        except RaidbenchError as error:
-            text = command.masked(error.evidence or str(error))
-            self._tell(command.shown(), command.mutates, started, clock, None, "", text)
-            raise
-        except asyncio.CancelledError:
-            self._tell(command.shown(), command.mutates, started, clock, None, "", "not waited for")
-            raise
-        out, err = command.masked(done.stdout), command.masked(done.stderr)
-        self._tell(command.shown(), command.mutates, started, clock, done.returncode, out, err)
+        report(done.returncode, done.stdout, done.stderr)
         return done
 
     async def write(self, path: str, text: str) -> None:
-        """Writes and tells."""
-        await self._written(f"echo {text} > {path}", self._inner.write(path, text))
+        """Write a file and report it."""
+        with self._reporting(f"echo {text} > {path}") as report:
+            await self._inner.write(path, text)
+        report(0, "", "")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Installs and tells."""
-        line, shown = f"install {path}" if content else f"rm {path}", content.decode("utf-8", "backslashreplace")
-        await self._written(line, self._inner.install(path, content, before=before), shown)
+        """Install a file and report it."""
+        with self._reporting(f"install {path}" if content else f"rm {path}") as report:
+            await self._inner.install(path, content, before=before)
+        report(0, content.decode("utf-8", "backslashreplace"), "")
 
-    async def _written(self, line: str, write: Awaitable[None], text: str = "") -> None:
+    @contextmanager
+    def _reporting(
+        self, line: str, *, mutates: bool = True, failed: int | None = 1, mask: Callable[[str], str] = str
+    ) -> Iterator[Callable[[int | None, str, str], None]]:
+        """Report a failure with the exit status `failed`; yield the function that reports a success."""
         started, clock = time.time(), time.monotonic()
+
+        def report(code: int | None, out: str, err: str) -> None:
+            self._listener(
+                ExecutedCommand(
+                    line=line,
+                    mutates=mutates,
+                    started=started,
+                    seconds=time.monotonic() - clock,
+                    returncode=code,
+                    stdout=mask(out),
+                    stderr=mask(err),
+                )
+            )
+
         try:
-            await write
+            yield report
         except RaidbenchError as error:
-            self._tell(line, True, started, clock, 1, "", error.evidence or str(error))
+            report(failed, "", error.evidence or str(error))
             raise
         except asyncio.CancelledError:
-            self._tell(line, True, started, clock, None, "", "not waited for")
+            report(None, "", "not waited for")
             raise
-        self._tell(line, True, started, clock, 0, text, "")
-
-    def _tell(
-        self, line: str, mutates: bool, started: float, clock: float, code: int | None, out: str, err: str
-    ) -> None:
-        self._listener(
-            ExecutedCommand(
-                line=line,
-                mutates=mutates,
-                started=started,
-                seconds=time.monotonic() - clock,
-                returncode=code,
-                stdout=out,
-                stderr=err,
-            )
-        )
 
 
-# -- A host that plans as if it were allowed to write, and writes nothing ---------------------------------------------
+# -- planning as if writes were allowed, without any ------------------------------------------------------------------
 
 
 class DryRunHost(ReadOnlyHost):
-    """Answers as root would be answered, so that a plan can be made and shown without root."""
+    """Read-only host that reports files as writable if root could write them, for plans without root."""
 
     async def writable(self, path: str) -> str | None:
-        """None where only the lack of rights stands against it."""
+        """Return None if only missing privileges prevent the write, or the reason why not."""
         reason = await self._inner.writable(path)
         return None if isinstance(reason, WriteDenied) else reason

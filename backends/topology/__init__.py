@@ -1,4 +1,4 @@
-"""Which block device is which, what it is built of, and what uses it."""
+"""Identity of block devices, what they are built on, and what uses them."""
 
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
 from backends.topology.scan import scan_topology

@@ -1,4 +1,4 @@
-"""Devices whose content has the UUID of another one: copies of it, or unknown paths to the same data. No I/O."""
+"""Devices whose content has the UUID of another device: copies, or unknown paths to the same data. No I/O."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from backends.topology.usage import Topology
 from backends.values import dataclass
 
 _LOCAL = ("sata", "sas", "usb", "mmc", "virtio", "xen", "hyper-v", "scsi")
-"""Interfaces of disks that hang from this machine alone, beside NVMe on PCI Express."""
+"""Interfaces of disks attached to this machine only, in addition to NVMe on PCI Express."""
 _NOT_LOCAL = ("/tcm_loop_", "/scst_l", "/port-", "/vduse/", "/dummy_hcd")
-"""Parts of the sysfs folder of a disk whose interface looks local, but that another machine, or a target or a program
-of this one, serves: the loopback adapters of SCSI targets, SRP (drivers/scsi/scsi_transport_srp.c), VDUSE, a gadget."""
+"""Parts of the sysfs path of disks that look local but are served by another machine, a target or a program.
+
+Loopback adapters of SCSI targets, SRP (drivers/scsi/scsi_transport_srp.c), VDUSE, USB gadgets.
+"""
 _IN_MEMORY = ("zram", "ram")
 _MEMORY_MOUNTS = ("tmpfs", "ramfs", "devtmpfs")
 
 
 class Proof(StrEnum):
-    """Why two devices have no byte in common; completes "its data are ..."."""
+    """Reason why two devices have no byte in common; completes "its data are ..."."""
 
     SERIAL = "on a disk with another serial number or WWN"
     FILE = "in another file"
@@ -36,54 +38,55 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ground:
-    """Something at the bottom of a device."""
+    """Lowest layer of a device: a disk or memory."""
 
     disk: str
     """Kernel name of a disk; "" for memory."""
     files: tuple[str, ...] = ()
-    """Places of the files through which it lies there, the uppermost first."""
+    """IDs of the files between the device and this layer, the uppermost first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clones:
-    """Which devices hold content with one UUID."""
+    """Devices that have content with the same UUID."""
 
     picture: Topology
-    """All devices, with what lies on them."""
+    """All devices and their content."""
 
     def suspects(self) -> dict[str, dict[str, str]]:
-        """Return, by kernel name of a disk, those that may hold the same data, each with words that say so.
+        """Return, by kernel name of a disk, other disks that may hold the same data, each with a text.
 
-        Nothing proves that they are two: the serial number of a remote disk is whatever its server says.
+        Nothing proves that they are different: the serial number of a remote disk is whatever its server reports.
         """
         matches: dict[str, dict[str, str]] = {}
         for signature, node, other in self._pairs():
             disk, other_disk = (self.picture.tree.disk_of(member.name) for member in (node, other))
             if disk != other_disk and self._proof(node, other) is None:
-                text = f"{SAME} {self._shown(other)}, with one UUID ({_content(signature)})"
+                content = f"{clean(signature.kind)} {clean(signature.uuid or '')}"
+                text = f"{SAME} {self._display_name(other)}, with one UUID ({content})"
                 matches.setdefault(disk, {}).setdefault(other_disk, text)
         return matches
 
     def copies(self, nodes: Collection[Node]) -> tuple[str, ...]:
-        """Return sentences for content of `nodes` that another device in use has, too, where both are proven apart."""
+        """Return sentences for content of `nodes` that another device in use also has, if both are proven different."""
         names = {node.name for node in nodes}
         sentences: list[str] = []
         for signature, node, other in self._pairs():
             if node.name not in names or not (uses := self.picture.uses_of_node(other)):
                 continue
             if (proof := self._proof(node, other)) is not None:
-                whose = f"the UUID of {self._shown(other)}, {_use_text(uses[0])}"
+                whose = f"the UUID of {self._display_name(other)}, {_use_text(uses[0])}"
                 why = f"its data are {proof.value}, so it is a copy"
-                sentences.append(f"{self._shown(node)}: its {clean(signature.kind)} has {whose}; {why}")
+                sentences.append(f"{self._display_name(node)}: its {clean(signature.kind)} has {whose}; {why}")
         return tuple(dict.fromkeys(sentences))
 
     def _pairs(self) -> Iterator[tuple[Signature, Node, Node]]:
-        """Every two devices with one UUID of which nothing else is known that they share, and the mark of the first."""
+        """Yield pairs of devices with one UUID and no known relation, with the signature of the first."""
         tree = self.picture.tree
         groups: dict[str, list[tuple[Signature, Node]]] = {}
         for name, signatures in self.picture.signatures.items():
             for signature in signatures:
-                # members of one array or group have one UUID by design, and rules of their own
+                # members of one array or group share a UUID by design and are checked elsewhere
                 if name in tree.nodes and mark_of(signature.kind) is None and (uuid := _plain(signature.uuid)):
                     groups.setdefault(uuid, []).append((signature, tree.nodes[name]))
         for group in groups.values():
@@ -95,34 +98,34 @@ class Clones:
                 yield from ((signature, node, other) for _, other in group if other.name not in related)
 
     def _proof(self, node: Node, other: Node) -> Proof | None:
-        """Why two devices are apart, down to the bottom; None where that is not proven.
+        """Return why two devices are different at every lowest layer; None if that is not proven.
 
-        On one disk, or on paths to one, the kernel's tables decide, which are followed elsewhere.
+        Devices on one disk, or on paths to one, are compared by the kernel's tables, in `ranges`.
         """
         ours, theirs = self._grounds(node), self._grounds(other)
         if not ours or not theirs:
             return None
-        proofs = [self._apart(ground, their_ground) for ground in ours for their_ground in theirs]
+        proofs = [self._ground_proof(ground, their_ground) for ground in ours for their_ground in theirs]
         return None if None in proofs else next(proof for proof in Proof if proof in proofs)
 
-    def _apart(self, own: _Ground, other: _Ground) -> Proof | None:
-        places = [(first, second) for first in own.files for second in other.files]
+    def _ground_proof(self, ground: _Ground, other: _Ground) -> Proof | None:
+        places = [(first, second) for first in ground.files for second in other.files]
         if any(_filesystem(first) == _filesystem(second) and first != second for first, second in places):
             return Proof.FILE
-        if not own.disk or not other.disk:
-            return Proof.MEMORY if own.disk != other.disk else None
-        if other.disk in self.picture.paths(own.disk):
+        if not ground.disk or not other.disk:
+            return Proof.MEMORY if ground.disk != other.disk else None
+        if other.disk in self.picture.paths(ground.disk):
             return Proof.RANGE
-        nodes = [self.picture.tree.nodes[ground.disk] for ground in (own, other)]
+        nodes = [self.picture.tree.nodes[disk] for disk in (ground.disk, other.disk)]
         if any(node.name.startswith(_IN_MEMORY) for node in nodes):
             return Proof.MEMORY
         are_different = all(self._is_local(node) for node in nodes) and _differ(*map(identity, nodes))
         return Proof.SERIAL if are_different else None
 
     def _grounds(self, node: Node) -> tuple[_Ground, ...]:
-        """What a device lies on at the bottom; nothing where that is not known as a whole."""
+        """Return the lowest layers of a device; empty if they are not completely known."""
         tree, backings = self.picture.tree, self.picture.backings
-        matches: dict[_Ground, None] = {}
+        grounds: dict[_Ground, None] = {}
         visited: set[_Ground] = set()
         waiting = [_Ground(disk=tree.disk_of(node.name))]
         while waiting:
@@ -136,21 +139,21 @@ class Clones:
             if slaves := tree.nodes[ground.disk].slaves:
                 lower = [_Ground(disk=tree.disk_of(slave), files=ground.files) for slave in slaves]
             elif backing is None:
-                matches[ground] = None
+                grounds[ground] = None
                 continue
             else:
                 lower = [
                     _Ground(disk=lower_ground.disk, files=(*ground.files, *lower_ground.files))
-                    for lower_ground in self._beneath(backing)
+                    for lower_ground in self._lower_grounds(backing)
                 ]
             if not lower:
                 return ()
-            matches |= {ground: None for ground in lower if not ground.disk}
+            grounds |= {ground: None for ground in lower if not ground.disk}
             waiting += [ground for ground in lower if ground.disk]
-        return tuple(matches)
+        return tuple(grounds)
 
-    def _beneath(self, backing: Backing) -> list[_Ground]:
-        """What a loop or zram device is set up on: a device, or a file on a file system."""
+    def _lower_grounds(self, backing: Backing) -> list[_Ground]:
+        """Return the layers below a loop or zram device: a device, or a file on a filesystem."""
         tree, file = self.picture.tree, backing.place or ""
         if backing.devno is not None:
             lower = tree.by_devno(backing.devno)
@@ -162,7 +165,7 @@ class Clones:
         return [_Ground(disk=disk, files=(file,)) for disk in dict.fromkeys(tree.disk_of(node.name) for node in nodes)]
 
     def _is_local(self, node: Node) -> bool:
-        """Whether a disk hangs from this machine alone, so that its serial number is its own."""
+        """Return whether a disk is attached to this machine only, so that its serial number is reliable."""
         path = f"{node.path or ''}/"
         if (kind := interface(node)) == "nvme":
             routes = self.picture.tree.routes(node.name)
@@ -170,39 +173,35 @@ class Clones:
             return transports == {"pcie"} or (not transports and "/pci" in path)
         return kind in _LOCAL and not any(part in path for part in _NOT_LOCAL if kind != "sas" or part != "/port-")
 
-    def _shown(self, node: Node) -> str:
+    def _display_name(self, node: Node) -> str:
         return self.picture.link(node.name) or node.device
 
 
 def _differ(first: Identity, second: Identity) -> bool:
-    """Whether two disks report different WWNs, or different serial numbers where one has no WWN."""
+    """Return whether two disks report different WWNs, or different serial numbers if one has no WWN."""
     if first.wwn is not None and second.wwn is not None:
         return first.wwn != second.wwn
     return first.serial is not None and second.serial is not None and first.serial != second.serial
 
 
 def _filesystem(file_id: str) -> str:
-    """MAJ:MIN of the file system that a file lies on."""
+    """Return MAJ:MIN of the filesystem of a file, from its ID."""
     return file_id.rpartition(":")[0]
 
 
 def _plain(uuid: str | None) -> str:
-    """A UUID for comparing; "" where there is none, or zeros."""
+    """Return a UUID in lower case for comparison; "" if it is missing or zero."""
     plain = (uuid or "").strip().lower()
     return plain if plain.strip("0-x") else ""
 
 
-def _content(signature: Signature) -> str:
-    return f"{clean(signature.kind)} {clean(signature.uuid or '')}"
-
-
 def _use_text(use: Use) -> str:
-    """`which is mounted on /srv`."""
+    """Return a text such as `which is mounted on /srv`."""
     return f"which is {use.detail}" if use.kind in IS else f"which is in use ({use.detail})"
 
 
 def with_signatures(picture: Topology, probed: Mapping[str, tuple[Signature, ...]]) -> Topology:
-    """Return the picture with what was found on some devices just now, and with whom they may have it in common."""
+    """Return the topology with newly probed signatures and the relations that result from them."""
     updated = replace(picture, signatures={**picture.signatures, **probed})
     suspects = Clones(picture=updated).suspects()
     likely = {name: {**suspects.get(name, {}), **picture.likely.get(name, {})} for name in {*suspects, *picture.likely}}

@@ -1,6 +1,4 @@
-"""What a block device is called and hangs from (model, serial, WWN, identity), and which are one disk, surely or
-possibly. Pure.
-"""
+"""Identity of block devices (interface, model, serial, WWN), and which of them are or may be the same disk. No I/O."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ _TRANSPORTS = (
     ("/virtual/block/loop", "loop"),
     ("/virtual/block/zram", "zram"),
 )
-"""Part of the resolved sysfs path and the interface it means; the first that fits wins."""
+"""Part of the resolved sysfs path, and the interface that it means; the first match wins."""
 
 _NAMES = {
     "nvme": "nvme",
@@ -48,30 +46,32 @@ _NAMES = {
     "zd": "zvol",
     "drbd": "drbd",
 }
-"""Beginning of the kernel name and the interface it means, when the path tells nothing."""
+"""Prefix of the kernel name, and the interface that it means if the path does not show it."""
 
 _VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
-"""SCSI vendors and model beginnings of virtual machines' disks."""
+"""SCSI vendors and model prefixes of virtual machines' disks."""
 
 
 _ZEROS = "0.-: "
-"""Characters of a WWN that its maker never gave."""
+"""Characters of a WWN that the manufacturer never set."""
 
-NOBODYS = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol", "drbd")
-"""Interfaces whose devices often have neither serial number nor WWN. Device number and disk sequence number tell
-them apart as long as the machine runs (a new disk under an old name gets a new one), a loop device its backing file
-besides; no plan for them outlives a reboot."""
+WITHOUT_SERIAL = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol", "drbd")
+"""Interfaces whose devices often have neither serial number nor WWN.
+
+Device number and disk sequence number distinguish them while the machine runs (a new disk under an old name gets a new
+one), for a loop device also its backing file. No plan for them survives a reboot.
+"""
 
 
 def interface(node: Node) -> str | None:
-    """`sata`, `sas`, `nvme`, `virtio`, ...: from where it hangs, else from its name; None if neither tells."""
+    """Return `sata`, `sas`, `nvme`, `virtio`, ..., from the sysfs path or else the name; None if unknown."""
     path = node.path or ""
     by_path = next((word for part, word in _TRANSPORTS if part in path), None)
     return by_path or next((word for front, word in _NAMES.items() if node.name.startswith(front)), None)
 
 
 def model(node: Node) -> str | None:
-    """Vendor and model; the vendor `ATA` is only the translation layer's own word."""
+    """Return vendor and model; the vendor `ATA` is left out, because the kernel's translation layer sets it."""
     maker = clean(node.attributes.get("device/vendor", ""))
     product = clean(node.attributes.get("device/model", ""))
     if maker in ("ATA", "NVMe") or maker.startswith("0x") or product.startswith(maker):
@@ -80,7 +80,7 @@ def model(node: Node) -> str | None:
 
 
 def medium(node: Node, kind: str | None = None) -> Media:
-    """What stores the bits, `kind` being its interface; of a virtual disk nobody knows."""
+    """Return the kind of medium of a device with interface `kind`; the medium of a virtual disk is unknown."""
     if kind == "zram":
         return Media.RAM
     if kind in ("loop", "virtio", "xen", "hyper-v") or (model(node) or "").startswith(_VIRTUAL_MAKERS):
@@ -91,29 +91,29 @@ def medium(node: Node, kind: str | None = None) -> Media:
 
 
 def serial(node: Node) -> str | None:
-    """Serial number: sysfs where it has one, VPD page 0x80 of SCSI disks, else udev's word."""
+    """Return the serial number from sysfs, VPD page 0x80 of SCSI disks, or udev; None if there is none."""
     plain = clean(node.attributes.get("serial", "") or node.attributes.get("device/serial", ""))
     page = node.attributes.get("device/vpd_pg80", "")
-    vital = clean(page[4:]) if len(page) > 4 else ""  # four bytes of header come first (SPC-4, 7.8.20)
+    vital = clean(page[4:]) if len(page) > 4 else ""  # after a header of four bytes (SPC-4, 7.8.20)
     from_udev = clean(node.udev.get("ID_SCSI_SERIAL", "")) or clean(node.udev.get("ID_SERIAL_SHORT", ""))
     return plain or vital or from_udev or None
 
 
 def wwn(node: Node) -> str | None:
-    """World wide name with its prefix (`naa.`, `eui.`, `uuid.`, `nvme.`), of what is built its UUID (`md.`, `dm.`,
-    `bcache.`).
+    """Return the WWN with its prefix (`naa.`, `eui.`, `uuid.`, `nvme.`), or the UUID of an array or volume, or None.
 
-    An identifier that the kernel made of vendor, model and serial number (`t10.`) is none, nor is one of zeros.
+    The UUID has the prefix `md.`, `dm.` or `bcache.`. An identifier that the kernel built from vendor, model and serial
+    number (`t10.`) does not count, nor does one of zeros.
     """
-    own = clean(node.attributes.get("wwid", "") or node.attributes.get("device/wwid", ""))
-    if own.startswith(("naa.", "eui.", "uuid.", "nvme.")) and own.partition(".")[2].strip(_ZEROS):
-        return own
+    reported = clean(node.attributes.get("wwid", "") or node.attributes.get("device/wwid", ""))
+    if reported.startswith(("naa.", "eui.", "uuid.", "nvme.")) and reported.partition(".")[2].strip(_ZEROS):
+        return reported
     for source, front in (("dm/uuid", "dm."), ("md/uuid", "md.")):
         array = clean(node.attributes.get(source, ""))
-        if array.strip("0-"):  # all volumes and containers of foreign metadata read zeros (drivers/md/md.c, uuid_show)
+        if array.strip("0-"):  # volumes and containers of external metadata have zeros (drivers/md/md.c, uuid_show)
             return front + array
     if node.name.startswith("bcache") and (cached := clean(node.attributes.get("bcache/backing_dev_uuid", ""))):
-        return f"bcache.{cached}"  # below the backing device's own name lies the same folder
+        return f"bcache.{cached}"  # the backing device has the same sysfs folder
     if array := clean(node.udev.get("MD_UUID", "")):
         return f"md.{array}"
     from_udev = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))
@@ -122,7 +122,7 @@ def wwn(node: Node) -> str | None:
 
 
 def identity(node: Node) -> Identity:
-    """What is compared before every write to a disk."""
+    """Return the identity of a disk, which is compared before every write to it."""
     backing = node.attributes.get("loop/backing_file")
     return Identity(
         name=node.name,
@@ -137,103 +137,104 @@ def identity(node: Node) -> Identity:
 
 
 def exact_size(node: Node | None, number: int | None) -> int | None:
-    """Bytes of what a tool tells of, which rounds them (`number`): those of the kernel's disk where it is one."""
+    """Return the kernel's size of a device in bytes, or else `number`, which a tool has rounded."""
     return node.size_bytes if node is not None and node.size_bytes else number
 
 
 def identity_in(tree: Tree, node: Node) -> Identity:
-    """The same for a disk or a partition: a partition is its disk's, with its own name, numbers and size."""
+    """Return the identity of a disk or partition: a partition has its disk's, with its own name, number and size."""
     disk = tree.nodes.get(tree.disk_of(node.name), node)
     return replace(identity(disk), name=node.name, devno=node.devno, size_bytes=node.size_bytes)
 
 
-def is_told_apart(own: Identity | None, kind: str | None) -> bool:
-    """Whether a device of such an interface cannot be taken for another one. What it lies on is another question."""
-    if own is None or own.devno is None:
+def is_distinguishable(device: Identity | None, kind: str | None) -> bool:
+    """Return whether a device with this interface cannot be mistaken for another. Its lower layers do not count."""
+    if device is None or device.devno is None:
         return False
-    if own.serial or own.wwn:
+    if device.serial or device.wwn:
         return True
-    if kind not in NOBODYS or own.diskseq is None:
+    if kind not in WITHOUT_SERIAL or device.diskseq is None:
         return False
-    return kind != "loop" or own.backing is not None
+    return kind != "loop" or device.backing is not None
 
 
-def nameless(nodes: Iterable[Node]) -> list[str]:
-    """Which of the devices that another one lies on could be taken for others: it has no identity then either."""
+def indistinct_reasons(nodes: Iterable[Node]) -> list[str]:
+    """Return a text for each lower device that could be mistaken for another disk."""
     return [
         f"{node.device}, which it lies on, reports neither serial number nor WWN, and may be another disk again"
         for node in nodes
-        if node.parent is None and not is_told_apart(identity(node), interface(node))
+        if node.parent is None and not is_distinguishable(identity(node), interface(node))
     ]
 
 
-# -- which devices are one disk by another path, and which possibly are -----------------------------------------------
+# -- devices that are, or may be, the same disk by another path -------------------------------------------------------
 
 IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapshot", "stratis")
 """Kinds of use whose detail completes "X is ..."."""
 
 LIKELY = "possibly the same disk as"
-"""How the words begin for a disk of the same serial number and size that is listed apart."""
+"""Prefix of the text for a disk with the same serial number and size that is listed separately."""
 
 SAME = "possibly the same data as"
-"""The first words about a device whose content has the same UUID, if nothing proves that it is a copy."""
+"""Prefix of the text for a device whose content has the same UUID, if nothing proves that it is a copy."""
 
 _ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
-"""Uses of a member that concern what is built of it. That the system or something else is built on the member too, as
-volumes of one group are, does not."""
+"""Uses of a member that also concern a device built on it; others are, for example, volumes of the same group."""
 
 _KEEPERS = ("multipathd", "mdmon")
-"""Programs that keep the paths or members of what they look after open all the time."""
+"""Programs that always keep the paths or members of the devices they monitor open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameDataDevice:
     """Another device that holds the same data, or part of them."""
 
-    words: str
-    """What completes "/dev/sdl is ...": `the same disk as /dev/sdk`."""
+    text: str
+    """Text that completes "/dev/sdl is ...": `the same disk as /dev/sdk`."""
     nodes: tuple[Node, ...] = ()
-    """The disk and its partitions; of what something is built on, the member alone."""
+    """The disk and its partitions; for a member, only the member."""
     member: bool = False
-    """Whether the device is built on it, and so has claimed it already."""
+    """Whether the device is built on it and so has already claimed it."""
     neighbour: bool = False
     """Whether it shares sectors with the device and is neither below nor above it."""
     claimed: bool = False
-    """Whether the kernel gives it to nobody: the device has claimed it, or its whole disk is claimed."""
-    stands: str = ""
-    """Why its presence alone is a use, a clause that follows `words`; "" where only its own uses count."""
+    """Whether the kernel refuses an exclusive open: the device has claimed it, or its disk is claimed."""
+    presence_reason: str = ""
+    """Reason why its presence alone is a use, a clause that follows `text`; "" if only its own uses count."""
 
     @property
-    def free_standing(self) -> bool:
-        """Return whether it can be claimed if nobody else has claimed it."""
+    def can_be_claimed(self) -> bool:
+        """Return whether the device can be opened exclusively unless another program has claimed it."""
         return bool(self.nodes) and not self.member and not self.claimed
 
     def translate_use(self, use: Use, program: str = "") -> Use | None:
-        """Return a use of the other device, by a program, as one of this; None for one that does not concern it."""
+        """Return a use of the other device as a use of this one; None if it does not concern this one."""
         if self.member and (use.kind not in _ACROSS or program in _KEEPERS):
             return None
         if use.part is not None and use.kind in IS:
-            detail = f"{self.words}: {node_path(use.part)} is {use.detail}"
+            detail = f"{self.text}: {node_path(use.part)} is {use.detail}"
         elif use.kind in IS:
-            detail = f"{self.words}, {use.detail}"
+            detail = f"{self.text}, {use.detail}"
         else:
-            detail = f"{self.words}: {use.detail}"
+            detail = f"{self.text}: {use.detail}"
         return replace(use, detail=detail, part=None, elsewhere=True)
 
 
 _ONE_PATH = ("sata", "usb", "mmc")
-"""Interfaces on which a disk has one port, so that two nodes are two disks, whatever they report of themselves: bridges
-of one make often have one number. SATA behind a SAS adapter counts as SAS."""
+"""Interfaces with one port per disk, so that two nodes are two disks, whatever they report.
+
+USB bridges of one make often share a serial number. SATA behind a SAS adapter counts as SAS.
+"""
 
 
 def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
     """Return, for every disk that the kernel has more than once, its other names.
 
-    That is told by what the disk reports, or by a multipath device that is built on both.
+    Disks are the same if they report the same identity or if a multipath device is built on both.
     """
     disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     matches: dict[str, set[str]] = {}
-    for name, other in _alike(disks.values()):
+    for name, other in _similar_pairs(disks.values()):
         if identity(disks[name]).same_disk(identity(disks[other])) and not _have_one_path(disks[name], disks[other]):
             matches.setdefault(name, set()).add(other)
     for node in tree.nodes.values():
@@ -245,62 +246,62 @@ def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
 
 
 def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
-    """Return, for every disk that may be one with others though they are listed apart, those with words that say so."""
+    """Return, for every disk, others that are listed separately but may be the same disk, each with a text."""
     disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     twins = other_paths(tree)
     matches: dict[str, dict[str, str]] = {}
-    for name, other in _alike(disks.values()):
-        own, its = identity(disks[name]), identity(disks[other])
-        if other in twins.get(name, ()) or not own.perhaps_same_disk(its):
+    for name, other in _similar_pairs(disks.values()):
+        first, second = identity(disks[name]), identity(disks[other])
+        if other in twins.get(name, ()) or not first.perhaps_same_disk(second):
             continue
-        if own.has_other_serial(its):
+        if first.has_other_serial(second):
             if _have_one_path(disks[name], disks[other]):
                 continue
-            text = f"with one WWN ({own.wwn}) and other serial numbers"
-        elif own.serial and (own.serial, own.size_bytes) == (its.serial, its.size_bytes):
-            text = f"with one serial number ({own.serial}) and size"
+            text = f"with one WWN ({first.wwn}) and other serial numbers"
+        elif first.serial and (first.serial, first.size_bytes) == (second.serial, second.size_bytes):
+            text = f"with one serial number ({first.serial}) and size"
         else:
-            text = f"with one WWN ({own.wwn})"
+            text = f"with one WWN ({first.wwn})"
         matches.setdefault(name, {})[other] = f"{LIKELY} {node_path(other)}, {text}"
     return matches
 
 
 def _is_disk(node: Node) -> bool:
-    """Return whether it is a whole disk that can be opened."""
+    """Return whether the node is a whole disk that can be opened."""
     return node.parent is None and node.attributes.get("hidden") != "1"
 
 
 def is_multipath(node: Node) -> bool:
-    """Return whether it is a multipath device: what it is built on are paths to one disk (multipathd names it so)."""
+    """Return whether the device is a multipath device, whose members are paths to one disk (by multipathd's UUID)."""
     return node.attributes.get("dm/uuid", "").startswith("mpath-")
 
 
 def _have_one_path(node: Node, other: Node) -> bool:
-    """Return whether both hang from where a disk has one path, so that they are two."""
+    """Return whether both have interfaces with one path per disk, so that they are different disks."""
     return interface(node) in _ONE_PATH and interface(other) in _ONE_PATH
 
 
-def _alike(nodes: Iterable[Node]) -> list[tuple[str, str]]:
-    """Return the pairs of disks that have a WWN, or a serial number and size, in common."""
+def _similar_pairs(nodes: Iterable[Node]) -> list[tuple[str, str]]:
+    """Return pairs of disks that share a WWN, or a serial number and size."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for node in nodes:
-        own = identity(node)
-        if own.wwn:
-            groups.setdefault((own.wwn,), []).append(node.name)
-        if own.serial and own.size_bytes:
-            groups.setdefault((own.serial, own.size_bytes), []).append(node.name)
+        reported = identity(node)
+        if reported.wwn:
+            groups.setdefault((reported.wwn,), []).append(node.name)
+        if reported.serial and reported.size_bytes:
+            groups.setdefault((reported.serial, reported.size_bytes), []).append(node.name)
     return list(dict.fromkeys(pair for names in groups.values() for pair in permutations(names, 2)))
 
 
 def paths_of(twins: Mapping[str, tuple[str, ...]], disk: str) -> tuple[str, ...]:
-    """All names of a disk, its own included, in natural order: the first is what everybody calls it by."""
-    matches = {disk: None}
+    """Return all names of a disk in natural order, including its own; the first one is displayed."""
+    names = {disk: None}
     waiting = [disk]
     while waiting:
-        new = [other for other in twins.get(waiting.pop(), ()) if other not in matches]
-        matches |= dict.fromkeys(new)
+        new = [other for other in twins.get(waiting.pop(), ()) if other not in names]
+        names |= dict.fromkeys(new)
         waiting += new
-    return tuple(sorted(matches, key=natural))
+    return tuple(sorted(names, key=natural))
 
 
 def relations(
@@ -311,9 +312,9 @@ def relations(
     mapped: Mapping[str, tuple[DeviceRange, ...]] | None,
     name: str,
 ) -> tuple[SameDataDevice, ...]:
-    """All that is the same thing as the disk of `name`, or lies beneath it, through any number of steps.
+    """Return every device that is the same as the disk of `name`, or lower, over any number of steps.
 
-    `mapped`: what device-mapper's tables say; None where nobody asked, and so nobody is told what lies beside it.
+    `mapped`: device-mapper's tables; None if they were not read; then devices that share sectors are not returned.
     """
     start = tree.disk_of(name)
     matches: dict[str, SameDataDevice] = {}
@@ -324,7 +325,7 @@ def relations(
         for node in tree.below(top):
             disk = tree.disk_of(node.name)
             if node.name != start and node.name not in matches:
-                matches[node.name] = SameDataDevice(words=f"{way}built on {node.shown}", nodes=(node,), member=True)
+                matches[node.name] = SameDataDevice(text=f"{way}built on {node.shown}", nodes=(node,), member=True)
             if disk not in visited:
                 visited.add(disk)
                 waiting.append((disk, f"{way}built on {node_path(disk)}, "))
@@ -338,36 +339,39 @@ def relations(
                 continue
             visited.add(other)
             backing = backings.get(disk)
-            own = backing is not None and backing.claims and other == _disk_of_backing(tree, backing)
-            matches[other] = SameDataDevice(words=way + text, nodes=tree.family(other), claimed=own)
+            is_claimed = backing is not None and backing.claims and other == _disk_of_backing(tree, backing)
+            matches[other] = SameDataDevice(text=way + text, nodes=tree.family(other), claimed=is_claimed)
             waiting.append((other, f"{way}{text}, "))
             descend(other, f"{way}{text}, ")
     covered = {node.name for relation in matches.values() for node in relation.nodes}
-    beside = () if mapped is None else _neighbours(tree, RangeMap(tree, mapped, backings), name)
-    return (*matches.values(), *(relation for relation in beside if relation.nodes[0].name not in covered))
+    neighbours = () if mapped is None else _neighbours(tree, RangeMap(tree, mapped, backings), name)
+    return (*matches.values(), *(relation for relation in neighbours if relation.nodes[0].name not in covered))
 
 
 def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDevice]:
-    """Yield the devices that may share a sector with a device and are neither below nor above it.
+    """Yield devices that may share a sector with a device and are neither below nor above it.
 
     A partition or a device-mapper device is in use only if something uses it; it is locked and opened with the device.
-    The kernel refuses to open a partition exclusively once something is built on the whole disk, so nobody uses it that
-    way then. A loop device or an array counts as a use even if nothing uses it, because it is attached on purpose.
+    The kernel refuses an exclusive open of a partition once something is built on the whole disk, so that nothing else
+    can use it that way. A loop device or an array counts as a use even if nothing uses it, because it was attached on
+    purpose.
     """
-    own = layout.layers(name)
+    below = layout.layers(name)
     family = {node.name for node in tree.family(name)}
     for node in tree.nodes.values():
-        # a container of md has no data of its own
-        if node.name in own or node.name in family or not node.size_bytes or container_kind(node) is not None:
+        # an md container has no data
+        if node.name in below or node.name in family or not node.size_bytes or container_kind(node) is not None:
             continue
         layers = layout.layers(node.name)
-        if not own.isdisjoint(layers) and family.isdisjoint(layers) and (shared := layout.meeting(name, node.name)):
+        if not below.isdisjoint(layers) and family.isdisjoint(layers) and (shared := layout.meeting(name, node.name)):
             text = f"on the same part of {tree.nodes[shared].device} as {node.shown}"
             silent = node.parent is not None or is_mapped(node.name)
             nodes = (node,) if node.parent is not None else tree.family(node.name)
             claimed = node.parent is not None and bool(tree.nodes[node.parent].holders)
-            stands = "" if silent else "which is set up there"
-            yield SameDataDevice(words=text, nodes=nodes, neighbour=True, claimed=claimed, stands=stands)
+            presence_reason = "" if silent else "which is set up there"
+            yield SameDataDevice(
+                text=text, nodes=nodes, neighbour=True, claimed=claimed, presence_reason=presence_reason
+            )
 
 
 def _next(
@@ -377,18 +381,18 @@ def _next(
     backings: Mapping[str, Backing],
     disk: str,
 ) -> Iterator[tuple[str, str]]:
-    """Disks that are one step away, with the words for it."""
+    """Yield disks that are one step away, each with a text."""
     for other in twins.get(disk, ()):
         yield other, f"the same disk as {node_path(other)}"
     yield from likely.get(disk, {}).items()
-    own = backings.get(disk)
-    if own is None:
+    backing = backings.get(disk)
+    if backing is None:
         return
-    same = [own.devno, own.place]
-    for other, backing in backings.items():
-        if other != disk and any(same) and [backing.devno, backing.place] == same:
+    same = [backing.devno, backing.place]
+    for other, other_backing in backings.items():
+        if other != disk and any(same) and [other_backing.devno, other_backing.place] == same:
             yield other, f"set up on the same data as {node_path(other)}"
-    lower = tree.by_devno(own.devno) if own.devno is not None else None
+    lower = tree.by_devno(backing.devno) if backing.devno is not None else None
     if lower is not None:
         yield tree.disk_of(lower.name), f"set up on {lower.device}"
 
@@ -400,10 +404,10 @@ def _disk_of_backing(tree: Tree, backing: Backing) -> str | None:
 
 
 def files_of(disks: Iterable[str], backings: Mapping[str, Backing]) -> dict[str, SameDataDevice]:
-    """By place, the files that these devices keep their data in."""
-    own = [backings[disk] for disk in disks if disk in backings]
+    """Return, by file ID, the files in which these devices store their data."""
+    used = [backings[disk] for disk in disks if disk in backings]
     return {
-        backing.place: SameDataDevice(words=f"set up on {clean(backing.path, 512)}")
-        for backing in own
+        backing.place: SameDataDevice(text=f"set up on {clean(backing.path, 512)}")
+        for backing in used
         if backing.place is not None
     }

@@ -1,6 +1,6 @@
-"""What device-mapper's targets lie on: the tables that the kernel has in force, by the lines of `dmsetup table`. Pure.
+"""Device-mapper tables and status from the output of `dmsetup`, and the devices that targets are built on.
 
-`NAME: START LENGTH TARGET ARGUMENTS...` in sectors of 512 bytes (dmsetup(8)); the arguments are those of
+A line is `NAME: START LENGTH TARGET ARGUMENTS...` in sectors of 512 bytes (dmsetup(8)). The arguments are described in
 Documentation/admin-guide/device-mapper in the kernel's source.
 """
 
@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from backends.host import Host
 from backends.topology.stacking import lvm_names_below
-from backends.topology.tree import Node, Tree, run_tool
+from backends.topology.tree import Node, Tree, grouped, run_tool
 from backends.values import dataclass
 
 TABLE = ("table",)
-"""What dmsetup is asked."""
+"""Arguments of dmsetup for the active tables."""
 
 _LINE_mapped = re.compile(r"(\S{1,300}): (\d{1,18}) (\d{1,18}) ([a-z0-9-]{1,32})(?: (.{0,8000}))?")
 _DEVICE = re.compile(r"\d{1,8}:\d{1,8}")
@@ -26,28 +26,28 @@ _MOST = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceRange:
-    """A part of a device that a target lies on."""
+    """A range of a device that a target uses."""
 
     on: str
     """MAJ:MIN of the device."""
     start: int = 0
-    """Its first sector."""
+    """First sector."""
     sectors: int | None = None
-    """How many; None up to the end, wherever that is."""
+    """Number of sectors; None to the end of the device."""
     thin: str | None = None
-    """The number by which a thin pool knows the volume: of one pool two numbers never share a block."""
+    """ID of the volume in a thin pool: two IDs of one pool never share a block."""
     read: bool = False
-    """It is only read there: what is written to the target goes elsewhere."""
+    """Whether the target only reads it; writes to the target go elsewhere."""
     at: int | None = None
-    """The sector of the device that is at `start`, if the following ones keep their order; None if they do not."""
+    """Sector of the mapped device that corresponds to `start`, if the order is kept; None if it is not."""
 
 
 Grammar = Callable[[Sequence[str], int], Iterator[DeviceRange]]
-"""What a target of so many sectors with these arguments lies on. Raises ValueError, IndexError where it is unclear."""
+"""Yields the ranges of a target from its arguments and length. Raises ValueError, IndexError if they are unclear."""
 
 
 def _ranges(*positions: int) -> Grammar:
-    """`DEVICE OFFSET` at these places, each as long as the target; those behind the first may be missing."""
+    """Return a parser of `DEVICE OFFSET` at these positions, each as long as the target; only the first is required."""
 
     def read(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
         for position in positions:
@@ -64,7 +64,7 @@ def _striped(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
 
 
 def _mirror(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
-    """`LOG COUNT ARGUMENT... MIRRORS DEVICE OFFSET ...`; a log on a disk is among its arguments."""
+    """Yield the ranges of `LOG COUNT ARGUMENT... MIRRORS DEVICE OFFSET ...`; a disk log is among its arguments."""
     log = int(args[1])
     yield from _whole(args[2 : 2 + log], sectors)
     rest = args[2 + log :]
@@ -73,13 +73,13 @@ def _mirror(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
 
 
 def _snapshot(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
-    """`ORIGIN COW ...`: what is written to a snapshot goes to the second alone."""
+    """Yield the ranges of `ORIGIN COW ...`: writes to a snapshot go to the second device only."""
     yield DeviceRange(on=_device(args[0]), sectors=sectors, read=True)
     yield DeviceRange(on=_device(args[1]))
 
 
 def _thin(args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
-    """`POOL NUMBER [ORIGIN]`: an origin outside the pool is only read."""
+    """Yield the ranges of `POOL NUMBER [ORIGIN]`: an external origin is only read."""
     yield DeviceRange(on=_device(args[0]), thin=str(int(args[1])))
     for origin in args[2:3]:
         yield DeviceRange(on=_device(origin), read=True)
@@ -90,7 +90,7 @@ def _nothing(_words: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
 
 
 def _whole(args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
-    """Every device that is named, from its first sector to its last."""
+    """Yield every device in the arguments, from its first sector to its last."""
     for word in args:
         if _DEVICE.fullmatch(word):
             yield DeviceRange(on=word)
@@ -110,7 +110,7 @@ _GRAMMARS: Mapping[str, Grammar] = {
     "error": _nothing,
     "zero": _nothing,
 }
-"""By target; of any other every device that it names counts whole."""
+"""Parser by target; any other target counts as using all of every device in its arguments."""
 
 
 def _part(device: str, offset: str, sectors: int, at: int | None = None) -> DeviceRange:
@@ -124,29 +124,29 @@ def _device(word: str) -> str:
 
 
 def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[DeviceRange, ...]]:
-    """By kernel name, all that each device-mapper device lies on; one whose table is not told whole is left out.
+    """Return, by kernel name, the ranges that each device-mapper device uses, if its table is complete.
 
-    The segments of a table follow each other from 0 to the end of the device.
+    The segments of a complete table are contiguous from 0 to the end of the device.
     """
     names: dict[str, list[Node]] = {}
     for node in tree.nodes.values():
-        if given := node.attributes.get("dm/name"):
-            names.setdefault(given, []).append(node)
-    matches: dict[str, list[DeviceRange]] = {}
+        if name := node.attributes.get("dm/name"):
+            names.setdefault(name, []).append(node)
+    ranges: dict[str, list[DeviceRange]] = {}
     ends: dict[str, int | None] = {}
     for line in text.split("\n"):
         parts = _LINE_mapped.fullmatch(line)
-        given = parts[1] if parts is not None else line.partition(": ")[0]
-        for node in names.get(given, ()):
-            own = _stretches(parts, ends.get(node.name, 0)) if parts is not None else None
-            ends[node.name] = None if own is None else own[0]
-            matches.setdefault(node.name, []).extend(() if own is None else own[1])
-    whole = {name for name, end in ends.items() if end is not None and end * 512 == tree.nodes[name].size_bytes}
-    return {name: tuple(stretches) for name, stretches in matches.items() if name in whole}
+        name = parts[1] if parts is not None else line.partition(": ")[0]
+        for node in names.get(name, ()):
+            segment = _stretches(parts, ends.get(node.name, 0)) if parts is not None else None
+            ends[node.name] = None if segment is None else segment[0]
+            ranges.setdefault(node.name, []).extend(() if segment is None else segment[1])
+    complete = {name for name, end in ends.items() if end is not None and end * 512 == tree.nodes[name].size_bytes}
+    return {name: tuple(stretches) for name, stretches in ranges.items() if name in complete}
 
 
 def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[DeviceRange]] | None:
-    """Where a segment ends, and what it lies on; None where the table cannot be followed."""
+    """Return the end of a segment and the ranges that it uses; None if the table is not contiguous or unclear."""
     start, sectors, arguments = int(parts[2]), int(parts[3]), (parts[5] or "").split()
     if start != so_far:
         return None
@@ -160,11 +160,11 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Devi
 
 
 def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
-    """Where it is not known whether it shares a part of something with another device, in words."""
+    """Return a text for each lower device of which the ranges, shared with another device, are unknown."""
     matches: dict[str, list[str]] = {}
-    for member, user, beside in _pairs(tree, name):
-        if not _ranges_on(mapped, user, member) or not _ranges_on(mapped, beside, member):
-            matches.setdefault(member.device, []).append(tree.nodes[beside].shown)
+    for member, user, other in _pairs(tree, name):
+        if not _ranges_on(mapped, user, member) or not _ranges_on(mapped, other, member):
+            matches.setdefault(member.device, []).append(tree.nodes[other].shown)
     return [
         f"dmsetup does not tell which parts of {member} it and {', '.join(dict.fromkeys(others[:_MOST]))} have"
         for member, others in matches.items()
@@ -172,36 +172,36 @@ def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]],
 
 
 def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
-    """What a device is built on, by which of its layers, and what device-mapper has built there beside that."""
+    """Yield each lower device, the layer that uses it, and each other device-mapper device built on it."""
     below = tree.below(name)
     chain = {tree.disk_of(name), *(node.name for node in below)}
     for member in below:
         users = [name for name in sorted(chain) if member.name in tree.nodes[name].slaves]
-        for beside in member.holders:
-            if beside not in chain and beside in tree.nodes:
-                # a pool or a cache divides what it has among its volumes by itself
-                yield from ((member, user, beside) for user in users if is_mapped(user) or is_mapped(beside))
+        for holder in member.holders:
+            if holder not in chain and holder in tree.nodes:
+                # pools and caches allocate disjoint blocks to their volumes
+                yield from ((member, user, holder) for user in users if is_mapped(user) or is_mapped(holder))
 
 
 def _ranges_on(mapped: Mapping[str, tuple[DeviceRange, ...]], name: str, member: Node) -> list[DeviceRange]:
-    """What a device has of a member by its table; nothing where that is not known."""
+    """Return the ranges of a member that a device uses by its table; empty if they are not known."""
     return [stretch for stretch in mapped.get(name, ()) if stretch.on == member.devno]
 
 
 def is_mapped(name: str) -> bool:
-    """Whether a kernel name is that of a device-mapper device."""
+    """Return whether a kernel name is that of a device-mapper device."""
     return name.startswith("dm-")
 
 
-# -- device-mapper as the kernel has it: what it makes of each device, and how full that is ---------------------------
+# -- tables and status of device-mapper devices -----------------------------------------------------------------------
 
-# `NAME: START LENGTH KIND WORDS` a segment, sizes in sectors of 512 bytes (dmsetup(8)).
+# One line `NAME: START LENGTH KIND ARGUMENTS` per segment, sizes in sectors of 512 bytes (dmsetup(8)).
 
 STATUS = ("status", "--noflush")
-"""What dmsetup is asked for how full they are; a flush makes a thin pool commit its metadata (dmsetup(8))."""
+"""Arguments of dmsetup for usage; without `--noflush` a thin pool would commit its metadata (dmsetup(8))."""
 
 SECTOR = 512
-"""Bytes of device-mapper's unit."""
+"""Bytes per device-mapper sector."""
 
 _LINE = re.compile(r"(\S[^\n]{0,300}?): (\d{1,19}) (\d{1,19}) ([a-z0-9-]{1,32})((?: [^\n]{0,4000})?)")
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
@@ -209,80 +209,80 @@ _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A part of a device."""
+    """One segment of a device-mapper table."""
 
     start: int
-    """Its first sector."""
+    """First sector."""
     length: int
-    """Sectors."""
+    """Number of sectors."""
     kind: str
     """Target: `linear`, `thin`, `snapshot-origin`, ..."""
-    words: tuple[str, ...] = ()
-    """What follows."""
+    args: tuple[str, ...] = ()
+    """Arguments, or status fields."""
 
 
 Segments = Mapping[str, tuple[Segment, ...]]
-"""By name, all parts of a device in their order."""
+"""By name, all segments of a device in order."""
 
 
 def parse_segments(text: str) -> Segments:
-    """What `dmsetup table` or `dmsetup status` printed, by device-mapper's names."""
-    matches: dict[str, tuple[Segment, ...]] = {}
-    for line in text.split("\n")[:100_000]:
-        if match := _LINE.fullmatch(line.rstrip()):
-            segment = Segment(start=int(match[2]), length=int(match[3]), kind=match[4], words=tuple(match[5].split()))
-            matches[match[1]] = (*matches.get(match[1], ()), segment)
-    return matches
+    """Return the segments in the output of `dmsetup table` or `dmsetup status`, by device-mapper name."""
+    matches = (_LINE.fullmatch(line.rstrip()) for line in text.split("\n")[:100_000])
+    return grouped(
+        (match[1], Segment(start=int(match[2]), length=int(match[3]), kind=match[4], args=tuple(match[5].split())))
+        for match in matches
+        if match
+    )
 
 
 def range_texts(segment: Segment) -> tuple[str, ...]:
-    """Return the ranges of other devices that a segment names, as words; none where its arguments are not known."""
+    """Return the ranges that a segment uses as texts; empty if its arguments are unclear."""
     try:
-        ranges = list(_GRAMMARS.get(segment.kind, _whole)(segment.words, segment.length))
+        ranges = list(_GRAMMARS.get(segment.kind, _whole)(segment.args, segment.length))
     except (ValueError, IndexError):
         return ()
     return tuple(f"{stretch.on}+{stretch.start}{f'#{stretch.thin}' if stretch.thin else ''}" for stretch in ranges)
 
 
 def segments_by_name(text: str) -> Segments:
-    """Return what `parse_segments` does, by names without escapes."""
+    """Return the segments by device-mapper name, with escapes decoded."""
     return {_plain(name): parts for name, parts in parse_segments(text).items()}
 
 
 def segments_by_kernel_name(text: str, tree: Tree) -> Segments:
-    """The same by kernel name; of a device that it does not tell of there is nothing."""
-    fields = segments_by_name(text)
-    given = {name: node.attributes["dm/name"] for name, node in tree.nodes.items() if "dm/name" in node.attributes}
-    return {name: fields[_plain(own)] for name, own in given.items() if _plain(own) in fields}
+    """Return the segments by kernel name; devices without output are missing."""
+    segments = segments_by_name(text)
+    names = {node.name: _plain(node.attributes.get("dm/name", "")) for node in tree.nodes.values()}
+    return {kernel_name: segments[name] for kernel_name, name in names.items() if name in segments}
 
 
 async def query_dmsetup(host: Host, tree: Tree, question: tuple[str, ...]) -> str:
-    """What dmsetup answers; nothing where there is nothing to ask about."""
+    """Return the output of dmsetup; "" if there is no device-mapper device."""
     return await dmsetup_output(host, question) if any(map(is_mapped, tree.nodes)) else ""
 
 
 async def dmsetup_output(host: Host, question: tuple[str, ...]) -> str:
-    """What dmsetup answers; nothing where it gives none: without root, without the program, too late."""
+    """Return the output of dmsetup; "" on failure: without root, without the program, after a timeout."""
     done = await run_tool(host, ("dmsetup", *question))
     return "" if done is None else done.stdout
 
 
 def _plain(name: str) -> str:
-    r"""Without device-mapper's escapes: `\x20` is a blank."""
+    r"""Return a name without device-mapper's escapes: `\x20` is a blank."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), name)
 
 
-# -- classic snapshots and what they were taken of: whoever overwrites that fills their stores ------------------------
+# -- classic snapshots: overwriting their origin fills their COW stores -----------------------------------------------
 
 ORIGIN, SNAPSHOT = "snapshot-origin", "snapshot"
-"""Targets of device-mapper."""
+"""Device-mapper targets."""
 
 
 def snapshots_of(tree: Tree, tables: Segments, node: Node) -> tuple[Node, ...]:
-    """The active classic snapshots of a device, if it is what they were taken of.
+    """Return the active classic snapshots of a device, if it is their origin.
 
-    Both are built on the same hidden device, a snapshot on its store besides (lib/activate/dev_manager.c; the kernel's
-    Documentation/admin-guide/device-mapper/snapshot.rst).
+    Origin and snapshot are built on the same hidden device, a snapshot also on its COW store
+    (lib/activate/dev_manager.c of LVM; Documentation/admin-guide/device-mapper/snapshot.rst of the kernel).
     """
     if node.name in tables and not any(part.kind == ORIGIN for part in tables[node.name]):
         return ()
@@ -294,5 +294,5 @@ def snapshots_of(tree: Tree, tables: Segments, node: Node) -> tuple[Node, ...]:
 def _is_snapshot(tree: Tree, tables: Segments, origin: Node, node: Node) -> bool:
     if node.name in tables:
         return any(part.kind == SNAPSHOT for part in tables[node.name])
-    own = lvm_names_below(tree, origin)
-    return any("cow" in name.endings for name in lvm_names_below(tree, node) if name not in own)
+    origin_names = lvm_names_below(tree, origin)
+    return any("cow" in name.endings for name in lvm_names_below(tree, node) if name not in origin_names)

@@ -1,7 +1,7 @@
-"""Devices and files that kernel targets of this machine export, and the disks that it imports from itself.
+"""Devices and files exported by kernel targets of this machine, and disks that it imports from itself.
 
-A disk that this machine serves to itself (NVMe over TCP to its own address, the SCSI target's loopback adapter, iSCSI
-to itself) is one more name of the exported data, which sysfs does not tell.
+A disk that this machine serves to itself is another name of the exported data, which sysfs does not show. Examples are
+NVMe over TCP to its own address, the SCSI target's loopback adapter, and iSCSI to itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SCST = "/sys/kernel/scst_tgt/devices/*"
 _GADGET = "/sys/kernel/config/usb_gadget/*"
 
 _NAMESPACE = ("device_path", "device_uuid", "device_nguid", "enable")
-"""Attributes of a namespace (drivers/nvme/target/configfs.c); those of a passed-through controller are some of them."""
+"""Attributes of a namespace (drivers/nvme/target/configfs.c); a passthru controller has some of them."""
 _BACKSTORE = ("info", "udev_path", "enable", "wwn/vpd_unit_serial", "wwn/company_id")
 """Attributes of a backstore (drivers/target/target_core_configfs.c)."""
 
@@ -34,11 +34,13 @@ _FILE = re.compile(r"TCM FILEIO ID: \d+\s+File: (.+?)  Size: ")
 _NUMBERS = re.compile(r"Major: (\d{1,8}) Minor: (\d{1,8})\s")
 _BUS = re.compile(r"Channel ID: (\d{1,8}) Target ID: (\d{1,8}) LUN: (\d{1,20}) Host ID: (\d{1,8})")
 _CONFIG = re.compile(r"Config: (.+?) Size: ")
-"""What `info` says of a file, a block device, a SCSI device passed through, and a file of a program
-(target_core_file.c, target_core_iblock.c, target_core_pscsi.c, target_core_user.c)."""
+"""Patterns of `info` for a file, a block device, a SCSI passthrough device and a user-space file.
+
+Sources: target_core_file.c, target_core_iblock.c, target_core_pscsi.c, target_core_user.c.
+"""
 _SERIAL = re.compile(r"T10 VPD Unit Serial Number: *(\S.*)")
 _COMPANY = 0x001405
-"""LIO's company id, where a backstore tells no other."""
+"""LIO's company ID, used if a backstore reports no other."""
 
 _ADDRESS = re.compile(r"/(\d+:\d+:\d+:\d+)(?=/|\Z)")
 _SESSION = re.compile(r"/session(\d+)/")
@@ -48,8 +50,11 @@ _OWN_ADAPTERS = {
     "/vduse/": "a program of this machine (VDUSE)",
     "/dummy_hcd": "a USB gadget of this machine",
 }
-"""Parts of a disk's sysfs folder that say that this very machine serves it (drivers/target/loopback/tcm_loop.c, SCST's
-scst_local.c, drivers/vdpa/vdpa_user, drivers/usb/gadget/udc/dummy_hcd.c); words for it."""
+"""Parts of the sysfs path of disks that this machine itself serves, each with a text.
+
+Sources: drivers/target/loopback/tcm_loop.c, SCST's scst_local.c, drivers/vdpa/vdpa_user,
+drivers/usb/gadget/udc/dummy_hcd.c.
+"""
 
 _MEMORY = "memory of this machine"
 _SOMETHING = "something that this machine serves to itself"
@@ -57,31 +62,31 @@ _SOMETHING = "something that this machine serves to itself"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """A device, a file or memory that a target of this machine exports, or may at any moment."""
+    """A device, file or memory that a target of this machine exports, or may export at any moment."""
 
     target: str
-    """`the NVMe target nqn.example`."""
+    """Name such as `the NVMe target nqn.example`."""
     path: str
-    """What the target names; "" where it exports memory."""
+    """Path in the target's configuration; "" if it exports memory."""
     devno: str | None = None
-    """MAJ:MIN, when it is a block device."""
+    """MAJ:MIN of a block device."""
     place: str | None = None
-    """Device and inode number, when it is a file."""
+    """Device and inode number of a file."""
     enabled: bool = True
     """Whether the target has it open."""
     by_kernel: bool = True
-    """Whether the kernel opens it, so that no program is seen to have it open."""
+    """Whether the kernel opens it, so that no program appears to have it open."""
     names: frozenset[str] = field(default_factory=frozenset)
-    """What a disk reports that comes of importing it; see `_names`."""
+    """Identifiers that a disk reports if it imports this export; see `_names`."""
 
     @property
-    def words(self) -> str:
-        """Return what completes "exported by ..."."""
+    def target_text(self) -> str:
+        """Return the text that completes "exported by ..."."""
         return self.target if self.enabled else f"{self.target} (not enabled)"
 
     @property
     def unidentified_reason(self) -> str:
-        """Return why it is not known what is exported, a sentence without its full stop; "" where it is known."""
+        """Return why the exported device is unknown, a sentence without full stop; "" if it is known."""
         is_identified = self.devno is not None or self.place is not None or not self.path
         if is_identified or not self.enabled or not self.by_kernel:
             return ""
@@ -89,25 +94,25 @@ class Export:
 
 
 async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
-    """Return all that kernel targets export. Nothing is read of targets that are not there."""
+    """Return the exports of all kernel targets. Nothing is read for target types that are not loaded."""
     groups = await asyncio.gather(_nvme(host, tree), _lio(host, tree), _scst(host, tree), _gadgets(host))
     return tuple(export for exports in groups for export in exports)
 
 
 def export_texts(exports: Iterable[Export]) -> dict[str, str]:
-    """Return, by device number or place, the words for the targets that export it."""
+    """Return, by device number or file ID, a text with the targets that export it."""
     matches: dict[str, list[str]] = {}
     for export in exports:
         if (identifier := export.devno or export.place) is not None:
-            matches.setdefault(identifier, []).append(export.words)
+            matches.setdefault(identifier, []).append(export.target_text)
     return {key: " and ".join(dict.fromkeys(targets)) for key, targets in matches.items()}
 
 
-# -- what each target says --------------------------------------------------------------------------------------------
+# -- exports by type of target ----------------------------------------------------------------------------------------
 
 
 async def _nvme(host: Host, tree: Tree) -> list[Export]:
-    """Namespaces, and controllers that are passed through."""
+    """Return exported namespaces and passthru controllers."""
     paths = await host.list(f"{_NVMET}/namespaces/*/device_path"), await host.list(f"{_NVMET}/passthru/device_path")
     folders = [path.rpartition("/")[0] for matches in paths for path in matches]
     texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in _NAMESPACE])
@@ -129,7 +134,7 @@ async def _nvme(host: Host, tree: Tree) -> list[Export]:
         names = frozenset(
             {
                 f"nvme {parts[6]} {parts[8]}",
-                *(f"id {own}" for key in ("device_uuid", "device_nguid") if (own := _digits(fields[key]))),
+                *(f"id {digits}" for key in ("device_uuid", "device_nguid") if (digits := _digits(fields[key]))),
             }
         )
         exports.append(await _export(host, target, path, enabled=enabled, names=names))
@@ -137,7 +142,7 @@ async def _nvme(host: Host, tree: Tree) -> list[Export]:
 
 
 async def _of_controller(host: Host, tree: Tree, path: str) -> list[Node] | None:
-    """The namespaces of the controller at /dev/nvmeN; None where there is none now."""
+    """Return the namespaces of the controller at /dev/nvmeN; None if it does not exist."""
     stat = await host.stat(path)
     if stat is None or stat.kind != "char" or stat.devno is None:
         return None
@@ -170,7 +175,7 @@ async def _lio(host: Host, tree: Tree) -> list[Export]:
 
 
 def _named_path(fields: Mapping[str, str]) -> str:
-    """What a backstore names: a path, or what its program takes (`rbd/pool/image`, `file//srv/image`)."""
+    """Return the path of a backstore, or its user-space configuration (`rbd/pool/image`, `file//srv/image`)."""
     if (file := _FILE.search(fields["info"])) is not None:
         return file[1]
     if (config := _CONFIG.search(fields["info"])) is not None:
@@ -180,7 +185,7 @@ def _named_path(fields: Mapping[str, str]) -> str:
 
 
 def _block_number(tree: Tree, info: str) -> str | None:
-    """The device that a backstore has open by its numbers, or passes through by its SCSI address."""
+    """Return MAJ:MIN of the device of a backstore, from its numbers or its SCSI address."""
     if (numbers := _NUMBERS.search(info)) is not None:
         return f"{int(numbers[1])}:{int(numbers[2])}"
     if (bus := _BUS.search(info)) is None:
@@ -190,9 +195,9 @@ def _block_number(tree: Tree, info: str) -> str | None:
 
 
 def _reported_names(fields: Mapping[str, str]) -> Iterator[str]:
-    """What a disk of a backstore reports: its serial number, and the WWN made of the hexadecimal digits in that.
+    """Yield the serial number that a disk of a backstore reports, and the WWN derived from its hex digits.
 
-    The WWN is `6`, the company, and 25 digits filled up with zeros (spc_gen_naa_6h_vendor_specific in
+    The WWN is `6`, the company ID, and 25 digits padded with zeros (spc_gen_naa_6h_vendor_specific in
     drivers/target/target_core_spc.c). Without a serial number a disk reports neither.
     """
     number = _SERIAL.search(fields["wwn/vpd_unit_serial"])
@@ -205,7 +210,7 @@ def _reported_names(fields: Mapping[str, str]) -> Iterator[str]:
 
 
 async def _loopback_units(host: Host) -> dict[str, list[str]]:
-    """By folder of a backstore, the SCSI addresses of the disks that the loopback adapter makes of it."""
+    """Return, by folder of a backstore, the SCSI addresses of its loopback disks."""
     texts = await host.read_many(await host.list(f"{_LOOPBACK}/address"))
     matches: dict[str, list[str]] = {}
     for path, text in texts.items():
@@ -219,27 +224,27 @@ async def _loopback_units(host: Host) -> dict[str, list[str]]:
 
 
 async def _scst(host: Host, tree: Tree) -> list[Export]:
-    """SCST (not in the kernel's source): the first line of an attribute is its value, `[key]` may follow."""
+    """Return exports of SCST (out of tree): the first line of an attribute is its value, `[key]` may follow."""
     files = await host.list(f"{_SCST}/filename")
     passed = await host.list(f"{_SCST}/scsi_device")
     folders = [path.rpartition("/")[0] for path in files]
     texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in ("filename", "usn")])
     exports: list[Export] = []
     for folder in folders:
-        target, named = f"the SCST target {clean(folder.split('/')[-1])}", _line(texts.get(f"{folder}/filename"))
-        own = _line(texts.get(f"{folder}/usn"))
-        names = frozenset({f"serial {own}"} if own else ())
-        if named.startswith("/"):
-            exports.append(await _export(host, target, named, names=names))
-    for path in passed:
-        target, device = f"the SCST target {clean(path.split('/')[-2])}", await host.link(path) or ""
+        target, path = f"the SCST target {clean(folder.split('/')[-1])}", _line(texts.get(f"{folder}/filename"))
+        serial_number = _line(texts.get(f"{folder}/usn"))
+        names = frozenset({f"serial {serial_number}"} if serial_number else ())
+        if path.startswith("/"):
+            exports.append(await _export(host, target, path, names=names))
+    for link in passed:
+        target, device = f"the SCST target {clean(link.split('/')[-2])}", await host.link(link) or ""
         nodes = [node for node in tree.nodes.values() if node.path and device and node.path.startswith(f"{device}/")]
         exports += [Export(target=target, path=node.device, devno=node.devno) for node in nodes]
     return exports
 
 
 async def _gadgets(host: Host) -> list[Export]:
-    """Disks that a USB port of this machine offers to another one (f_mass_storage)."""
+    """Return disks that a USB port of this machine offers to another machine (f_mass_storage)."""
     files = await host.list(f"{_GADGET}/functions/mass_storage.*/lun.*/file")
     texts = await host.read_many(files)
     ports = await host.read_many([f"/sys/kernel/config/usb_gadget/{path.split('/')[5]}/UDC" for path in files])
@@ -261,7 +266,7 @@ async def _export(
     by_kernel: bool = True,
     names: frozenset[str] = frozenset(),
 ) -> Export:
-    """An export of what the path leads to now."""
+    """Return an export with the device or file that the path leads to now."""
     stat = await host.stat(path)
     devno = stat.devno if stat is not None and stat.kind == "block" else None
     file_id = stat.place if stat is not None else None
@@ -271,21 +276,21 @@ async def _export(
 
 
 def _line(text: str | None) -> str:
-    """The first line of an attribute."""
+    """Return the first line of an attribute."""
     return (text or "").strip().partition("\n")[0].strip()
 
 
 def _digits(identifier: str) -> str:
-    """A UUID or NGUID as digits alone; "" for zeros."""
+    """Return a UUID or NGUID as digits only; "" for zeros."""
     digits = identifier.replace("-", "").lower()
     return digits if digits.strip("0") and re.fullmatch(r"[0-9a-f]+", digits) else ""
 
 
-# -- what this machine imports from itself ----------------------------------------------------------------------------
+# -- disks that this machine imports from itself ----------------------------------------------------------------------
 
 
 async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dict[str, Backing]:
-    """Return, by kernel name, what each disk lies on that this machine serves to itself."""
+    """Return, by kernel name, the backing of each disk that this machine serves to itself."""
     disks = [node for node in tree.nodes.values() if node.parent is None and node.attributes.get("hidden") != "1"]
     matches = {node.name: backing for node in disks if (backing := _backing_of(tree, exports, node)) is not None}
     served = await _own_targets(host, tree, [node for node in disks if node.name not in matches])
@@ -294,7 +299,7 @@ async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dic
 
 
 def _backing_of(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | None:
-    """What a disk lies on by what it reports of itself; None where no export is like it."""
+    """Return the backing of a disk by the identifiers that it reports; None if no export matches."""
     names = _names(node)
     exact = [export for export in exports if names & export.names and export.names & {_unit(node)}]
     alike = exact or [export for export in exports if names & export.names]
@@ -306,21 +311,21 @@ def _backing_of(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | 
         several = " or ".join(dict.fromkeys(export.target for export in lower.values()))
         return Backing(path=export.path or _MEMORY, doubt=f"may be another export: of {several}")
     if export.devno is None and export.place is None:
-        return Backing(path=export.path or _MEMORY, doubt=f"is exported by {export.words}")
+        return Backing(path=export.path or _MEMORY, doubt=f"is exported by {export.target_text}")
     return Backing(path=export.path, devno=export.devno, place=export.place)
 
 
 def _names(node: Node) -> frozenset[str]:
-    """What a disk reports by which its export is known.
+    """Return the identifiers by which the export of a disk can be recognised.
 
-    The SCSI address, for the loopback adapter; subsystem and number of an NVMe namespace; its UUID or NGUID; serial
+    These are the SCSI address (loopback adapter), subsystem and ID of an NVMe namespace, its UUID or NGUID, and serial
     number and WWN of a SCSI disk.
     """
     fields = node.attributes
     names = {_unit(node)}
     if node.name.startswith("nvme"):
         names |= {f"nvme {_line(fields.get('device/subsysnqn'))} {_line(fields.get('nsid'))}"}
-        names |= {f"id {own}" for key in ("uuid", "nguid") if (own := _digits(_line(fields.get(key))))}
+        names |= {f"id {digits}" for key in ("uuid", "nguid") if (digits := _digits(_line(fields.get(key))))}
     else:
         names |= {f"serial {serial(node)}", f"wwn {wwn(node)}"}
     return frozenset(names)
@@ -331,13 +336,13 @@ def _unit(node: Node) -> str:
 
 
 def _address(node: Node) -> str | None:
-    """`8:0:1:0`, the SCSI address of a disk."""
+    """Return the SCSI address of a disk, `8:0:1:0`."""
     matches = _ADDRESS.findall(node.path or "")
     return matches[-1] if matches else None
 
 
 def _is(tree: Tree, node: Node, export: Export) -> bool:
-    """Whether a disk is what is exported itself, or another path to it."""
+    """Return whether a disk is the exported device itself, or another path to it."""
     other = tree.by_devno(export.devno) if export.devno is not None else None
     if other is None:
         return False
@@ -345,9 +350,9 @@ def _is(tree: Tree, node: Node, export: Export) -> bool:
 
 
 async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[str, str]:
-    """Disks that this machine serves to itself by the way that they are reached, with words for that."""
+    """Return disks that this machine serves to itself according to their transport, each with a text."""
     matches: dict[str, str] = {}
-    own: frozenset[_Address] | None = None
+    own_addresses: frozenset[_Address] | None = None
     for node in nodes:
         transports = {route.attributes.get("device/transport") for route in tree.routes(node.name)}
         if text := next((description for part, description in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
@@ -355,14 +360,15 @@ async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[st
         elif "loop" in transports:
             matches[node.name] = "the NVMe target of this machine"
         elif addresses := await _addresses(host, tree, node):
-            own = await _own_addresses(host) if own is None else own
-            if any(_is_own(address, own) for address in addresses):
+            own_addresses = await _own_addresses(host) if own_addresses is None else own_addresses
+            parsed = [address for text in addresses if (address := _parse_address(text)) is not None]
+            if any(address.is_loopback or address in own_addresses for address in parsed):
                 matches[node.name] = "the target at an address of this machine"
     return matches
 
 
 async def _addresses(host: Host, tree: Tree, node: Node) -> list[str]:
-    """Network addresses of the targets by which a disk is reached: of NVMe controllers, of an iSCSI session."""
+    """Return network addresses of the targets of a disk: of NVMe controllers, of an iSCSI session."""
     matches: list[str] = []
     for route in tree.routes(node.name):
         if route.attributes.get("device/transport") in ("tcp", "rdma"):
@@ -378,16 +384,11 @@ _Address = IPv4Address | IPv6Address
 
 
 async def _own_addresses(host: Host) -> frozenset[_Address]:
-    """All network addresses of this machine in our network namespace."""
+    """Return all network addresses of this machine in our network namespace."""
     fourth, sixth = await host.read("/proc/net/fib_trie") or "", await host.read("/proc/net/if_inet6") or ""
     texts = re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", fourth)
     texts += [":".join(re.findall("....", line[:32])) for line in sixth.split("\n") if len(line) > 32]
     return frozenset(address for text in texts if (address := _parse_address(text)) is not None)
-
-
-def _is_own(text: str, own: frozenset[_Address]) -> bool:
-    address = _parse_address(text)
-    return address is not None and (address.is_loopback or address in own)
 
 
 def _parse_address(text: str) -> _Address | None:

@@ -1,4 +1,4 @@
-"""All that must be known of one device before it may be written to, gathered afresh."""
+"""Facts about one device that the guard checks before a write, always read from the hardware."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.model import Drive
 from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
 from backends.topology.clones import Clones, with_signatures
-from backends.topology.device_identity import SameDataDevice, identity, identity_in, interface, nameless
+from backends.topology.device_identity import SameDataDevice, identity, identity_in, indistinct_reasons, interface
 from backends.topology.footing import Footing, footing_of
 from backends.topology.leftovers import Reader, leftovers, places
 from backends.topology.open_files import lasting_openers
@@ -22,67 +22,67 @@ from backends.topology.scan import probe_signatures, scan_topology
 from backends.topology.signatures import Marks, are_two
 from backends.topology.thin_capacity import ThinCapacity
 from backends.topology.thin_capacity_scan import capacities_of
-from backends.topology.tree import Node, node_path
+from backends.topology.tree import Node, grouped, node_path
 from backends.topology.usage import Topology
 from backends.values import dataclass
 
 Claim = Callable[[str, str], str | None]
-"""Tries to open a device (path, MAJ:MIN) for itself alone: None when that worked, else the reason in words."""
+"""Opens a device (path, MAJ:MIN) exclusively: returns None on success, or the reason as text."""
 
 CLOSED = "it is offline or gone, the kernel refuses to open it"
-"""The reason of a device that cannot be opened at all."""
+"""Reason for a device that cannot be opened at all."""
 
 _READ_SECONDS = 10.0
-"""How long reading the beginnings of two disks may take."""
+"""Timeout for reading the first bytes of two disks."""
 
 SILENT = "it gives no answer: opening it does not come to an end"
-"""That of one for which opening had to be given up."""
+"""Reason for a device whose opening timed out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFacts:
-    """What is known of a device; `judge` (backends.guard) decides by nothing else."""
+    """Facts about a device; `judge` (backends.guard) decides by nothing else."""
 
     device: str
-    """Its node, by the kernel's name, whatever link was given."""
+    """Its node by the kernel name, whatever link was given."""
     is_block: bool
-    """A block device; all else is unset when it is none."""
+    """Whether the node is a block device; all other facts are unset if it is not."""
     called: str | None = None
-    """What administrators call it where the kernel's name is a number of this boot: `vg0/db`."""
+    """Administrators' name if the kernel name changes with each boot: `vg0/db`."""
     link: str | None = None
-    """And where it lies then: `/dev/vg0/db`."""
+    """Path of that name: `/dev/vg0/db`."""
     disk: str | None = None
-    """The node of the disk it is a partition of; None if it is none."""
+    """Node of the disk of a partition; None for a disk."""
     identity: Identity | None = None
-    """What it is; for a partition its disk's, with its own name, numbers and size."""
+    """Identity; for a partition its disk's, with its own name, number and size."""
     interface: str | None = None
-    """`sata`, `loop`, ...; of its disk."""
+    """Interface of its disk: `sata`, `loop`, ..."""
     size_bytes: int | None = None
-    """Size."""
+    """Size in bytes."""
     read_only: bool = False
-    """The kernel refuses writes."""
+    """Whether the kernel refuses writes."""
     uses: tuple[Use, ...] = ()
-    """What uses it, its disk or any partition of its disk."""
+    """Uses of it, its disk or any partition of its disk."""
     signatures: tuple[Signature, ...] = ()
-    """What lies on it; on its disk and all partitions when it is a disk."""
+    """Content; for a disk, of the disk and all partitions."""
     unknown: tuple[str, ...] = ()
     """Checks that could not be made, each a sentence without its full stop."""
     along: tuple[Identity, ...] = ()
-    """Other disks that are the same thing or lie beneath it: to be held with it."""
+    """Other disks that are the same or lower, which are locked with it."""
     rooms: tuple[ThinCapacity, ...] = ()
-    """What it takes room from as it is written, where it promises more than there is; none of it for reading."""
+    """Thin-provisioned storage whose free space writes consume; irrelevant for reads."""
     copies: tuple[str, ...] = ()
-    """Content of it that another device in use has as well, each with the proof that both are apart."""
+    """Content that another device in use also has, each with the proof that both are different."""
     others: tuple[Identity, ...] = ()
-    """All other disks of the machine: what means this one must not mean another."""
+    """All other disks of the machine: a name of this one must not match another."""
     footing: Footing = field(default_factory=dict)
-    """What it and all layers below it are built on, by the kernel."""
+    """What it and all lower layers are built on, from the kernel."""
     apart: bool = False
-    """Whether those are other disks whatever they report; else one may be this one under another name."""
+    """Whether `others` are proven to be other disks; otherwise one may be this disk under another name."""
 
     @property
     def shown(self) -> str:
-        """Its path as a person reads it."""
+        """Return the path that is displayed."""
         return self.link or self.device
 
 
@@ -96,12 +96,12 @@ async def gather_facts(
     probe: bool = True,
     ignore: Collection[int] = (),
 ) -> DeviceFacts:
-    """Everything about the device at `device`, which may be a link such as /dev/disk/by-id/...
+    """Return all facts about the device at `device`, which may be a link such as /dev/disk/by-id/...
 
-    `claim` is None where nothing can be opened for oneself (another machine, a recording), which counts as unknown.
-    `marks`: what proves that disks of one serial number are two; None where nothing can be read for that.
-    `reader`: reads the places where something may be left of a former file system; None where that is not looked for.
-    `probe`: whether to look for what lies on it. `ignore`: our own process ids, whose open files do not count.
+    `claim`: None if devices cannot be opened (another machine, a recording); the result then counts as unknown.
+    `marks`: reads UUIDs that prove that disks with one serial number are different; None if they cannot be read.
+    `reader`: reads places with possible leftovers of former filesystems; None to skip that check. `probe`: whether to
+    read the content. `ignore`: process IDs of our own, whose open files do not count.
     """
     stat = await host.stat(device)
     if stat is None or stat.kind != "block" or stat.devno is None:
@@ -116,29 +116,30 @@ async def gather_facts(
     family = picture.tree.family(node.name)
     signatures = await _signatures(host, picture, node, reader) if probe else ()
     if probe:
-        picture = with_signatures(
-            picture, {**await _probe_unlisted(host, picture, signatures), **_by_node(node, signatures)}
-        )
+        by_name = grouped((signature.part or node.name, signature) for signature in signatures)
+        picture = with_signatures(picture, {**await _probe_unlisted(host, picture, signatures), **by_name})
     unknown = list(picture.blind)
     unknown += [text for member in family if (text := await _mismatch(host, member))]
     related = picture.related(node.name)
     for relation in related:
         unknown += [text for member in relation.nodes if (text := await _mismatch(host, member))]
-    unknown += [*_hidden(picture, node, related), *picture.unreported(node.name)]
-    unknown += nameless(_disks_in(picture, related))
+    unknown += [*_hidden_backing_reasons(picture, node, related), *picture.unreported(node.name)]
+    lower = dict.fromkeys(picture.tree.disk_of(member.name) for relation in related for member in relation.nodes)
+    unknown += indistinct_reasons(picture.tree.nodes[name] for name in lower if name in picture.tree.nodes)
+    claimable = [relation for relation in related if relation.can_be_claimed]
     uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
     if claim is None:
         unknown.append("whether it can be opened exclusively was not tested")
     elif not unknown:
         uses += await _claims(claim, family)
-        for relation in _free_standing(related) if all(use.detail != SILENT for use in uses) else ():
+        for relation in claimable if all(use.detail != SILENT for use in uses) else ():
             translated = [relation.translate_use(use) for use in await _claims(claim, relation.nodes)]
             uses += [use for use in translated if use is not None]
     disk = picture.tree.nodes.get(picture.tree.disk_of(node.name), node)
     return DeviceFacts(
         device=node.device,
         is_block=True,
-        called=picture.called(node.name),
+        called=picture.stable_name(node.name),
         link=picture.link(node.name),
         disk=disk.device if disk is not node else None,
         identity=identity_in(picture.tree, node),
@@ -148,7 +149,7 @@ async def gather_facts(
         uses=tuple(uses),
         signatures=signatures,
         unknown=tuple(unknown),
-        along=tuple(identity_in(picture.tree, relation.nodes[0]) for relation in _free_standing(related)),
+        along=tuple(identity_in(picture.tree, relation.nodes[0]) for relation in claimable),
         rooms=await capacities_of(host, picture, (node,)) if probe else (),
         copies=Clones(picture=picture).copies((node,) if node.parent is not None else family)
         if probe and not uses
@@ -160,8 +161,8 @@ async def gather_facts(
 
 
 async def _without_proven_pairs(picture: Topology, marks: Marks) -> Topology:
-    """The picture without the relations of disks that prove to be two."""
-    pairs = picture.doubtful()
+    """Return the topology without relations between disks that are proven different."""
+    pairs = picture.doubtful_pairs()
     nodes = {name: (node_path(name), picture.tree.nodes[name].devno or "") for pair in pairs for name in pair}
     two: list[tuple[str, str]] = []
     for pair in pairs:
@@ -179,18 +180,8 @@ def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
     )
 
 
-def _free_standing(related: Collection[SameDataDevice]) -> list[SameDataDevice]:
-    """Those that can be claimed: a member is claimed already by what is built on it."""
-    return [relation for relation in related if relation.free_standing]
-
-
-def _disks_in(picture: Topology, related: Collection[SameDataDevice]) -> list[Node]:
-    names = dict.fromkeys(picture.tree.disk_of(node.name) for relation in related for node in relation.nodes)
-    return [picture.tree.nodes[name] for name in names if name in picture.tree.nodes]
-
-
-def _hidden(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:
-    """What lies beneath and cannot be looked at."""
+def _hidden_backing_reasons(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:
+    """Return a text for each lower backing that cannot be identified."""
     disks = {picture.tree.disk_of(node.name)}
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
     backings = [picture.backings[disk] for disk in sorted(disks) if disk in picture.backings]
@@ -200,7 +191,7 @@ def _hidden(picture: Topology, node: Node, related: Collection[SameDataDevice]) 
 
 
 async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection[int]) -> list[Use]:
-    """Programs that have it open, another path to it, or what lies beneath it."""
+    """Return uses by programs that have the device, another path to it, or a lower layer open."""
     wanted: dict[str, tuple[Node | None, SameDataDevice | None]] = {}
     for file_id, relation in picture.files(node.name).items():
         wanted[file_id] = None, relation
@@ -210,8 +201,8 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
     opened, unseen = await lasting_openers(host, wanted, ignore=ignore)
     uses: list[Use] = []
     for opening, programs in opened.items():
-        own, through = wanted[opening]
-        part = own.part if own is not None else None
+        member, through = wanted[opening]
+        part = member.part if member is not None else None
         for program in programs:
             use = program.use(part)
             reported = use if through is None else through.translate_use(use, program.name)
@@ -220,7 +211,7 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
 
 
 async def _mismatch(host: Host, node: Node) -> str | None:
-    """Why the node under /dev cannot be trusted to be this device."""
+    """Return why the node under /dev may be another device, or None."""
     stat = await host.stat(node.device)
     if stat is None or stat.kind != "block":
         return f"{node.device} is no block device although the kernel has one of this name"
@@ -230,7 +221,7 @@ async def _mismatch(host: Host, node: Node) -> str | None:
 
 
 async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
-    """Tries every partition, then the disk; a disk alone would do, but a partition's name tells more."""
+    """Try to open every partition, then the disk. The disk alone would do, but a partition's name says more."""
     uses: list[Use] = []
     for node in sorted(family, key=lambda node: node.parent is None):
         reason = await run_in_thread("claim", partial(claim, node.device, node.devno or ""))
@@ -243,7 +234,7 @@ async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
 
 
 async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader | None) -> tuple[Signature, ...]:
-    """Return what lies on a disk and all its partitions, or on one partition."""
+    """Return the content of a disk and all its partitions, or of one partition."""
     nodes = (node,) if node.parent is not None else picture.tree.family(node.name)
     probed = [member for member in nodes if member.size_bytes]
     matches = await asyncio.gather(*(probe_signatures(host, member) for member in probed))
@@ -259,10 +250,7 @@ async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader 
 
 
 async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
-    """Return what is left of a former file system on a device on which no program finds anything.
-
-    A device that cannot be read there counts as one with something unknown on it.
-    """
+    """Return leftovers of a filesystem on a device that seems blank; kind `unknown` if it cannot be read."""
     size, read = node.size_bytes or 0, None
     wanted = places(size)
     with suppress(TimeoutError):
@@ -276,10 +264,7 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
 async def _probe_unlisted(
     host: Host, picture: Topology, shown: Collection[Signature]
 ) -> dict[str, tuple[Signature, ...]]:
-    """Return what is on mounted devices and swap areas of which neither udev nor lsblk says it.
-
-    Nothing is read where nothing was `shown` that could be the same.
-    """
+    """Return the content of mounted devices and swap areas that udev and lsblk omit, if `shown` has a UUID."""
     if all(signature.uuid is None for signature in shown):
         return {}
     nodes = [
@@ -291,24 +276,15 @@ async def _probe_unlisted(
     return {node.name: signatures for node, signatures in zip(nodes, probed, strict=True)}
 
 
-def _by_node(node: Node, signatures: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:
-    """Return what was found on a disk and its partitions, or on one partition, by kernel name."""
-    matches: dict[str, tuple[Signature, ...]] = {}
-    for signature in signatures:
-        name = signature.part or node.name
-        matches[name] = (*matches.get(name, ()), signature)
-    return matches
-
-
 def _recorded_signatures(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:
-    """What udev knew of a device that could not be probed now."""
+    """Return udev's signatures of a device that could not be probed now."""
     kinds = {signature.kind for signature in probed}
     recorded = picture.signatures.get(node.name, ()) if "unknown" in kinds else ()
     return tuple(signature for signature in recorded if signature.kind not in kinds)
 
 
 def facts_of(drive: Drive, drives: Collection[Drive] = ()) -> DeviceFacts:
-    """What the inventory alone tells, of a simulated drive; `drives`: all that the kernel has."""
+    """Return the facts of a simulated drive from the inventory; `drives`: all drives of the host."""
     return DeviceFacts(
         device=drive.device or str(drive.target),
         is_block=drive.device is not None,

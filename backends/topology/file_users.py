@@ -1,4 +1,4 @@
-"""Users of a regular file: loop devices, swap, mounts, exports and programs, each in words."""
+"""Users of a regular file: loop devices, swap, mounts, exports and programs, as texts."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from backends.values import dataclass
 
 _BACKING = "/loop/backing_file"
 _MAPPED = re.compile(r"^\S+ \S+ \S+ ([0-9a-f]{2,8}):([0-9a-f]{2,8}) (\d{1,20})\s", re.MULTILINE)
-"""Device and inode number of a line of /proc/PID/maps (proc(5))."""
+"""Device and inode number in a line of /proc/PID/maps (proc(5))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileUser:
-    """What uses a file."""
+    """One user of a file."""
 
-    words: str
-    """A clause that completes "the file ...": `is active swap`."""
+    text: str
+    """Clause that completes "the file ...": `is active swap`."""
     hint: str
-    """How to end that."""
+    """How to end the use."""
 
 
 async def find_file_users(
     host: Host, path: str, file_id: str, *, programs: bool, ignore: Collection[int] = ()
 ) -> tuple[tuple[FileUser, ...], bool]:
-    """Return what uses the file at `path`, and whether all that this asked could be seen.
+    """Return the users of the file at `path`, and whether all possible users could be checked.
 
-    `file_id`: its device and inode number. `programs`: whether open and mapped files of programs are searched, which
-    without root reaches this user's programs alone. `ignore`: process ids that do not count, our own.
+    `file_id`: its device and inode number. `programs`: whether to search the open and mapped files of programs; without
+    root only this user's programs can be searched. `ignore`: process IDs of our own, which do not count.
     """
     mounts = await _mounts(host)
     places = {file_id, *await _layers(host, path, mounts)}
     groups = await asyncio.gather(
         _loops(host, path, places, mounts),
         _swaps(host, path, places),
-        _mounted(host, path, places, mounts),
-        _exported(host, path, places),
+        _find_mounts(host, path, places, mounts),
+        _find_exports(host, path, places),
     )
     users = [user for part in groups for user in part]
     complete = True
@@ -56,7 +56,7 @@ async def find_file_users(
 
 
 async def _mounts(host: Host) -> list[tuple[str, Mount]]:
-    """Return the mounts of every mount namespace that can be read, each with the folder of /proc that leads there."""
+    """Return the mounts of all readable mount namespaces, each with the /proc folder that leads there."""
     matches: dict[Mount, tuple[str, Mount]] = {}
     spaces: set[str] = set()
     for folder in ("/proc/self", *await host.list("/proc/[0-9]*")):
@@ -70,7 +70,7 @@ async def _mounts(host: Host) -> list[tuple[str, Mount]]:
 
 
 async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) -> tuple[str, ...]:
-    """Return the places of the same data below an overlay, where another file has them."""
+    """Return IDs of the same data in the lower layers of an overlay, where it is another file."""
     mount = file_mount(path, [mount for root, mount in mounts if not root])
     if mount is None or not mount.layers:
         return ()
@@ -82,7 +82,7 @@ async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) 
 async def _loops(
     host: Host, path: str, places: Collection[str], mounts: Collection[tuple[str, Mount]]
 ) -> list[FileUser]:
-    """Return loop devices on the file, by the numbers that the kernel has and by their paths."""
+    """Return loop devices on the file, found by the kernel's numbers and by path."""
     listed = await host.list(f"/sys/block/loop*{_BACKING}")
     texts = await host.read_many([*listed, *(f"{name.removesuffix(_BACKING)}/dev" for name in listed)])
     nodes = [
@@ -106,7 +106,7 @@ async def _loops(
         if points:
             hint = f"Unmount {points[0]} and detach {device} first (umount, losetup -d)."
         text = f"is in use by {device}" + (f", which is mounted on {', '.join(points)}" if points else "")
-        users.append(FileUser(words=text, hint=hint))
+        users.append(FileUser(text=text, hint=hint))
     return users
 
 
@@ -114,27 +114,31 @@ async def _swaps(host: Host, path: str, places: Collection[str]) -> list[FileUse
     areas = parse_swaps(await host.read("/proc/swaps") or "")
     stats = [await host.stat(area) for area in areas]
     return [
-        FileUser(words="is active swap", hint=f"Turn it off first (swapoff {clean(area)}).")
+        FileUser(text="is active swap", hint=f"Turn it off first (swapoff {clean(area)}).")
         for area, stat in zip(areas, stats, strict=True)
         if area == path or (stat is not None and stat.place in places)
     ]
 
 
-async def _mounted(
+async def _find_mounts(
     host: Host, path: str, places: Collection[str], mounts: Collection[tuple[str, Mount]]
 ) -> list[FileUser]:
-    """Return mounts that show the file under another name (bind), or that a filesystem was mounted from.
+    """Return mounts that show the file under another name (bind mounts), or whose source is the file.
 
-    Only mounts of the file's own filesystem are entered: another one may not answer.
+    Only mounts of the file's own filesystem are opened, because others may not answer.
     """
-    own = file_mount(path, [mount for root, mount in mounts if not root and mount.point != path])
+    file_system_mount = file_mount(path, [mount for root, mount in mounts if not root and mount.point != path])
     users: list[FileUser] = []
     for root, mount in mounts:
-        bound = own is not None and mount.devno == own.devno and await _is_file_at(host, root + mount.point, places)
+        bound = (
+            file_system_mount is not None
+            and mount.devno == file_system_mount.devno
+            and await _is_file_at(host, root + mount.point, places)
+        )
         if bound or mount.source == path:
             point = clean(mount.point)
-            where = f"{point} in another mount namespace" if root else point
-            users.append(FileUser(words=f"is mounted on {where}", hint=f"Unmount {point} first (umount)."))
+            location = f"{point} in another mount namespace" if root else point
+            users.append(FileUser(text=f"is mounted on {location}", hint=f"Unmount {point} first (umount)."))
     return users
 
 
@@ -143,17 +147,17 @@ async def _is_file_at(host: Host, path: str, places: Collection[str]) -> bool:
     return stat is not None and stat.kind == "file" and stat.place in places
 
 
-async def _exported(host: Host, path: str, places: Collection[str]) -> list[FileUser]:
+async def _find_exports(host: Host, path: str, places: Collection[str]) -> list[FileUser]:
     exports = await read_exports(host, tree_of(()))
     return [
-        FileUser(words=f"is exported by {export.words}", hint="Take it out of the target first.")
+        FileUser(text=f"is exported by {export.target_text}", hint="Take it out of the target first.")
         for export in exports
         if export.path == path or (export.place is not None and export.place in places)
     ]
 
 
 async def _programs(host: Host, places: Collection[str], ignore: Collection[int]) -> tuple[list[FileUser], bool]:
-    """Return programs that have the file open or mapped, and whether all programs could be seen."""
+    """Return programs that have the file open or mapped, and whether all programs could be checked."""
     holders, unseen = await openers(host, places, ignore=ignore)
     uses = {program.pid: "has it open" for programs in holders.values() for program in programs}
     if not host.is_root:
@@ -163,17 +167,17 @@ async def _programs(host: Host, places: Collection[str], ignore: Collection[int]
                 uses[pid] = "has it open"
     for path in await host.list("/proc/[0-9]*/maps"):
         pid = path.split("/")[2]
-        if pid not in uses and int(pid) not in ignore and _mapped(await host.read(path) or "") & set(places):
+        if pid not in uses and int(pid) not in ignore and _mapped_files(await host.read(path) or "") & set(places):
             uses[pid] = "has it mapped"
     users = []
     for pid, does in uses.items():
         name = clean(await host.read(f"/proc/{pid}/comm") or "?", 32)
-        users.append(FileUser(words=f"is in use: {name} (process {pid}) {does}", hint="End that program first."))
+        users.append(FileUser(text=f"is in use: {name} (process {pid}) {does}", hint="End that program first."))
     return users, unseen is None
 
 
-def _mapped(maps: str) -> set[str]:
-    """Return the places of all files in the text of a /proc/PID/maps."""
+def _mapped_files(maps: str) -> set[str]:
+    """Return the IDs of all files in a /proc/PID/maps."""
     return {f"{int(major, 16)}:{int(minor, 16)}:{inode}" for major, minor, inode in _MAPPED.findall(maps)}
 
 

@@ -1,4 +1,4 @@
-"""What a device was built on when the guard judged it, and whether the kernel still says the same during a run."""
+"""Layers that a device was built on when the guard checked it, and changes of them during a run."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from backends.topology.loop_backing import Backing
 from backends.topology.tree import Tree, node_path
 
 Footing = Mapping[str, str]
-"""Facts of a device and of all layers below it, each under the kernel name of the layer and a word: `dm-0 table`."""
+"""Facts of a device and all lower layers, by kernel name of the layer and kind: `dm-0 table`."""
 
 SLAVES, TABLE, BACKING, HOLDERS = "slaves", "table", "backing", "holders"
 
 
 def footing_of(tree: Tree, tables: Segments, backings: Mapping[str, Backing], name: str) -> dict[str, str]:
-    """Return the footing of the device `name` by the picture that it is judged by."""
-    matches: dict[str, str] = {}
+    """Return the footing of the device `name` from a scan."""
+    facts: dict[str, str] = {}
     for layer in _layers(tree, backings, name):
         node = tree.nodes[layer]
         family = [node, *(tree.nodes[part] for part in node.partitions if part in tree.nodes)]
-        matches[f"{layer} {SLAVES}"] = " ".join(sorted(node.slaves))
-        matches[f"{layer} {HOLDERS}"] = " ".join(sorted({holder for node in family for holder in node.holders}))
-        matches[f"{layer} {BACKING}"] = node.attributes.get("loop/backing_file", "")
+        facts[f"{layer} {SLAVES}"] = " ".join(sorted(node.slaves))
+        facts[f"{layer} {HOLDERS}"] = " ".join(sorted({holder for node in family for holder in node.holders}))
+        facts[f"{layer} {BACKING}"] = node.attributes.get("loop/backing_file", "")
         if is_mapped(layer) and layer in tables:
-            matches[f"{layer} {TABLE}"] = table_text(tables[layer])
-    return matches
+            facts[f"{layer} {TABLE}"] = table_text(tables[layer])
+    return facts
 
 
 def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[str]:
@@ -45,9 +45,9 @@ def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[
 
 
 def table_text(segments: Collection[Segment]) -> str:
-    """Return a device-mapper table as far as it says where data go: kinds, lengths, and ranges of other devices.
+    """Return the part of a device-mapper table that decides where data go: kinds, lengths and ranges.
 
-    The rest changes by itself (the path group in use, the policy of a cache), or is secret (a key).
+    The rest changes on its own (the active path group, a cache policy) or is secret (a key).
     """
     return ", ".join(
         f"{row.start}+{row.length} {_PLACING.get(row.kind, row.kind)} {' '.join(range_texts(row))}".strip()
@@ -56,25 +56,25 @@ def table_text(segments: Collection[Segment]) -> str:
 
 
 _PLACING = {"flakey": "linear"}
-"""Kinds that put data where another kind does: dm-flakey differs from dm-linear by its errors alone (dm-flakey.c)."""
+"""Targets that place data like another target: dm-flakey differs from dm-linear only by its errors (dm-flakey.c)."""
 
 
 def layers_in(footing: Footing) -> tuple[str, ...]:
-    """Return the kernel names of its layers."""
+    """Return the kernel names of the layers in a footing."""
     return tuple(dict.fromkeys(key.rpartition(" ")[0] for key in footing))
 
 
 async def read_quick(host: Host, layers: Collection[str]) -> dict[str, str]:
-    """Return the part of a footing that sysfs tells, to every user and without a program."""
-    matches: dict[str, str] = {}
+    """Return the part of a footing that any user can read from sysfs without starting a program."""
+    facts: dict[str, str] = {}
     backings = await host.read_many([f"/sys/block/{layer}/loop/backing_file" for layer in layers])
     for layer in layers:
         folder = f"/sys/block/{layer}"
         holders = (*await host.list(f"{folder}/holders/*"), *await host.list(f"{folder}/{layer}*/holders/*"))
-        matches[f"{layer} {SLAVES}"] = _names(await host.list(f"{folder}/slaves/*"))
-        matches[f"{layer} {HOLDERS}"] = _names(holders)
-        matches[f"{layer} {BACKING}"] = backings.get(f"{folder}/loop/backing_file", "")
-    return matches
+        facts[f"{layer} {SLAVES}"] = _names(await host.list(f"{folder}/slaves/*"))
+        facts[f"{layer} {HOLDERS}"] = _names(holders)
+        facts[f"{layer} {BACKING}"] = backings.get(f"{folder}/loop/backing_file", "")
+    return facts
 
 
 def holder_signs(footing: Footing) -> Iterator[str]:
@@ -89,9 +89,9 @@ def _names(paths: Collection[str]) -> str:
 
 
 def changes(before: Footing, now: Footing) -> tuple[str, ...]:
-    """Return what the device lies on now that it did not lie on when it was judged, a clause each.
+    """Return what has changed below the device since it was checked, one clause per layer.
 
-    A member that an array loses is no such change. What one of the two footings does not have is not compared.
+    An array that lost a member counts as unchanged. Keys that only one footing has are not compared.
     """
     matches: dict[str, str] = {}
     for key, old in before.items():

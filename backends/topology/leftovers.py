@@ -1,7 +1,7 @@
-"""What is left of a file system on a device that blkid and wipefs call blank: copies of its superblock, and what begins
-where a partition began before its table was erased. Pure, but for `Reader`.
+"""Leftovers of filesystems on a device that blkid and wipefs report as blank. No I/O, except in `Reader`.
 
-Whoever erased the beginning by mistake can get the data back from these, until somebody writes over them.
+They are copies of a superblock, and superblocks at the usual starts of partitions whose table was erased. After the
+beginning of a disk was erased by mistake, data can be recovered from these until they are overwritten.
 """
 
 from __future__ import annotations
@@ -13,21 +13,20 @@ from backends.identity import FORMER, Signature
 from backends.sizes import size_words
 
 Place = tuple[int, int]
-"""First byte, and how many bytes."""
+"""First byte, and number of bytes."""
 
 Reader = Callable[[str, str, Sequence[Place]], tuple[bytes, ...] | None]
-"""Reads places of a device (path, MAJ:MIN), each as far as the device reaches; None where that is not possible."""
+"""Reads places of a device (path, MAJ:MIN), each up to the end of the device; None if that is not possible."""
 
 _MIB = 1 << 20
 _PAGE = 4096
 _HEAD = 128 * 1024
-"""What is read from the beginning of the device."""
+"""Bytes read from the beginning of the device."""
 _REACH = 72 * 1024
-"""What is read where a partition may begin: it ends behind the superblock of btrfs, which is the farthest."""
+"""Bytes read where a partition may begin: up to the end of the btrfs superblock, which is the farthest."""
 
 _STARTS = (34 * 512, 40 * 512, 63 * 512, _MIB, 4 * _MIB)
-"""Where the first partition usually begins: without alignment by GPT, with 4 KiB sectors, by DOS, by all tools of
-today, and on memory cards."""
+"""Usual starts of the first partition: GPT without alignment, 4 KiB sectors, DOS, today's tools, memory cards."""
 
 _MAGICS = (
     ("xfs", 0, b"XFSB"),
@@ -49,7 +48,7 @@ _MAGICS = (
     ("ceph_bluestore", 0, b"bluestore block device"),
     ("btrfs", 65600, b"_BHRfS_M"),
 )
-"""libblkid's TYPE, and which bytes lie where from the beginning of the partition on (util-linux: libblkid/src)."""
+"""TYPE of libblkid, offset from the start of the partition, and magic bytes (util-linux: libblkid/src)."""
 
 _EARLY = (
     ("vfat", 6 * 512 + 82, b"FAT32   "),
@@ -57,38 +56,40 @@ _EARLY = (
     ("f2fs", 4096 + 1024, b"\x10\x20\xf5\xf2"),
     ("jfs", 61440, b"JFS1"),
 )
-"""Copies of boot sectors and superblocks in the first bytes of a file system on the whole device."""
+"""Copies of boot sectors and superblocks near the beginning of a filesystem on the whole device."""
 
 _LATE = (
     ("ntfs", -512 + 3, b"NTFS    "),
     ("ReFS", -512 + 3, b"ReFS\0\0\0\0"),
     ("hfsplus", -1024, b"H+\0\x04"),
 )
-"""The same, counted from the end of the device."""
+"""Copies at negative offsets from the end of the device."""
 
 _EXT_GROUPS = tuple((8192 * size * size // 1024 + (1024 if size == 1024 else 0), size) for size in (1024, 2048, 4096))
-"""Where the second block group begins, which has a copy of ext's superblock, and the size of a block then: a group has
-eight times as many blocks as a block has bytes, and with blocks of 1 KiB the first one belongs to no group."""
+"""Start of the second block group, which has a copy of ext's superblock, and the block size.
+
+A group has eight times as many blocks as a block has bytes. With blocks of 1 KiB the first one belongs to no group.
+"""
 _BTRFS_COPIES = (64 * _MIB, 256 << 30)
-"""BTRFS_SUPER_MIRROR (fs/btrfs/disk-io.h)."""
+"""Superblock copies: BTRFS_SUPER_MIRROR (fs/btrfs/disk-io.h)."""
 _XFS_GROUPS = (2, 4, 8, 16, 32)
-"""Allocation groups that mkfs.xfs makes of a device (calc_default_ag_geometry); each begins with a superblock."""
+"""Allocation groups that mkfs.xfs creates (calc_default_ag_geometry); each begins with a superblock."""
 _XFS_BLOCK = 4096
 _XFS_LARGEST = ((1 << 40) // _XFS_BLOCK - 1) * _XFS_BLOCK
-"""Bytes of the largest allocation group, that of a device of 4 TiB and more."""
+"""Bytes of the largest allocation group, on a device of 4 TiB and more."""
 
 
 def places(size: int) -> tuple[Place, ...]:
-    """Return what has to be read of a device of so many bytes."""
+    """Return the places to read on a device of `size` bytes."""
     starts = {at // _PAGE * _PAGE: _PAGE for at, _ in _EXT_GROUPS}
     starts |= dict.fromkeys((*_BTRFS_COPIES, *_xfs_copies(size)), _PAGE)
-    starts |= {start: _REACH for start in _STARTS if start >= _HEAD}  # one of the others may lie there, too
+    starts |= {start: _REACH for start in _STARTS if start >= _HEAD}  # may coincide with another place
     pairs = [(start, length) for start, length in starts.items() if start + length <= size]
     return ((0, min(_HEAD, size)), *pairs, (max(0, size - _PAGE), min(_PAGE, size)))
 
 
 def leftovers(pieces: Mapping[int, bytes], size: int, part: str | None) -> tuple[Signature, ...]:
-    """Return what is left on a device of so many bytes, by what was read, each by its first byte. `part`: of a disk."""
+    """Return the leftovers on a device of `size` bytes, from the pieces by first byte. `part`: partition name."""
     matches = [*_copies(pieces, size), *_former_partitions(pieces)]
     return tuple(Signature(kind=text, part=part) for text in dict.fromkeys(matches))
 
@@ -104,23 +105,23 @@ def _former_partitions(pieces: Mapping[int, bytes]) -> Iterator[str]:
 
 def _copies(pieces: Mapping[int, bytes], size: int) -> Iterator[str]:
     head, tail = pieces.get(0, b""), pieces.get(max(0, size - _PAGE), b"")
-    whole = [(kind, at) for kind, at, magic in _EARLY if head[at : at + len(magic)] == magic]
-    whole += [
+    copies = [(kind, at) for kind, at, magic in _EARLY if head[at : at + len(magic)] == magic]
+    copies += [
         (kind, size + at) for kind, at, magic in _LATE if tail[len(tail) + at : len(tail) + at + len(magic)] == magic
     ]
     for at, block in _EXT_GROUPS:
         if kind := _ext(pieces.get(at // _PAGE * _PAGE, b"")[at % _PAGE :], group=1, block=block):
-            whole.append((kind, at))
-    whole += [("btrfs", at) for at in _BTRFS_COPIES if _is_btrfs(pieces.get(at, b""), at)]
-    whole += [("xfs", at) for at in _xfs_copies(size) if _is_xfs(pieces.get(at, b""), at)]
-    for kind, at in whole:
+            copies.append((kind, at))
+    copies += [("btrfs", at) for at in _BTRFS_COPIES if _is_btrfs(pieces.get(at, b""), at)]
+    copies += [("xfs", at) for at in _xfs_copies(size) if _is_xfs(pieces.get(at, b""), at)]
+    for kind, at in copies:
         yield f"{FORMER}{kind} (a copy of its superblock at {size_words(at)})"
 
 
 def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
-    """Return which ext file system a superblock belongs to; "" if it is none, or not the copy in that block group.
+    """Return the type of an ext superblock; "" for other data and for a copy of another block group.
 
-    Its magic has two bytes only, so other fields count as well (struct ext4_super_block in fs/ext4/ext4.h).
+    Its magic has only two bytes, so other fields are checked as well (struct ext4_super_block in fs/ext4/ext4.h).
     """
     if len(superblock) < 104 or superblock[56:58] != b"\x53\xef":
         return ""
@@ -131,18 +132,18 @@ def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
     if block is not None and 1024 << shift != block:
         return ""
     compatible, incompatible = struct.unpack_from("<II", superblock, 92)
-    if not inodes:  # as only a journal has
+    if not inodes:  # only a journal device has none
         return "jbd" if incompatible & 0x8 else ""
     return "ext4" if incompatible & 0x40 else "ext3" if compatible & 0x4 else "ext2"
 
 
 def _is_btrfs(piece: bytes, at: int) -> bool:
-    """Return whether it is a superblock that says that it lies there."""
+    """Return whether the data are a btrfs superblock that records this offset."""
     return piece[64:72] == b"_BHRfS_M" and int.from_bytes(piece[48:56], "little") == at
 
 
 def _is_xfs(piece: bytes, at: int) -> bool:
-    """Return whether it is the superblock of the allocation group that begins there."""
+    """Return whether the data are the superblock of the allocation group at this offset."""
     if piece[:4] != b"XFSB" or len(piece) < 88:
         return False
     return int.from_bytes(piece[4:8], "big") * int.from_bytes(piece[84:88], "big") == at

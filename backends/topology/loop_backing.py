@@ -1,4 +1,4 @@
-"""What loop and zram devices keep their data in: as the kernel has it open, not as the path leads there now."""
+"""Backing files and devices of loop and zram devices, as the kernel has them open, not as the path resolves now."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.topology.tree import Node, Tree, run_tool
 from backends.values import dataclass
 
 LOSETUP = ("--list", "--noheadings", "--output", "NAME,BACK-MAJ:MIN,BACK-INO")
-"""What losetup is asked: it has the numbers from the kernel (LOOP_GET_STATUS64), which took them of the open file."""
+"""Arguments of losetup: its numbers come from the kernel (LOOP_GET_STATUS64), which took them from the open file."""
 
 DIRECT = frozenset(
     (
@@ -21,37 +21,40 @@ DIRECT = frozenset(
         *("iso9660", "squashfs", "erofs"),
     )
 )
-"""File systems in which one file has one number, whoever opens it by whatever name. Of all others (overlay, FUSE, 9p,
-those of the network) the same data may be another file elsewhere."""
+"""Filesystems in which a file has one inode number, however it is opened.
+
+In others (overlay, FUSE, 9p, network filesystems) the same data may also be another file.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backing:
-    """What a loop or zram device keeps its data in."""
+    """File or device in which a loop or zram device stores its data."""
 
     path: str
-    """A file or a block device."""
+    """Path of the file or block device."""
     devno: str | None = None
-    """MAJ:MIN, when it is a block device."""
+    """MAJ:MIN of a block device."""
     place: str | None = None
-    """Device and inode number, when it is a file."""
+    """Device and inode number of a file."""
     claims: bool = False
-    """Whether the kernel has claimed it for the device above, as zram does (drivers/block/zram: backing_dev_store)."""
+    """Whether the kernel has claimed it exclusively, as zram does (drivers/block/zram: backing_dev_store)."""
     doubt: str = ""
-    """Why it is not known what that is, a clause that follows its path; "" where it is known."""
+    """Why it is not identified, a clause that follows its path; "" if it is."""
 
 
 async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure: bool) -> dict[str, Backing]:
-    """Of every loop and zram device by its kernel name. `sure`: whether the kernel is asked, which takes root."""
+    """Return the backing of every loop and zram device by kernel name. `sure`: ask the kernel, which needs root."""
     paths = {node.name: path for node in tree.nodes.values() if (path := _path(node))}
     loops = {name for name in paths if name.startswith("loop")} if sure else set()
-    fields = await _read_losetup(host) if loops else {}
+    done = await run_tool(host, ("losetup", *LOSETUP), seconds=20) if loops else None
+    kernel_ids = {} if done is None else parse_losetup(done.stdout)
     matches: dict[str, Backing] = {}
     for name, path in paths.items():
         stat = await host.stat(path)
         backing = _read_at_path(path.removesuffix(" (deleted)"), stat)
         if name in loops:
-            backing = _compare_with_kernel(backing, stat, fields.get(name))
+            backing = _compare_with_kernel(backing, stat, kernel_ids.get(name))
         if sure and backing.place is not None and not backing.doubt:
             backing = replace(backing, doubt=await _doubt(host, backing.path, backing.place, mounts))
         matches[name] = replace(backing, claims=name.startswith("zram"))
@@ -64,14 +67,14 @@ def _path(node: Node) -> str | None:
 
 
 def _read_at_path(path: str, stat: FileStat | None) -> Backing:
-    """What is at the path now."""
+    """Return the backing that is at the path now."""
     if stat is None or not (stat.devno or stat.place):
         return Backing(path=path, doubt="cannot be looked at")
     return Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
 
 
 def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str | None) -> Backing:
-    """The same by the numbers that the kernel has: they are those of a file, or of a device's node."""
+    """Return the backing corrected by the kernel's ID, which is that of a file or of a device node."""
     if kernel_id is None:
         return replace(backing, doubt=backing.doubt or "may be another file by now: losetup does not tell")
     if stat is not None and kernel_id in (stat.place, stat.node):
@@ -82,11 +85,11 @@ def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str
 
 
 async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -> str:
-    """Why a file may be another file to somebody else, as a clause; "" where it is one file to all."""
+    """Return why the same data may also be another file, as a clause; "" if the file is unique."""
     kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == file_id.rpartition(":")[0]}
     named = file_mount(path, mounts)
     if not kinds and named is not None and named.fstype in ("btrfs", "overlay"):
-        kinds = {named.fstype}  # whose files may have another number than the mount has
+        kinds = {named.fstype}  # files may have another device number than the mount
     if not kinds:
         return "lies on no file system that is known here"
     if others := sorted(kinds - DIRECT):
@@ -98,14 +101,8 @@ async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -
     return ""
 
 
-async def _read_losetup(host: Host) -> Mapping[str, str]:
-    """By kernel name of a loop device MAJ:MIN:INODE of what the kernel has open behind it."""
-    done = await run_tool(host, ("losetup", *LOSETUP), seconds=20)
-    return {} if done is None else parse_losetup(done.stdout)
-
-
 def parse_losetup(text: str) -> Mapping[str, str]:
-    """`/dev/loop0 254:0 1234` lines as {`loop0`: `254:0:1234`}; a line of another shape tells nothing."""
+    """Return `/dev/loop0 254:0 1234` lines as {`loop0`: `254:0:1234`}; other lines are ignored."""
     matches: dict[str, str] = {}
     for line in text.split("\n"):
         tokens = line.split()

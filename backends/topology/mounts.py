@@ -15,50 +15,50 @@ _DEVNO = re.compile(r"\d+:\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """One mounted filesystem as one mount namespace sees it."""
+    """One mounted filesystem in one mount namespace."""
 
     devno: str
-    """MAJ:MIN of the filesystem; `0:N` when it has no single device (btrfs, overlay)."""
+    """MAJ:MIN of the filesystem; `0:N` if it has no single device (btrfs, overlay)."""
     point: str
-    """Mount point, escapes undone, not cleaned: for comparing."""
+    """Mount point, escapes decoded, not cleaned: for comparison."""
     fstype: str
     """`ext4`, `btrfs`, ..."""
     source: str
-    """What was mounted: `/dev/sda1`, a pool, `overlay`."""
+    """Source of the mount: `/dev/sda1`, a pool, `overlay`."""
     read_only: bool = False
-    """Mounted read-only."""
+    """Whether it is mounted read-only."""
     layers: tuple[str, ...] = ()
-    """Folders elsewhere whose files it shows as its own, by the names that they had when it was mounted (overlay)."""
+    """Folders whose files an overlay shows as its own, by their paths at mount time."""
     options: tuple[str, ...] = ()
-    """Options of the mount and of its filesystem, as the kernel tells them: `noatime`, `sunit=128`."""
+    """Options of the mount and its filesystem, as the kernel reports them: `noatime`, `sunit=128`."""
     seen_in: str = ""
-    """Where it is mounted, when that is not in our own mount namespace: `outside this container`."""
+    """Mount namespace if it is not ours: `outside this container`; "" for ours."""
 
     def where(self) -> str:
-        """The mount point as text for people."""
+        """Return the mount point as text for display."""
         point = clean(self.point)
         return f"{point} ({self.seen_in})" if self.seen_in else point
 
 
 def unique_points(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
-    """One mount of each mount point, ours where it is ours: what other mount namespaces see there, too, is no news."""
-    matches: dict[str, Mount] = {}
+    """Return one mount per mount point, preferably from our own mount namespace."""
+    by_point: dict[str, Mount] = {}
     for mount in mounts:
-        if mount.point not in matches or (matches[mount.point].seen_in and not mount.seen_in):
-            matches[mount.point] = mount
-    return tuple(matches.values())
+        if mount.point not in by_point or (by_point[mount.point].seen_in and not mount.seen_in):
+            by_point[mount.point] = mount
+    return tuple(by_point.values())
 
 
 def unescape(text: str) -> str:
-    r"""The kernel's octal escapes (`\040`) undone."""
+    r"""Return text with the kernel's octal escapes (`\040`) decoded."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 
 
 def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
-    """Every mount of one mountinfo file; lines that are no mount lines are passed over.
+    """Return all mounts of one mountinfo file; malformed lines are skipped.
 
-    Format (Documentation/filesystems/proc.rst, 3.5):
-    `ID PARENT MAJ:MIN ROOT POINT OPTIONS [TAG...] - TYPE SOURCE SUPEROPTIONS`.
+    Format (Documentation/filesystems/proc.rst, 3.5): `ID PARENT MAJ:MIN ROOT POINT OPTIONS [TAG...] - TYPE SOURCE
+    SUPEROPTIONS`.
     """
     mounts: list[Mount] = []
     for line in text.split("\n"):
@@ -83,17 +83,14 @@ def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
 
 
 def _layers(options: str) -> tuple[str, ...]:
-    """The folders among an overlay's options, those below it several with colons between them."""
+    """Return the folders in an overlay's options; `lowerdir` may have several, separated by colons."""
     pairs = [(key, unescape(path)) for key, _, path in (option.partition("=") for option in options.split(","))]
     below = [folder for key, path in pairs if key.startswith("lowerdir") for folder in _COLON.split(path)]
     return tuple(path for path in (*below, *(path for key, path in pairs if key == "upperdir")) if path[:1] == "/")
 
 
 def parse_swaps(text: str) -> tuple[str, ...]:
-    """Paths of the active swap areas, files and devices, escapes undone.
-
-    The kernel writes a header and one line an area, escaping blanks in the name (mm/swapfile.c, swap_show).
-    """
+    """Return paths of active swap areas, with the escapes of blanks decoded (mm/swapfile.c, swap_show)."""
     areas: list[str] = []
     for line in text.split("\n")[1:]:
         fields = line.split()
@@ -109,12 +106,14 @@ SHARED = frozenset(
         *("fuse.glusterfs", "fuse.ceph", "fuse.sshfs", "fuse.beegfs", "gfs2", "ocfs2"),
     )
 )
-"""Filesystems that several machines have at the same time, by the names that the kernel (Documentation/filesystems) and
-those that are built apart from it give them. 9p and virtiofs, named by a tag of one virtual machine, are none."""
+"""Filesystems that several machines may have mounted at the same time, by the kernel's or the driver's name.
+
+9p and virtiofs are not among them: their tag belongs to one virtual machine.
+"""
 
 
 def file_mount(path: str, mounts: Iterable[Mount]) -> Mount | None:
-    """The mount a file lies on, by its path: the longest mount point that is a parent, the last mounted of it."""
+    """Return the mount of a path: the longest mount point that is a parent; of equal ones, the last mounted."""
     best: Mount | None = None
     for mount in mounts:
         prefix = mount.point.rstrip("/") + "/"

@@ -1,4 +1,4 @@
-"""Programs that have a block device or a file open, found through /proc: O_EXCL does not see plain openers."""
+"""Programs that have a block device or file open, found in /proc: an exclusive open does not detect normal ones."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ from collections.abc import Collection, Mapping, Sequence
 
 from backends.host import FileStat, Host
 from backends.identity import Use
-from backends.system.local.kcmp import with_tables_of_their_own
+from backends.system.local.kcmp import distinct_file_tables
 from backends.text import clean
 from backends.topology.mounts import parse_mountinfo
 from backends.topology.tree import number
 from backends.values import dataclass
 
 _THREADS = "/proc/[0-9]*/task/*"
-"""All threads: one may have a table of its own, and a program's is empty once its first thread has ended."""
+"""All threads: one may have its own table of open files, and that of an ended first thread is empty."""
 
 _CHAR = "char "
-"""Before the number of a character device."""
+"""Prefix of the number of a character device."""
 
 PROBERS = frozenset(("lsblk", "blkid", "wipefs", "partprobe", "systemd-udevd", "udevd", "(udev-worker)"))
-"""Programs that open any disk for a moment to read what is on it, as the kernel names them."""
+"""Programs that open any disk for a moment to read its content, by kernel name."""
 
 _WAITS = (0.05, 0.15, 0.3, 0.5, 1.0, 1.0)
-"""Seconds between two looks at programs that only probe."""
+"""Seconds between checks of programs that only probe."""
 
 _EXITING = 0x4
-"""PF_EXITING, of the ninth field of /proc/PID/task/TID/stat (linux/sched.h)."""
+"""PF_EXITING in the ninth field of /proc/PID/task/TID/stat (linux/sched.h)."""
 _KILL = 1 << (signal.SIGKILL - 1)
-"""Of SigPnd and ShdPnd (proc(5))."""
+"""Bit of SIGKILL in SigPnd and ShdPnd (proc(5))."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenFileHolder:
-    """A program that has something open."""
+    """A program that has a device or file open."""
 
     name: str
-    """As the kernel has it, 15 characters at most."""
+    """Name in the kernel, at most 15 characters."""
     pid: str
-    """Process id."""
+    """Process ID."""
 
     def use(self, part: str | None = None) -> Use:
-        """Of a device or a partition."""
+        """Return the use of a device or partition."""
         return Use(kind="open", detail=f"{self.name} (process {self.pid}) has it open", part=part)
 
 
 async def openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
 ) -> tuple[Mapping[str, tuple[OpenFileHolder, ...]], Use | None]:
-    """Who has what open, whatever path it was opened by; and what keeps others from being seen.
+    """Return the programs that have the wanted files open, by any path, and a use for programs that cannot be checked.
 
-    `wanted`: numbers of block devices, those of character devices after `char `, and places of files.
-    `ignore`: process ids that do not count, our own. Without root the open files of other users' programs cannot
-    be seen, which is a use of kind `unknown`; where anybody's cannot be seen although we are root, of kind `unseen`.
-    A killed program that another disk does not let go of does not count where it could but read.
+    `wanted`: numbers of block devices, numbers of character devices after `char `, and file IDs. `ignore`: process IDs
+    of our own, which do not count. Without root the open files of other users' programs cannot be read, which is a use
+    of kind `unknown`; if they cannot be read as root, of kind `unseen`. A killed program that is stuck on another disk
+    does not count if it has the device open for reading only.
     """
     if not host.is_root:
         return {}, Use(kind="unknown", detail="without root it cannot be seen which programs have it open")
@@ -64,7 +64,7 @@ async def openers(
         return {}, Use(kind="unseen", detail=blinded)
     threads = await host.list(_THREADS)
     if host.capabilities.opens_devices:
-        threads = with_tables_of_their_own(threads)
+        threads = distinct_file_tables(threads)
     folders = {f"{thread}/fd": await host.list(f"{thread}/fd/*") for thread in threads}
     paths = [path for folder in folders.values() for path in folder]
     if not paths:
@@ -86,17 +86,20 @@ async def openers(
     hidden = await hidden_processes_reason(host, dumb, [name for name, listed in folders.items() if not listed])
     holders: dict[str, tuple[OpenFileHolder, ...]] = {}
     for key, by_pid in pids.items():
-        may_be = elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()  # sg takes commands that write
+        may_be = (
+            elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()
+        )  # sg also accepts commands that write
         done = {pid for pid in may_be if await _is_finished(host, pid, by_pid[pid])}
         if counted := [pid for pid in by_pid if pid not in done]:
-            holders[key] = tuple([await _opener(host, pid) for pid in counted])
+            names = [clean(await host.read(f"/proc/{pid}/comm") or "?", 32) for pid in counted]
+            holders[key] = tuple(map(OpenFileHolder, names, counted))
     return holders, Use(kind="unseen", detail=hidden) if hidden else None
 
 
 async def lasting_openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
 ) -> tuple[Mapping[str, tuple[OpenFileHolder, ...]], Use | None]:
-    """Return what `openers` does, after up to three seconds for programs that only probe devices to close them.
+    """Return what `openers` does, after waiting up to three seconds for programs that only probe devices.
 
     Another raidbench starts lsblk, udev starts blkid: each opens every disk for a moment. One that stays counts.
     """
@@ -117,9 +120,9 @@ def _opening_of(stat: FileStat | None) -> str | None:
 
 
 async def _is_finished(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
-    """Whether nothing comes from a program any more by these: it is dying, and they are for reading only.
+    """Return whether the program is dying and has these descriptors open for reading only.
 
-    One that is killed while a disk keeps it waiting stays, with all that it looked at open, until the disk answers.
+    A program that is killed while it waits for a disk keeps all its files open until the disk answers.
     """
     modes = await host.read_many([path.replace("/fd/", "/fdinfo/") for path in descriptors])
     if len(modes) != len(descriptors) or not all(map(_only_reads, modes.values())):
@@ -135,62 +138,58 @@ def _only_reads(fdinfo: str) -> bool:
 
 
 def _is_dying(texts: Mapping[str, str], folder: str) -> bool:
-    """Whether a thread is ending, or is to with SIGKILL: no word of its program is carried out any more."""
+    """Return whether a thread is exiting or has SIGKILL pending, so that its program executes nothing more."""
     fields = texts.get(f"{folder}/stat", "").rpartition(")")[2].split()
     flags = number(fields[6]) if len(fields) > 6 else None
     pending = re.findall(r"^(?:SigPnd|ShdPnd):\s*([0-9a-f]{1,16})$", texts.get(f"{folder}/status", ""), re.MULTILINE)
     return bool((flags or 0) & _EXITING) or any(int(mask, 16) & _KILL for mask in pending)
 
 
-async def _opener(host: Host, pid: str) -> OpenFileHolder:
-    return OpenFileHolder(clean(await host.read(f"/proc/{pid}/comm") or "?", 32), pid)
-
-
-# -- whether it can be seen from here what every program has open: in a container most are not even listed ------------
+# -- visibility of open files: in a container most programs are not listed --------------------------------------------
 
 _INITIAL = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
-"""The namespaces in which a machine starts (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
+"""Initial namespaces of a machine (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
 
 _PTRACE, _ANY_FOLDER = 19, (1, 2)
-"""CAP_SYS_PTRACE; CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, of which one does (linux/capability.h)."""
+"""CAP_SYS_PTRACE; CAP_DAC_OVERRIDE or CAP_DAC_READ_SEARCH, of which one suffices (linux/capability.h)."""
 
 _OVER = re.compile(r"/proc/\d+(/.*)?")
 _TIMES = 3
-"""Looks at a descriptor: it may be closed, and another one opened under its number, at any moment."""
+"""Attempts to read a descriptor: it may be closed, and its number reused, at any moment."""
 _MOST = 3
 """Programs that a sentence names."""
 
 
 async def open_files_hidden_reason(host: Host) -> str:
-    """Why not all programs can be seen from here, a clause; "" where nothing is known to stand against it."""
+    """Return why open files of other programs cannot be read, a clause; "" if nothing prevents it."""
     spaces = {kind: await host.link(f"/proc/self/ns/{kind}") for kind in _INITIAL}
     matches = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
     if matches.get("pid") != _INITIAL["pid"]:
         return "from within a container (another pid namespace) it cannot be seen which programs have it open"
-    if matches.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may have none but the first
+    if matches.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may be built without user namespaces
         return "from within another user namespace it cannot be seen which programs have it open"
     rights = _rights(await host.read("/proc/self/status") or "")
     if not rights >> _PTRACE & 1:
         return "without the capability CAP_SYS_PTRACE it cannot be seen which programs have it open"
     if not any(rights >> number & 1 for number in _ANY_FOLDER):
         return "without the capability CAP_DAC_READ_SEARCH it cannot be seen which programs have it open"
-    own = parse_mountinfo(await host.read("/proc/self/mountinfo") or "")
-    if covered := next((mount.point for mount in own if _OVER.fullmatch(mount.point)), None):
+    mounts = parse_mountinfo(await host.read("/proc/self/mountinfo") or "")
+    if covered := next((mount.point for mount in mounts if _OVER.fullmatch(mount.point)), None):
         return f"{clean(covered)} is covered by another file system, so it cannot be seen which programs have it open"
     return ""
 
 
 def _rights(status: str) -> int:
-    """The effective capabilities, one bit each; none where that is not told."""
+    """Return the effective capabilities as a bit mask; 0 if they are not reported."""
     match = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", status, re.MULTILINE)
     return int(match[1], 16) if match is not None else 0
 
 
 async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty: Sequence[str]) -> str:
-    """Whose open files are kept from being seen, a clause; "" where nobody's are.
+    """Return which programs hide their open files, a clause; "" if none does.
 
-    `descriptors`: paths below /proc/PID that told nothing; `empty`: folders of descriptors that listed none. What a
-    program closed meanwhile, and a program that has ended, do not count.
+    `descriptors`: paths below /proc/PID that could not be read; `empty`: folders of descriptors that listed none. Files
+    closed meanwhile and programs that have ended do not count.
     """
     hidden: dict[str, None] = {}
     for path in descriptors:
@@ -198,7 +197,7 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
         if pid not in hidden and await _stays(host, path):
             hidden[pid] = None
     for folder in empty:
-        stat = await host.stat(folder)  # its size is how many it has (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2)
+        stat = await host.stat(folder)  # size: number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2)
         if stat is not None and stat.size > 0 and not await host.list(f"{folder}/*"):
             hidden[folder.split("/")[2]] = None
     if not hidden:
@@ -211,7 +210,7 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
 
 
 async def _stays(host: Host, path: str) -> bool:
-    """Whether a descriptor is there at every look, and tells nothing at any."""
+    """Return whether a descriptor exists at every attempt and can be read at none."""
     for _ in range(_TIMES):
         if not await host.list(path) or await host.stat(path) is not None:
             return False

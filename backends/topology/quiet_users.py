@@ -1,5 +1,4 @@
-"""What the kernel uses without showing it among mounts, holders or open files: journals, bitmaps and images of file
-systems."""
+"""Kernel uses that mounts, holders and open files do not show: journals, bitmaps and images of filesystems."""
 
 from __future__ import annotations
 
@@ -15,36 +14,38 @@ from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
 
 _JOURNALS = "/proc/fs/jbd2/*"
-"""One for each running journal: `sdb` for a journal on a device of its own, `sdb-8` for one inside the file system
-(jbd2_journal_init_dev and jbd2_journal_init_inode in fs/jbd2/journal.c). A `/` is `!` there, as in sysfs."""
+"""One entry per active journal: `sdb` on its own device, `sdb-8` inside the filesystem.
+
+See jbd2_journal_init_dev and jbd2_journal_init_inode in fs/jbd2/journal.c. A `/` is `!`, as in sysfs.
+"""
 _TASKS = "/sys/fs/ext4/*/journal_task"
-"""The process id of the kernel thread that writes the journal of each mounted ext4. The thread is called `jbd2/sdb`."""
+"""Process ID of the kernel thread (`jbd2/sdb`) that writes the journal of each mounted ext4."""
 _OPTIONS = {"logdev": "the log", "rtdev": "the realtime device"}
 """Options of a mounted XFS that name its other devices (xfs_fs_show_options in fs/xfs/xfs_super.c)."""
 _LOCATIONS = "/sys/block/md*/md/bitmap/location"
 _FILE = ", file: "
-"""What precedes the path of a bitmap in /proc/mdstat (md_bitmap_status in drivers/md/md-bitmap.c)."""
+"""Text before the path of a bitmap in /proc/mdstat (md_bitmap_status in drivers/md/md-bitmap.c)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuietUsers:
-    """Devices and files in use, with the words that complete "X is ..."."""
+    """Devices and files in use, with texts that complete "X is ..."."""
 
     devices: dict[str, str] = field(default_factory=dict)
-    """By MAJ:MIN, what a device is to a mounted file system."""
+    """By MAJ:MIN, the role of a device in a mounted filesystem."""
     files: dict[str, Use] = field(default_factory=dict)
-    """By place (device and inode number), the use of a file."""
+    """By file ID (device and inode number), the use of a file."""
     unidentified: tuple[str, ...] = ()
-    """Files that cannot be identified, each a sentence without its full stop. Any file may be one of them."""
+    """Files that cannot be identified, each a sentence without full stop. Any file may be one of them."""
 
 
 async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> QuietUsers:
-    """Return what the kernel uses now. Little is read if no array has a bitmap file and no journal its own device."""
+    """Return the kernel uses. Little is read if no array has a bitmap file and no journal its own device."""
     journals, logs, bitmaps = await asyncio.gather(_journals(host, tree, mounts), _logs(host, mounts), _bitmaps(host))
     files: dict[str, Use] = {}
     unidentified: list[str] = []
     for path, use in (*bitmaps, *_images(mounts)):
-        stat = await host.stat(path) if path.startswith("/") else None  # it may have been named from another folder
+        stat = await host.stat(path) if path.startswith("/") else None  # a relative path belongs to an unknown folder
         if stat is not None and stat.place is not None:
             files[stat.place] = use
         else:
@@ -53,7 +54,7 @@ async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> Q
 
 
 async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str, str]:
-    """Return the devices that hold the journal of a file system on another device."""
+    """Return devices that hold the journal of a filesystem on another device."""
     names = [path.rpartition("/")[2] for path in await host.list(_JOURNALS)]
     nodes = [tree.nodes[name] for name in names if name in tree.nodes]
     owners = await _owners(host) if nodes else {}
@@ -61,7 +62,7 @@ async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str
 
 
 async def _owners(host: Host) -> dict[str, str]:
-    """Return, by the name of a journal, the kernel name of the ext4 device that it belongs to."""
+    """Return, by name of a journal, the kernel name of its ext4 device."""
     matches: dict[str, str] = {}
     for path, task in (await host.read_many(await host.list(_TASKS))).items():
         thread = await host.read(f"/proc/{task.strip()}/comm") or ""
@@ -78,7 +79,7 @@ def _journal_of(tree: Tree, mounts: Iterable[Mount], owner: str | None) -> str:
 
 
 async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
-    """Return the log and realtime devices of mounted XFS file systems."""
+    """Return log and realtime devices of mounted XFS filesystems."""
     matches: dict[str, str] = {}
     for mount in mounts:
         for option in mount.options if mount.fstype == "xfs" else ():
@@ -90,7 +91,7 @@ async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
 
 
 async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
-    """Return the files in which arrays keep their write-intent bitmaps."""
+    """Return files in which arrays keep their write-intent bitmaps."""
     locations = await host.read_many(await host.list(_LOCATIONS))
     if not any(text.strip() == "file" for text in locations.values()):
         return []
@@ -107,7 +108,7 @@ async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
 
 
 def _images(mounts: Iterable[Mount]) -> list[tuple[str, Use]]:
-    """Return the files that are mounted without a loop device (EROFS, since Linux 6.12)."""
+    """Return files that are mounted without a loop device (EROFS, since Linux 6.12)."""
     return [
         (mount.source, Use(kind="mount", detail=f"mounted on {mount.where()}", elsewhere=True))
         for mount in mounts

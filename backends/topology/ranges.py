@@ -1,8 +1,7 @@
-"""Which sectors of which devices a device stores its data in, by the kernel's tables, and whether two devices may share
-any of them. No I/O.
+"""Sector ranges that devices use on lower devices, and whether two devices may share a sector. No I/O.
 
-Two devices are compared on the uppermost device that both are built on: there the kernel's tables show whether their
-ranges are disjoint. What is further down (the members of an array, the data of a thin pool) is divided by that device.
+Two devices are compared on the highest device that both are built on, where the kernel's tables show whether their
+ranges are disjoint. Lower levels (members of an array, data of a thin pool) are divided by that device.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from backends.topology.tree import Node, Tree, number
 from backends.values import dataclass
 
 _FOREVER = 1 << 64
-"""Behind the last sector of any device."""
+"""Beyond the last sector of any device."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +27,11 @@ class Extent:
     start: int = 0
     """First sector of 512 bytes."""
     end: int | None = None
-    """First sector behind it; None for the end of the device."""
+    """First sector after the range; None for the end of the device."""
     slot: str | None = None
-    """Which share of an allocator's blocks it is (thin pool, ZFS pool, bcache set); None where nothing divides them."""
+    """Share of an allocator's blocks (thin pool, ZFS pool, bcache set); None without an allocator."""
     only_read: bool = False
-    """Nothing is written there through the device above."""
+    """Whether the upper device only reads it."""
 
 
 class RangeMap:
@@ -41,7 +40,7 @@ class RangeMap:
     def __init__(
         self, tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], backings: Mapping[str, Backing]
     ) -> None:
-        """Take the block devices, the tables of device-mapper by kernel name, and what loop and zram devices are on."""
+        """Take the block devices, device-mapper's tables by kernel name, and the backings of loop and zram devices."""
         self._tree = tree
         self._mapped = mapped
         self._backings = backings
@@ -49,7 +48,7 @@ class RangeMap:
         self._below: dict[str, tuple[str, ...]] = {}
 
     def layers(self, name: str) -> frozenset[str]:
-        """Return the kernel names of a device and of everything that it is built on."""
+        """Return the kernel names of a device and everything it is built on."""
         names: set[str] = set()
         waiting = [name]
         while waiting:
@@ -60,23 +59,23 @@ class RangeMap:
         return frozenset(names)
 
     def meeting(self, name: str, other: str) -> str | None:
-        """Return the kernel name of a device on which both may have a sector in common; None if there is none.
+        """Return the kernel name of a device on which both may share a sector; None if there is none.
 
-        What `name` only reads does not count: nothing is written there through it. What `other` reads does.
+        Ranges that `name` only reads do not count, because nothing is written through it. Ranges that `other` reads do.
         """
         return self._meeting((Extent(on=name),), (Extent(on=other),))
 
-    def _meeting(self, own: Sequence[Extent], its: Sequence[Extent]) -> str | None:
-        """Return where ranges of one device meet ranges of one device."""
-        mine, other = own[0].on, its[0].on
+    def _meeting(self, first: Sequence[Extent], second: Sequence[Extent]) -> str | None:
+        """Return where ranges of one device meet ranges of another."""
+        mine, other = first[0].on, second[0].on
         if mine == other:
-            return mine if any_overlap(own, its) else None
-        # The higher of two devices cannot be below the other one, so no device that both are built on is passed over.
-        higher = own if self._height(mine) >= self._height(other) else its
+            return mine if any_overlap(first, second) else None
+        # The higher of two devices cannot be below the other, so no common lower device is skipped.
+        higher = first if self._height(mine) >= self._height(other) else second
         for lower, extents in self._expand_all(higher).items():
-            if self._height(lower) >= self._height(higher[0].on):  # no kernel has such a cycle: nothing is proven
+            if self._height(lower) >= self._height(higher[0].on):  # a cycle, which no kernel allows: nothing is proven
                 return lower
-            value = self._meeting(extents, its) if higher is own else self._meeting(own, extents)
+            value = self._meeting(extents, second) if higher is first else self._meeting(first, extents)
             if value is not None:
                 return value
         return None
@@ -84,7 +83,7 @@ class RangeMap:
     def _height(self, name: str) -> int:
         """Return the number of layers below a device."""
         if name not in self._heights:
-            self._heights[name] = 0  # while it is counted: ends a cycle
+            self._heights[name] = 0  # ends a cycle while counting
             self._heights[name] = max((1 + self._height(lower) for lower in self._lower(name)), default=0)
         return self._heights[name]
 
@@ -95,12 +94,12 @@ class RangeMap:
         return self._below[name]
 
     def _expand_all(self, extents: Sequence[Extent]) -> dict[str, list[Extent]]:
-        """Return by kernel name the ranges one layer below these."""
-        matches: dict[str, list[Extent]] = {}
+        """Return, by kernel name, the ranges one layer below these."""
+        ranges: dict[str, list[Extent]] = {}
         for extent in extents:
             for lower in self._expand(extent):
-                matches.setdefault(lower.on, []).append(lower)
-        return matches
+                ranges.setdefault(lower.on, []).append(lower)
+        return ranges
 
     def _expand(self, extent: Extent) -> Iterator[Extent]:
         """Yield the ranges one layer below a range."""
@@ -108,12 +107,12 @@ class RangeMap:
         if node is None:
             return
         if node.parent is not None:
-            yield _shifted(extent, node.parent, number(node.attributes.get("start")), node)
+            yield _shift_extent(extent, node.parent, number(node.attributes.get("start")), node)
         elif (backing := self._backings.get(node.name)) is not None:
             lower = self._tree.by_devno(backing.devno) if backing.devno is not None else None
             if lower is not None:
                 offset = number(node.attributes.get("loop/offset"))
-                yield _shifted(extent, lower.name, None if offset is None else offset // SECTOR, node)
+                yield _shift_extent(extent, lower.name, None if offset is None else offset // SECTOR, node)
         elif is_mapped(node.name) and node.name in self._mapped:
             for stretch in self._mapped[node.name]:
                 yield from self._of_stretch(extent, stretch)
@@ -135,14 +134,14 @@ class RangeMap:
         yield Extent(on=lower.name, start=start, end=end, slot=stretch.thin, only_read=only_read)
 
 
-def any_overlap(own: Sequence[Extent], its: Sequence[Extent]) -> bool:
-    """Return whether what is written through the first shares a sector with the second, all on one device."""
-    written = [extent for extent in own if not extent.only_read]
-    slots = {extent.slot for extent in written}, {extent.slot for extent in its}
+def any_overlap(first: Sequence[Extent], second: Sequence[Extent]) -> bool:
+    """Return whether a range written through the first shares a sector with the second, all on one device."""
+    written = [extent for extent in first if not extent.only_read]
+    slots = {extent.slot for extent in written}, {extent.slot for extent in second}
     if None not in slots[0] | slots[1]:
         return not slots[0].isdisjoint(slots[1])
-    sides = [(extent, 0) for extent in written] + [(extent, 1) for extent in its]
-    reach = [0, 0]  # how far the ranges of each side so far extend
+    sides = [(extent, 0) for extent in written] + [(extent, 1) for extent in second]
+    reach = [0, 0]  # end of the ranges of each side so far
     for extent, side in sorted(sides, key=lambda pair: pair[0].start):
         if extent.start < reach[1 - side]:
             return True
@@ -150,11 +149,8 @@ def any_overlap(own: Sequence[Extent], its: Sequence[Extent]) -> bool:
     return False
 
 
-def _shifted(extent: Extent, lower: str, start: int | None, node: Node) -> Extent:
-    """Return the range of a partition or a loop device on the device below it; all of that where its start is unknown.
-
-    `start`: the first sector of `node` on the device below it.
-    """
+def _shift_extent(extent: Extent, lower: str, start: int | None, node: Node) -> Extent:
+    """Return a partition's or loop device's range on the lower device, where it starts at `start` (None: unknown)."""
     if start is None or node.size_bytes is None:
         return Extent(on=lower, only_read=extent.only_read)
     end = -(-node.size_bytes // SECTOR) if extent.end is None else extent.end
@@ -162,9 +158,9 @@ def _shifted(extent: Extent, lower: str, start: int | None, node: Node) -> Exten
 
 
 def _of_slave(node: Node, slave: str, only_read: bool) -> Extent:
-    """Return the range of a device on one that sysfs lists below it, where no table of device-mapper says it.
+    """Return the range of a device on one that sysfs lists below it, without a device-mapper table.
 
-    A volume of external metadata (IMSM, DDF) has a part of each disk: md/dev-NAME/offset in sectors, size in KiB
+    A volume of external metadata (IMSM, DDF) uses a part of each disk: md/dev-NAME/offset in sectors, size in KiB
     (Documentation/admin-guide/md.rst). Volumes of one ZFS pool and bcache devices of one set are divided by their
     allocator.
     """
@@ -178,6 +174,6 @@ def _of_slave(node: Node, slave: str, only_read: bool) -> Extent:
 
 
 def _is_fixed_volume(node: Node) -> bool:
-    """Return whether it is a volume in a container, and no reshape moves its data."""
+    """Return whether the array is a volume in a container and no reshape moves its data."""
     external = node.attributes.get("md/metadata_version", "").startswith("external:") and container_kind(node) is None
     return external and node.attributes.get("md/reshape_position") == "none"

@@ -1,7 +1,7 @@
-"""DRBD: which disk each of its devices lies on. sysfs tells since DRBD 9 and Linux 3.11; else `drbdsetup show` does.
+"""Lower disks of DRBD devices, from sysfs since DRBD 9 and Linux 3.11, or else from `drbdsetup show`.
 
-The words are those of drbdsetup(8), `show`, of DRBD 8.4 and 9: a resource has volumes, a volume has the number of its
-device and the disks of its data and of its metadata.
+Syntax as in drbdsetup(8), `show`, of DRBD 8.4 and 9: a resource has volumes; a volume has the number of its device and
+the disks of its data and metadata.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from backends.topology.tree import Node, Tree, kernel_name, run_tool, tree_of
 from backends.values import dataclass
 
 SHOW = ("drbdsetup", "show")
-"""What is configured in the kernel now; needs root."""
+"""Command for the configuration in the kernel; needs root."""
 
 MAJOR = "147"
-"""Of the numbers of its devices (Documentation/admin-guide/devices.txt)."""
+"""Major device number of DRBD (Documentation/admin-guide/devices.txt)."""
 
 _RESOURCE = re.compile(r'resource "?([^"\s{]{1,128})"? \{')
 _VOLUME = re.compile(r"volume (\d{1,5}) \{")
@@ -29,27 +29,27 @@ _DISK = re.compile(r'(meta-)?disk\s+"?(/[^"\s;]{1,250})"?(?: \[.{1,12}\])?;')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replica:
-    """A volume of a resource, as this host has it."""
+    """A volume of a DRBD resource on this host."""
 
     resource: str
     """Name of the resource; not cleaned."""
     volume: int
-    """Number of the volume in it."""
+    """Number of the volume in the resource."""
     minor: int
-    """Number of the device: 0 is /dev/drbd0."""
+    """Minor number of the device: 0 is /dev/drbd0."""
     disk: str | None = None
-    """The disk that its data lie on; None where it has none and the peers keep them."""
+    """Lower disk of the data; None if it is diskless and only the peers have the data."""
     meta: str | None = None
-    """The disk of its metadata, where that is another one."""
+    """Disk of the metadata, if it is a different one."""
 
 
 def is_replica(node: Node) -> bool:
-    """Return whether it is a device of DRBD."""
+    """Return whether the device is a DRBD device."""
     return node.parent is None and re.fullmatch(r"drbd\d{1,7}", node.name) is not None
 
 
 def parse_show(text: str) -> tuple[Replica, ...]:
-    """Return all volumes of `drbdsetup show`; what is told of peers has no device."""
+    """Return all volumes in `drbdsetup show`; peers have no device and are left out."""
     replicas: list[Replica] = []
     resource, volume = "", 0
     for line in map(str.strip, text.split("\n")):
@@ -69,18 +69,15 @@ def parse_show(text: str) -> tuple[Replica, ...]:
 
 
 async def read_replicas(host: Host) -> tuple[Replica, ...] | None:
-    """Return what is configured; None where drbdsetup gives no answer."""
+    """Return the configured volumes; None if drbdsetup fails or its output is truncated."""
     with cache_across_changes():
         done = await run_tool(host, SHOW)
-    whole = done is not None and done.stdout.count("{") == done.stdout.count("}")
-    return parse_show(done.stdout) if done is not None and whole else None
+    is_complete = done is not None and done.stdout.count("{") == done.stdout.count("}")
+    return parse_show(done.stdout) if done is not None and is_complete else None
 
 
 async def with_replicas(host: Host, tree: Tree) -> Tree:
-    """Return the tree with the disks of DRBD's devices below these, where the kernel does not tell.
-
-    What is told to lie on nothing has the attribute `drbd/disk`, `none`.
-    """
+    """Return the tree with the lower disks of DRBD devices; a diskless one gets the attribute `drbd/disk`: `none`."""
     silent = {node.name for node in tree.nodes.values() if is_replica(node) and not node.slaves}
     replicas = await read_replicas(host) if silent else None
     if not replicas:
@@ -92,7 +89,7 @@ async def with_replicas(host: Host, tree: Tree) -> Tree:
             paths = [path for path in (replica.disk, replica.meta) if path is not None]
             below[node.name] = tuple([name for path in paths if (name := await _kernel_name(host, tree, path))])
     diskless = {f"drbd{replica.minor}" for replica in replicas if replica.disk is None}
-    return tree_of(_joined(tree, below, diskless))
+    return tree_of(_join_nodes(tree, below, diskless))
 
 
 async def _kernel_name(host: Host, tree: Tree, path: str) -> str | None:
@@ -105,17 +102,17 @@ async def _kernel_name(host: Host, tree: Tree, path: str) -> str | None:
     return node.name if node is not None else None
 
 
-def _joined(tree: Tree, below: Mapping[str, tuple[str, ...]], diskless: Iterable[str]) -> Iterable[Node]:
+def _join_nodes(tree: Tree, below: Mapping[str, tuple[str, ...]], diskless: Iterable[str]) -> Iterable[Node]:
     without = frozenset(diskless)
     for node in tree.nodes.values():
         above = [name for name, names in below.items() if node.name in names]
-        own = {**node.attributes, "drbd/disk": "none"} if node.name in without else node.attributes
+        attributes = {**node.attributes, "drbd/disk": "none"} if node.name in without else node.attributes
         holders = tuple(dict.fromkeys((*node.holders, *above)))
-        yield replace(node, attributes=own, slaves=below.get(node.name, node.slaves), holders=holders)
+        yield replace(node, attributes=attributes, slaves=below.get(node.name, node.slaves), holders=holders)
 
 
 def unreported_replicas(tree: Tree, name: str) -> list[str]:
-    """Return, of a device and all that it lies on, each of DRBD's that does not tell its disk, in words."""
+    """Return a text for each DRBD device, of this and all lower ones, whose disk is not reported."""
     nodes = (tree.nodes[tree.disk_of(name)], *tree.below(name))
     return [
         f"neither the kernel nor drbdsetup tells what {node.device} lies on"

@@ -1,4 +1,4 @@
-"""The whole picture of the block devices of one host, and what really lies on one of them (blkid, wipefs)."""
+"""Scan of all block devices of a host, and probing of content with blkid and wipefs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from backends.topology.signatures import (
     wipefs_signatures,
 )
 from backends.topology.stacking import pool_of, read_bcache, read_pools
-from backends.topology.tree import Node, Tree, read_tree, run_tool
+from backends.topology.tree import Node, Tree, names_by_folder, read_tree, run_tool
 from backends.topology.usage import Topology, mount_nodes, mounted_by_node, system_disks
 
 _FOUND, _NOTHING = 0, 2
@@ -34,10 +34,11 @@ _FOUND, _NOTHING = 0, 2
 
 
 async def probe_signatures(host: Host, node: Node) -> tuple[Signature, ...]:
-    """Every filesystem, RAID member or partition table on `node`; empty only if it is proven blank.
+    """Return every filesystem, RAID member and partition table on `node`; empty only if it is proven blank.
 
-    `blkid -p` says 2 both for "nothing" and for "cannot be opened", sometimes without a word, so its word counts
-    only together with an empty list from `wipefs`, which does say so. Anything else counts as found: kind `unknown`.
+    `blkid -p` exits with 2 both for "nothing" and for "cannot be opened", sometimes without a message. That counts as
+    blank only if `wipefs` also lists nothing, because it reports errors. Anything else adds a signature of kind
+    `unknown`.
     """
     signatures = await probe_path(host, node.device, node.part, node.size_bytes)
     return tuple([await _with_group(host, node, signature) for signature in signatures])
@@ -46,7 +47,7 @@ async def probe_signatures(host: Host, node: Node) -> tuple[Signature, ...]:
 async def probe_path(
     host: Host, path: str, part: str | None = None, size_bytes: int | None = None
 ) -> tuple[Signature, ...]:
-    """Return what `probe_signatures` does, of a device or a file by its path."""
+    """Return the signatures of a device or file by its path, like `probe_signatures`."""
     unknown = Signature(kind="unknown", part=part, size_bytes=size_bytes)
     blkid, wipefs = host.which(("blkid",)), host.which(("wipefs",))
     if blkid is None or wipefs is None:
@@ -66,9 +67,9 @@ async def probe_path(
 
 
 async def _with_group(host: Host, node: Node, signature: Signature) -> Signature:
-    """The mark of a physical volume with the name of its volume group, which is in LVM's own metadata only.
+    """Return the signature of a physical volume with its volume group, which only LVM's metadata names.
 
-    `--readonly` takes no lock and writes nothing, nor does it activate anything (lvm(8)).
+    `--readonly` takes no lock, writes nothing and activates nothing (lvm(8)).
     """
     if signature.kind != "LVM2_member" or signature.label is not None:
         return signature
@@ -77,31 +78,31 @@ async def _with_group(host: Host, node: Node, signature: Signature) -> Signature
     return signature if done is None else replace(signature, label=group_in(done.stdout))
 
 
-# -- gathers the whole picture of the block devices from one host -----------------------------------------------------
+# -- scan of all block devices ----------------------------------------------------------------------------------------
 
 READ_LIMIT = 1024 * 1024 - 1
-"""A host's `read` gives 1 MiB at most: as much as that is taken as cut."""
+"""Length from which a text counts as truncated: a host's `read` returns at most 1 MiB."""
 
 
 async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
-    """The picture now. `everywhere` looks into the mount namespace of every process, as the guard needs it.
+    """Return the current topology. `everywhere`: read every process's mount namespace, as the guard needs.
 
-    Otherwise our own and that of process 1 are looked at, which is cheap.
+    Otherwise only ours and that of process 1 are read, which is cheap.
     """
-    bare, own, swaps, btrfs, bcache = await asyncio.gather(
+    bare, own_mounts, swaps, btrfs, bcache = await asyncio.gather(
         read_tree(host, guarded=everywhere),
         host.read("/proc/self/mountinfo"),
         host.read("/proc/swaps"),
         host.list("/sys/fs/btrfs/*/devices/*"),
         read_bcache(host),
     )
-    pools, signatures, tables = await asyncio.gather(  # each program may have to wait for the same disk
+    pools, signatures, tables = await asyncio.gather(  # in parallel: each program may wait for the same disk
         read_pools(host, bare), _signatures(host, bare), _tables(host, bare, everywhere=everywhere)
     )
     tree = await with_replicas(host, pools.under(bare))
-    mounts = list(parse_mountinfo(own or ""))
+    mounts = list(parse_mountinfo(own_mounts or ""))
     blind: list[str] = [] if mounts else ["/proc/self/mountinfo could not be read"]
-    if len(own or "") >= READ_LIMIT:
+    if len(own_mounts or "") >= READ_LIMIT:
         blind.append("there are more mounts than can be read")
     others, unseen = await _other_mounts(host, None if everywhere else ("/proc/1",))
     mounts += others
@@ -111,7 +112,8 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
     if not pools.known:
         names = ", ".join(pools.names)
         blind.append(f"zpool does not tell what the imported pools are made of ({names})")
-    mounted = mounted_by_node(tree, mounts, _members(btrfs))
+    btrfs_members = names_by_folder(btrfs)
+    mounted = mounted_by_node(tree, mounts, btrfs_members)
     exports = await read_exports(host, tree) if everywhere else ()
     blind += [reason for export in exports if (reason := export.unidentified_reason)]
     backings = await read_backings(host, tree, mounts, sure=everywhere)
@@ -125,7 +127,7 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
         mounted=mounted,
         system=system_disks(tree, mounted, mounts, pools),
         swaps=await _swap_numbers(host, parse_swaps(swaps or "")),
-        btrfs=_members(btrfs),
+        btrfs=btrfs_members,
         pools=pools,
         datasets={pool: tuple(mount for mount in mounts if pool_of(mount) == pool) for pool in pools.names},
         bcache=bcache,
@@ -142,10 +144,10 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
 
 
 async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[Mount], list[str]]:
-    """Mounts of every other mount namespace; `only` of these processes if given.
+    """Return mounts of all other mount namespaces, or only of the processes `only`, and a text if some are hidden.
 
-    One process per namespace is asked where the link in /proc/PID/ns can be read; else all are, and equal
-    answers count once.
+    One process per namespace is read if the links in /proc/PID/ns are readable; otherwise all are, and equal texts
+    count once.
     """
     processes = only or [path.rsplit("/", 1)[0] for path in await host.list("/proc/[0-9]*/mountinfo")]
     links = await asyncio.gather(*(host.link(f"{path}/ns/mnt") for path in ("/proc/self", *processes)))
@@ -157,12 +159,12 @@ async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[
         if link is not None and _namespace(link) in spaces:
             continue
         text = await host.read(f"{path}/mountinfo")
-        if text is None:  # gone meanwhile, or not ours to see
+        if text is None:  # the process has ended, or is not readable
             hidden = hidden or (only is None and not host.is_root and (await host.stat(path)) is not None)
         elif text not in texts:
             name, number = clean(await host.read(f"{path}/comm") or "?", 32), path.rsplit("/", 1)[1]
-            inside = f"in the mount namespace of {name}, process {number}"
-            seen_in = "outside this container" if number == "1" else inside
+            namespace = f"in the mount namespace of {name}, process {number}"
+            seen_in = "outside this container" if number == "1" else namespace
             mounts += parse_mountinfo(text, seen_in=seen_in)
             hidden = hidden or len(text) >= READ_LIMIT
         spaces |= {_namespace(link)} if link is not None and text else set()
@@ -171,28 +173,19 @@ async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[
 
 
 def _namespace(link: str | None) -> str:
-    """`/proc/7/ns/mnt:[4026531841]` as `mnt:[4026531841]`."""
+    """Return `/proc/7/ns/mnt:[4026531841]` as `mnt:[4026531841]`."""
     return (link or "").rsplit("/", 1)[-1]
 
 
 async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
-    """Device numbers of swap devices, places of swap files; what cannot be looked at stays a path."""
+    """Return device numbers of swap devices and IDs of swap files; the path if it cannot be read."""
     stats = await asyncio.gather(*(host.stat(area) for area in areas))
     identifiers = [stat.devno or stat.place if stat is not None else None for stat in stats]
     return tuple(number or area for area, number in zip(areas, identifiers, strict=True))
 
 
-def _members(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """`/sys/fs/btrfs/UUID/devices/NAME` lines by UUID."""
-    matches: dict[str, tuple[str, ...]] = {}
-    for path in paths:
-        tokens = path.split("/")
-        matches[tokens[4]] = (*matches.get(tokens[4], ()), tokens[6])
-    return matches
-
-
 def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
-    """By kernel name of a block device: the loop and zram devices that lie on it or on a file on it, with words."""
+    """Return, by kernel name, the loop and zram devices on it or on a file on it, each with a text."""
     matches: dict[str, dict[str, str]] = {}
     for name, backing in backings.items():
         device = tree.nodes[name].device
@@ -210,12 +203,12 @@ def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) ->
 
 
 async def _tables(host: Host, tree: Tree, *, everywhere: bool) -> str:
-    """What `dmsetup table` prints; nothing where it gives no answer, or is not asked."""
+    """Return the output of `dmsetup table`; "" if it fails or `everywhere` is False."""
     return await query_dmsetup(host, tree, TABLE) if everywhere else ""
 
 
 async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]] | RaidbenchError:
-    """From udev's database; from lsblk where there is none; nothing where there is neither, the error if it fails."""
+    """Return the content by kernel name, from udev's database or else lsblk; the error if lsblk fails."""
     rows: Mapping[str, Mapping[str, str]] = {}
     if not any(node.udev for node in tree.nodes.values()):
         tool = host.which(("lsblk",))
@@ -227,8 +220,8 @@ async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]
             rows = parse_lsblk(done.stdout)
     matches: dict[str, tuple[Signature, ...]] = {}
     for node in tree.nodes.values():
-        row, place = rows.get(node.name, {}), (node.part, node.size_bytes)
-        own = udev_signatures(node.udev, *place) or lsblk_signatures(row, *place)
-        if own:
-            matches[node.name] = own
+        row, location = rows.get(node.name, {}), (node.part, node.size_bytes)
+        content = udev_signatures(node.udev, *location) or lsblk_signatures(row, *location)
+        if content:
+            matches[node.name] = content
     return matches

@@ -1,4 +1,4 @@
-"""What lies on a device, by the words of udev, lsblk, blkid and wipefs, and by the UUIDs at its beginning. Pure."""
+"""Content of devices as reported by udev, lsblk, blkid and wipefs, and UUIDs at the beginning of a disk. No I/O."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from backends.text import clean
 
 # -- the UUIDs at the beginning of a disk -----------------------------------------------------------------------------
 
-# Where they differ, two disks are two whatever serial number they report.
-#
-# Every offset is that of libblkid's prober of the same name (util-linux: libblkid/src).
+# Disks with different UUIDs are different disks, whatever serial numbers they report. The offsets are those of
+# libblkid's probers of the same names (util-linux: libblkid/src).
 
 LENGTH = 128 * 1024
-"""Bytes from the first on that hold all of them."""
+"""Bytes at the beginning of a disk that contain all UUIDs."""
 
 Marks = Callable[[str, str], frozenset[str] | None]
-"""Reads them of a device (path, MAJ:MIN), past every cache; None where that is not possible."""
+"""Reads the UUIDs of a device (path, MAJ:MIN), bypassing caches; None if that is not possible."""
 
 _PLAIN = (
     ("ext", 1080, b"\x53\xef", 1128, 16),
@@ -36,43 +35,46 @@ _PLAIN = (
     *(("lvm", at, b"LABELONE", at + 32, 32) for at in (0, 512, 1024, 1536)),
     ("mbr", 510, b"\x55\xaa", 440, 4),
 )
-"""What it is, where its magic lies and what that is, where its UUID lies and how long that is. Members of one array or
-file system have one of their own besides that of the whole: for those of md and LVM it stands here alone."""
+"""Type, offset of its magic, the magic, offset of its UUID, and length of the UUID.
+
+Members of one array or filesystem have their own UUID in addition to the common one; for md and LVM only the member's
+is listed.
+"""
 
 
 def uuids_in(head: bytes) -> frozenset[str]:
-    """Of tables, file systems and members, each with its kind. Zeros are none."""
+    """Return the UUIDs of partition tables, filesystems and members, each with its type. Zeros do not count."""
     return frozenset(
-        f"{kind} {own.hex()}"
+        f"{kind} {uuid.hex()}"
         for kind, at, magic, start, length in _PLAIN
-        if head[at : at + len(magic)] == magic and (own := head[start : start + length]).strip(b"\0")
+        if head[at : at + len(magic)] == magic and (uuid := head[start : start + length]).strip(b"\0")
     )
 
 
 def are_two(marks: Marks, pair: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether two nodes (path, MAJ:MIN) prove to be two disks: both bear UUIDs, and not the same.
+    """Return whether two nodes (path, MAJ:MIN) are proven different disks: both have UUIDs, and they differ.
 
-    In turn and twice: what somebody writes meanwhile proves nothing.
+    Both are read twice in turn: UUIDs that are being written meanwhile prove nothing.
     """
     first, second, again, last = (marks(*node) for node in (pair, other, pair, other))
     return bool(first and second) and first == again and second == last and first != second
 
 
-# -- what lies on a device: parsers of udev's database, lsblk, blkid and wipefs ---------------------------------------
+# -- parsers of udev's database, lsblk, blkid and wipefs --------------------------------------------------------------
 
 
 def parse_udev(text: str) -> Mapping[str, str]:
-    """The properties (`E:KEY=VALUE`) of one file of /run/udev/data."""
-    matches: dict[str, str] = {}
+    """Return the properties (`E:KEY=VALUE`) of one file of /run/udev/data."""
+    properties: dict[str, str] = {}
     for line in text.split("\n"):
         key, equals, value = line.removeprefix("E:").partition("=")
         if line.startswith("E:") and equals and key:
-            matches[key] = value
-    return matches
+            properties[key] = value
+    return properties
 
 
 def udev_signatures(properties: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:
-    """What udev's own blkid found when the device appeared."""
+    """Return the content that udev's blkid detected when the device appeared."""
     label = _udev_decode(properties.get("ID_FS_LABEL_ENC", properties.get("ID_FS_LABEL", "")))
     content = (properties.get("ID_FS_TYPE", ""), label, properties.get("ID_FS_UUID", ""))
     table = (properties.get("ID_PART_TABLE_TYPE", ""), "", properties.get("ID_PART_TABLE_UUID", ""))
@@ -93,15 +95,14 @@ _ESCAPE = re.compile(r"\\x([0-7][0-9A-Fa-f])")
 
 
 def _udev_decode(text: str) -> str:
-    r"""udev's `\x20` escapes undone, for ASCII only: the rest is left as it stands."""
+    r"""Return text with udev's `\x20` escapes decoded, for ASCII only; the rest is unchanged."""
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
-    """The string columns of `lsblk -J` by kernel name, whatever columns this version has.
+    """Return the string columns of `lsblk -J` by kernel name, whatever columns this version has.
 
-    Numbers and booleans become their JSON words, nulls and nested things are left out.
-    Empty for what is not lsblk's JSON.
+    Numbers and booleans become their JSON text; nulls and nested values are left out. Empty if it is not lsblk's JSON.
     """
     matches: dict[str, Mapping[str, str]] = {}
     for row in _rows(document(text), "blockdevices"):
@@ -112,14 +113,14 @@ def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
 
 
 def lsblk_signatures(row: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:
-    """What lsblk says lies on one device."""
+    """Return the content that lsblk reports for one device."""
     content = (row.get("fstype", ""), row.get("label", ""), row.get("uuid", ""))
     table = (row.get("pttype", ""), "", row.get("ptuuid", ""))
     return _signatures((content, table) if part is None else (content,), part, size)
 
 
 def parse_blkid(text: str) -> tuple[Mapping[str, str], ...]:
-    r"""The devices of `blkid -p -o export`: `KEY=value` lines, devices apart by blank lines, `\` before quotes."""
+    r"""Return the devices of `blkid -p -o export`: `KEY=value` lines, separated by blank lines, `\` before quotes."""
     devices: list[dict[str, str]] = [{}]
     for line in text.split("\n"):
         key, equals, value = line.partition("=")
@@ -131,7 +132,7 @@ def parse_blkid(text: str) -> tuple[Mapping[str, str], ...]:
 
 
 def blkid_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...]:
-    """Filesystem, RAID member or partition table in blkid's low-level answer; partition entries are none."""
+    """Return filesystem, RAID member or partition table from blkid's low-level output, without partition entries."""
     keys = (("TYPE", "LABEL", "UUID"), ("PTTYPE", "", "PTUUID"))
     rows = [
         (row.get(kind, ""), row.get(label, ""), row.get(uuid, ""))
@@ -142,7 +143,7 @@ def blkid_signatures(text: str, part: str | None, size: int | None) -> tuple[Sig
 
 
 def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...] | None:
-    """Every signature `wipefs -n -J` lists; None when this is not its JSON, which proves nothing."""
+    """Return every signature that `wipefs -n -J` lists; None if the output is not its JSON, which proves nothing."""
     answer = document(text)
     if not isinstance(answer, dict) or not isinstance(answer.get("signatures"), list):
         return None
@@ -156,14 +157,14 @@ def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Si
 
 
 def group_in(text: str) -> str | None:
-    """The volume group in `pvs --reportformat json -o vg_name` of one device; None where it is in none."""
+    """Return the volume group in `pvs --reportformat json -o vg_name` of one device, or None."""
     reports = _rows(document(text), "report")
     names = [row["vg_name"] for report in reports for row in _rows(report, "pv") if isinstance(row.get("vg_name"), str)]
     return clean(names[0]) or None if len(names) == 1 else None
 
 
 def _rows(answer: Any, key: str) -> Iterator[dict[str, Any]]:
-    """The objects under `key` and, without recursion, their `children`."""
+    """Yield the objects under `key` and, without recursion, their `children`."""
     waiting = [answer.get(key)] if isinstance(answer, dict) else []
     while waiting:
         rows = waiting.pop()
@@ -174,7 +175,7 @@ def _rows(answer: Any, key: str) -> Iterator[dict[str, Any]]:
 
 
 def _word(value: str | int | float) -> str:
-    """A JSON scalar as the word it was."""
+    """Return a JSON scalar as its text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

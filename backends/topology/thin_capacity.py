@@ -1,5 +1,6 @@
-"""Room beneath what promises more than there is, and whether a write fits: decided here for raw devices, for scratch
-files and for runs under way. Pure.
+"""Free space of thin-provisioned storage, and whether a write fits into it. No I/O.
+
+The results decide about raw devices, scratch files and running benchmarks.
 """
 
 from __future__ import annotations
@@ -11,98 +12,98 @@ from backends.sizes import size_words
 from backends.values import dataclass
 
 MARGIN = 0.1
-"""Of a pool, a store or a file system, what stays free: once it is full, whatever else lies in it fails as well."""
+"""Share of a pool, store or filesystem that stays free: if it fills up, all its other users fail as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatedRange:
-    """What a run left where it wrote: writing there again takes no room."""
+    """Space that a run allocated: writing there again allocates none."""
 
     layer: str
-    """Kernel name of what took the room."""
+    """Kernel name of the device that allocated the space."""
     place: str
-    """From where, in words."""
+    """Where from, as text."""
     part: str
-    """As of `ThinCapacity`."""
+    """See `ThinCapacity.part`."""
     within: int
-    """The first so many bytes of the device it wrote to."""
+    """The run wrote to the first so many bytes of the device."""
     written: int
-    """Bytes of these that have room since."""
+    """Bytes of these that are allocated since then."""
     held: int
-    """All that the layer had then: with less, something was given back or is shared."""
+    """All bytes that the layer had allocated then: if it has fewer now, some were freed or shared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRange:
-    """What of a device will be written to."""
+    """Part of a device that will be written."""
 
     size: int | None = None
-    """Its first so many bytes, None for all of it."""
+    """The first so many bytes; None for the whole device."""
     lying: tuple[AllocatedRange, ...] = ()
-    """What earlier runs left there."""
+    """Space that earlier runs allocated there."""
 
 
 WHOLE = WriteRange()
-"""All of a device, about which nothing else is known."""
+"""The whole device, without earlier runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinCapacity:
-    """What a device takes room from as it is written."""
+    """Storage from which a device allocates space when it is written."""
 
     kind: str
-    """Of `ThinKind`."""
+    """A value of `ThinKind`."""
     place: str
-    """What it is taken from, in words: `the thin pool vg0/pool`."""
+    """The storage as text: `the thin pool vg0/pool`."""
     key: str
-    """By what that is asked again: a device-mapper name, a path, a volume of ZFS."""
+    """Identifier for later reads: a device-mapper name, a path, a ZFS volume."""
     layer: str = ""
-    """Kernel name of what takes it."""
+    """Kernel name of the device that allocates."""
     part: str = ""
-    """`metadata` of a thin pool; "" for what holds data."""
+    """`metadata` of a thin pool; "" for data."""
     unknown: str = ""
-    """Why it is not known how much is left, "" where it is."""
+    """Why the free space is unknown; "" if it is known."""
     size_bytes: int = 0
-    """All of it."""
+    """Total size in bytes."""
     free_bytes: int = 0
-    """What is left."""
+    """Free bytes."""
     unit: int = 1
-    """Bytes in which it is given out."""
+    """Bytes of one allocation unit."""
     takes: int = 1
-    """Bytes that such a unit takes of it."""
+    """Bytes of the storage that such a unit needs."""
     capacity: int = 0
-    """Bytes of what is written to."""
+    """Bytes of the device that is written."""
     held: int = 0
-    """Bytes of that which have their room already, and take none when they are written again."""
+    """Bytes of the device that are already allocated and need nothing when they are written again."""
     beside: tuple[str, ...] = ()
-    """What else has no room left when it is full."""
+    """Other users that cannot write either once it is full."""
 
     def need(self, area: WriteRange) -> int:
-        """Bytes that writing there takes at most."""
-        return -(-self._new(area) // self.unit) * self.takes
+        """Return the most bytes that writing to the area allocates."""
+        return -(-self._unallocated(area) // self.unit) * self.takes
 
-    def asked(self, area: WriteRange) -> ThinCapacity:
-        """The same where only so much is to be written: so that several such writes can be counted together."""
-        return replace(self, capacity=self._new(area), held=0)
+    def limited_to(self, area: WriteRange) -> ThinCapacity:
+        """Return the same storage for an area only, so that several such writes can be added up."""
+        return replace(self, capacity=self._unallocated(area), held=0)
 
-    def after(self, before: ThinCapacity, area: WriteRange) -> AllocatedRange:
-        """What was written there since. `before`: the same room then."""
+    def allocated_since(self, before: ThinCapacity, area: WriteRange) -> AllocatedRange:
+        """Return the space that was allocated in the area since `before`, the same storage earlier."""
         within = self.capacity if area.size is None else area.size
-        already = self._sure(area)
+        already = self._allocated_before(area)
         written = min(within, already + max(0, self.held - before.held))
         return AllocatedRange(
             layer=self.layer, place=self.place, part=self.part, within=within, written=written, held=self.held
         )
 
-    def _new(self, area: WriteRange) -> int:
-        """Bytes that have no room yet."""
-        wanted = self.capacity if area.size is None else area.size - self._sure(area)
+    def _unallocated(self, area: WriteRange) -> int:
+        """Return the bytes that are not allocated yet."""
+        wanted = self.capacity if area.size is None else area.size - self._allocated_before(area)
         return max(0, min(wanted, self.capacity - self.held))
 
-    def _sure(self, area: WriteRange) -> int:
-        """Bytes of the area that have it since an earlier run."""
-        own = (self.layer, self.place, self.part)
-        earlier = (entry for entry in area.lying if (entry.layer, entry.place, entry.part) == own)
+    def _allocated_before(self, area: WriteRange) -> int:
+        """Return the bytes of the area that an earlier run has allocated."""
+        key = (self.layer, self.place, self.part)
+        earlier = (entry for entry in area.lying if (entry.layer, entry.place, entry.part) == key)
         size = self.capacity if area.size is None else area.size
         return max(
             (entry.written for entry in earlier if 0 < entry.held <= self.held and entry.within <= size), default=0
@@ -110,12 +111,12 @@ class ThinCapacity:
 
     @property
     def reserve(self) -> int:
-        """Bytes that stay free."""
+        """Return the bytes that must stay free."""
         return int(self.size_bytes * MARGIN)
 
 
 def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[str, ...]:
-    """Why writing there does not fit with a tenth left, each a sentence. Pure."""
+    """Return why writing to the area does not fit with a tenth left, each a sentence. No I/O."""
     shared: dict[tuple[str, str, str], list[ThinCapacity]] = {}
     for room in rooms:
         shared.setdefault((room.kind, room.key, room.part), []).append(room)
@@ -137,12 +138,12 @@ def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tup
 
 
 def affected_capacities(rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[ThinCapacity, ...]:
-    """Those that writing there takes something from: they are looked at while it goes on."""
+    """Return the storage that writing to the area allocates from, to be monitored during the run."""
     return tuple(room for room in rooms if room.need(area))
 
 
 def low_capacity_reasons(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
-    """Those that have no more left than stays free, or of which nobody knows any more, a clause each. Pure."""
+    """Return clauses about storage whose free space has reached the reserve or is unknown. No I/O."""
     clauses = []
     for room in rooms:
         if room.unknown:

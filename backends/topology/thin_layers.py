@@ -1,6 +1,4 @@
-"""What promises more room than there is, and what lies beneath anything: thin volumes, snapshots, VDO, ZFS volumes,
-files with holes. Pure.
-"""
+"""Thin-provisioned layers below devices: thin volumes, snapshots, VDO, ZFS volumes, sparse files. No I/O."""
 
 from __future__ import annotations
 
@@ -18,37 +16,37 @@ from backends.topology.usage import Topology
 
 
 class ThinKind(StrEnum):
-    """What it is that takes room elsewhere when it is written to."""
+    """Kind of a layer that allocates space elsewhere when it is written."""
 
     THIN = "thin"
     """A volume of a thin pool (dm-thin)."""
     SNAPSHOT = SNAPSHOT
-    """A classic snapshot (dm-snapshot): what is written to it is kept in its store."""
+    """A classic snapshot (dm-snapshot): writes to it go to its COW store."""
     ORIGIN = ORIGIN
-    """What classic snapshots were taken of: what is overwritten is copied to the store of each first."""
+    """The origin of classic snapshots: overwritten data are first copied to the store of each."""
     VDO = "vdo"
-    """A volume that stores each block once (dm-vdo)."""
+    """A deduplicated volume (dm-vdo)."""
     ZVOL = "zvol"
     """A ZFS volume."""
     FILE = "file"
     """A loop device on a file."""
     UNKNOWN = "unknown"
-    """Nothing tells what it is."""
+    """The kind cannot be read."""
 
 
 _MAPPED = {kind.value: kind for kind in (ThinKind.THIN, ThinKind.SNAPSHOT, ThinKind.ORIGIN, ThinKind.VDO)} | {
     "snapshot-merge": ThinKind.UNKNOWN
 }
-"""Targets of device-mapper that take room elsewhere; while a snapshot is merged both sides change."""
+"""Device-mapper targets that allocate elsewhere; while a snapshot is merged, both sides change."""
 
 _SOLID = ("CRYPT-", "mpath-", "part", "DMRAID-")
-"""With what the UUIDs of mapped devices begin that have all of their room: LUKS, multipath and its partitions."""
+"""UUID prefixes of fully allocated device-mapper devices: LUKS, multipath and its partitions."""
 
 
 def mount_of(picture: Topology, devno: str, path: str) -> Mount | None:
-    """The mount that a file lies on, by the number that it tells (`st_dev`); None where that is not known.
+    """Return the mount of a file by its device number (`st_dev`); None if it is not known.
 
-    Files of btrfs have the number of their subvolume, which no mount has: there the path tells.
+    Files of btrfs have the number of their subvolume, which no mount has. There the path decides.
     """
     same = [mount for mount in picture.mounts if mount.devno == devno]
     if same:
@@ -58,7 +56,7 @@ def mount_of(picture: Topology, devno: str, path: str) -> Mount | None:
 
 
 def nodes_on(picture: Topology, devno: str, path: str = "") -> tuple[Node, ...]:
-    """The devices that a file system lies on, by the number that its file at `path` tells; none where none is known."""
+    """Return the devices of a filesystem by the device number of its file at `path`; empty if it is not known."""
     node = picture.tree.by_devno(devno)
     if node is not None:
         return (node,)
@@ -72,7 +70,7 @@ def nodes_on(picture: Topology, devno: str, path: str = "") -> tuple[Node, ...]:
 
 
 def thin_below(picture: Topology, tables: Segments, start: Iterable[Node]) -> Iterator[tuple[ThinKind, Node]]:
-    """All such things in what these devices are and lie on, through any number of steps."""
+    """Yield all thin-provisioned layers among these devices and all lower ones."""
     waiting = list(start)
     visited: set[str] = set()
     while waiting:
@@ -105,43 +103,43 @@ def _kinds(picture: Topology, tables: Segments, node: Node) -> Collection[ThinKi
 
 
 def _by_mark(tree: Tree, node: Node) -> Collection[ThinKind]:
-    """Where the kernel's table cannot be read: LVM marks the parts of what it made, others say what they are."""
+    """Return the kinds if the kernel's table cannot be read: LVM's names and UUIDs show them."""
     uuid = node.attributes.get("dm/uuid", "")
     if not uuid.startswith(MARK):
         return () if uuid.startswith(_SOLID) else (ThinKind.UNKNOWN,)
-    own = lvm_name(node)
-    if own is not None and "vpool" in own.endings:
+    lower_name = lvm_name(node)
+    if lower_name is not None and "vpool" in lower_name.endings:
         return (ThinKind.VDO,)
-    endings = frozenset(ending for name in lvm_names_below(tree, node) for ending in name.endings)
+    endings = frozenset(ending for lower_name in lvm_names_below(tree, node) for ending in lower_name.endings)
     kinds = {"tpool": ThinKind.THIN, "cow": ThinKind.SNAPSHOT}
     thin_kinds = [kind for ending, kind in kinds.items() if ending in endings]
     return thin_kinds or ([ThinKind.ORIGIN] if snapshots_of(tree, {}, node) else ())
 
 
-# -- how full a thin pool, a snapshot's store or a VDO volume is, by the words of `dmsetup status` --------------------
+# -- usage of thin pools, snapshot stores and VDO volumes from `dmsetup status` ---------------------------------------
 
 POOL = "thin-pool"
-"""The target of a thin pool."""
+"""Target of a thin pool."""
 
 BLOCK = 4096
 """Bytes of a block of dm-thin's metadata, and of VDO."""
 
-UNTOLD = "nothing tells"
-"""Why it is not known."""
+NOT_REPORTED = "nothing tells"
+"""Reason for unknown usage."""
 
 
 def parse_usage(text: str) -> tuple[int | None, int | None]:
-    """`12/256` as its two numbers."""
+    """Return the two numbers of `12/256`."""
     used, _, total = text.partition("/")
     return number(used), number(total)
 
 
 Gauge = tuple[int | None, int | None, int, str]
-"""Used, total, bytes of its unit, and what is wrong with it."""
+"""Used, total, bytes of the unit, and the fault as text."""
 
 
 def _pool(room: ThinCapacity, args: Sequence[str]) -> Gauge:
-    """`TRANSACTION META/META DATA/DATA ROOT MODE ...` (the kernel's thin-provisioning.rst)."""
+    """Return the usage from `TRANSACTION META/META DATA/DATA ROOT MODE ...` (the kernel's thin-provisioning.rst)."""
     if len(args) < 4:
         return None, None, 1, clean(f"it says {' '.join(args)}", 80) if args else ""
     bad = [literal for literal in ("ro", "out_of_data_space", "needs_check") if literal in args[4:]]
@@ -150,14 +148,14 @@ def _pool(room: ThinCapacity, args: Sequence[str]) -> Gauge:
 
 
 def _store(_room: ThinCapacity, args: Sequence[str]) -> Gauge:
-    """`USED/TOTAL METADATA` in sectors, or a word of what befell it (dm-snap.c, snapshot_status)."""
+    """Return the usage from `USED/TOTAL METADATA` in sectors, or the fault (dm-snap.c, snapshot_status)."""
     if len(args) < 2:
         return None, None, SECTOR, clean(f"it says {' '.join(args)}", 80) if args else ""
     return *parse_usage(args[0]), SECTOR, ""
 
 
 def _vdo(_room: ThinCapacity, args: Sequence[str]) -> Gauge:
-    """`DEVICE MODE RECOVERY INDEX COMPRESSION USED TOTAL` in blocks (the kernel's vdo.rst)."""
+    """Return the usage from `DEVICE MODE RECOVERY INDEX COMPRESSION USED TOTAL` in blocks (the kernel's vdo.rst)."""
     if len(args) < 7:
         return None, None, BLOCK, ""
     return number(args[5]), number(args[6]), BLOCK, "" if args[1] == "normal" else clean(f"it is {args[1]}", 40)
@@ -171,10 +169,10 @@ GAUGES = {
 
 
 def with_usage(room: ThinCapacity, segments: Sequence[Segment]) -> ThinCapacity:
-    """A room of device-mapper with what its status tells."""
+    """Return device-mapper storage with the usage from its status."""
     kinds, gauge = GAUGES[room.kind]
-    args = next((part.words for part in segments if part.kind == kinds), None)
+    args = next((part.args for part in segments if part.kind == kinds), None)
     used, total, block, trouble = gauge(room, args or ())
     if args is None or trouble or used is None or not total:
-        return replace(room, unknown=trouble or UNTOLD)
+        return replace(room, unknown=trouble or NOT_REPORTED)
     return replace(room, size_bytes=total * block, free_bytes=max(0, total - used) * block)

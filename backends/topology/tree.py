@@ -1,4 +1,4 @@
-"""Block devices as sysfs has them: disks, partitions, what is built on them and under them."""
+"""Block devices in sysfs: disks, partitions, and the devices above and below them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
+from typing import TypeVar
 
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Completed, Host
 from backends.text import clean
 from backends.topology.signatures import parse_udev
 from backends.values import dataclass
+
+T = TypeVar("T")
 
 DISK_ATTRIBUTES = (
     *("dev", "size", "ro", "removable", "hidden", "diskseq", "serial", "wwid", "uuid", "eui", "nguid", "nsid"),
@@ -21,10 +24,10 @@ DISK_ATTRIBUTES = (
     *("device/vpd_pg80", "device/state", "device/subsysnqn", "device/transport", "device/address"),
     *("queue/rotational", "queue/logical_block_size", "queue/physical_block_size", "queue/scheduler", "queue/zoned"),
 )
-"""What is read of every disk, in one go; most disks have only some of it."""
+"""Attributes that are read of every disk, in one batch; most disks have only some of them."""
 
 PARTITION_ATTRIBUTES = ("dev", "size", "ro", "partition", "start")
-"""What is read of every partition."""
+"""Attributes that are read of every partition."""
 
 _CHARACTERS = (
     "/sys/block/*/device/generic/dev",
@@ -33,13 +36,15 @@ _CHARACTERS = (
     "/sys/block/nvme*/device/nvme*/dev",
     "/sys/block/nvme*/device/dev",
 )
-"""Where sysfs has the numbers of character devices that lead to a disk: SCSI generic (drivers/scsi/sg.c), the block
-layer's SCSI device (block/bsg.c), a namespace (nvme_add_ns_cdev in drivers/nvme/host/core.c), and the controllers of a
-namespace: below the subsystem for one with several paths, else the parent."""
+"""Files with the numbers of character devices that lead to a disk.
+
+SCSI generic (drivers/scsi/sg.c), the block layer's SCSI device (block/bsg.c), an NVMe namespace (nvme_add_ns_cdev in
+drivers/nvme/host/core.c), and the controllers of a namespace: below the subsystem with multipath, or the parent.
+"""
 _HEAD = re.compile(r"(nvme\d+)(n\d+)")
 _CONTROLLER = re.compile(r"nvme\d+")
 _RAW = "/dev/raw/raw[0-9]*"
-"""Raw devices (drivers/char/raw.c, up to Linux 5.13). Sysfs has not what each is bound to, so each may be any disk."""
+"""Raw devices (drivers/char/raw.c, up to Linux 5.13). Sysfs does not show their disks, so each may be any disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,25 +52,25 @@ class Node:
     """One block device of the kernel."""
 
     name: str
-    """Kernel name; `/` in it is `!` in sysfs, as here."""
+    """Kernel name; a `/` in it is `!`, as in sysfs."""
     devno: str | None
     """MAJ:MIN."""
     size_bytes: int | None
-    """Size."""
+    """Size in bytes."""
     parent: str | None = None
-    """The disk, when this is a partition."""
+    """Disk of a partition; None for a disk."""
     read_only: bool = False
-    """The kernel refuses writes."""
+    """Whether the kernel refuses writes."""
     partitions: tuple[str, ...] = ()
     """Kernel names of its partitions."""
     holders: tuple[str, ...] = ()
-    """Devices built on it: device-mapper, md, bcache."""
+    """Devices directly built on it: device-mapper, md, bcache."""
     slaves: tuple[str, ...] = ()
-    """Devices it is built on."""
+    """Devices it is directly built on."""
     path: str | None = None
-    """Its sysfs folder, links resolved: it tells the transport."""
+    """Its sysfs folder with links resolved, which shows the transport."""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """DISK_ATTRIBUTES that could be read."""
+    """The DISK_ATTRIBUTES that could be read."""
     udev: Mapping[str, str] = field(default_factory=dict)
     """Properties in udev's database."""
     characters: tuple[str, ...] = ()
@@ -73,7 +78,7 @@ class Node:
 
     @property
     def device(self) -> str:
-        """Its node under /dev."""
+        """Return its node under /dev."""
         return node_path(self.name)
 
     @property
@@ -83,14 +88,14 @@ class Node:
 
     @property
     def openings(self) -> tuple[str, ...]:
-        """Return what `openers` knows it by: its numbers, and those of the character devices of the same disk."""
+        """Return the keys for `openers`: its number, and those of the character devices of the same disk."""
         return (*((self.devno,) if self.devno else ()), *(f"char {number}" for number in self.characters))
 
     @property
     def shown(self) -> str:
-        """A path to it: by the name that device-mapper was given, whose numbers are others at the next boot."""
-        given = clean(self.attributes.get("dm/name", ""))
-        return f"/dev/mapper/{given}" if given else self.device
+        """Return a path by device-mapper's name if there is one, because dm numbers change with each boot."""
+        name = clean(self.attributes.get("dm/name", ""))
+        return f"/dev/mapper/{name}" if name else self.device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +108,16 @@ class Tree:
     """Kernel name by MAJ:MIN."""
 
     def by_devno(self, devno: str) -> Node | None:
-        """The device with these numbers."""
+        """Return the device with this MAJ:MIN, or None."""
         return self.nodes.get(self.numbers.get(devno, ""))
 
     def disk_of(self, name: str) -> str:
-        """The disk a partition belongs to; a disk's own name."""
+        """Return the disk of a partition, or the name itself for a disk."""
         node = self.nodes.get(name)
         return node.parent if node is not None and node.parent is not None else name
 
     def routes(self, name: str) -> tuple[Node, ...]:
-        """Return the disk of `name` with its hidden paths: an NVMe namespace that the kernel reaches by several.
+        """Return the disk of `name` and its hidden paths, if it is an NVMe namespace with multipath.
 
         `nvme4n1` has the paths `nvme4c4n1`, `nvme4c5n1`, ... (nvme_mpath_set_disk_name, drivers/nvme/host/multipath.c).
         """
@@ -124,18 +129,18 @@ class Tree:
         return (disk, *(node for node in self.nodes.values() if path.fullmatch(node.name)))
 
     def family(self, name: str) -> tuple[Node, ...]:
-        """The disk of `name` and all its partitions."""
+        """Return the disk of `name` and all its partitions."""
         disk = self.nodes.get(self.disk_of(name))
         if disk is None:
             return ()
         return (disk, *(self.nodes[part] for part in disk.partitions if part in self.nodes))
 
     def above(self, name: str) -> tuple[Node, ...]:
-        """Everything built on `name`, at any height, with the partitions of what is built."""
+        """Return everything built on `name`, at any level, including partitions."""
         return self._walk(name, lambda node: (*node.holders, *node.partitions))
 
     def below(self, name: str) -> tuple[Node, ...]:
-        """Everything `name` is built on, at any depth, with the disks of partitions."""
+        """Return everything `name` is built on, at any level, including the disks of partitions."""
         return self._walk(name, lambda node: (*node.slaves, *((node.parent,) if node.parent else ())))
 
     def _walk(self, name: str, step: Callable[[Node], Iterable[str]]) -> tuple[Node, ...]:
@@ -150,43 +155,43 @@ class Tree:
 
 
 def tree_of(nodes: Iterable[Node]) -> Tree:
-    """A tree of these devices."""
+    """Return a tree of these devices."""
     by_name = {node.name: node for node in nodes}
     return Tree(nodes=by_name, numbers={node.devno: node.name for node in by_name.values() if node.devno})
 
 
 def node_path(name: str) -> str:
-    """The device node of a kernel name: `cciss!c0d0` is /dev/cciss/c0d0."""
+    """Return the device node of a kernel name: `cciss!c0d0` is /dev/cciss/c0d0."""
     return "/dev/" + name.replace("!", "/")
 
 
 def kernel_name(device: str) -> str:
-    """The kernel name of a device node: /dev/cciss/c0d0 is `cciss!c0d0` in sysfs."""
+    """Return the kernel name of a device node: /dev/cciss/c0d0 is `cciss!c0d0` in sysfs."""
     return device.removeprefix("/dev/").replace("/", "!")
 
 
 def number(text: str | None) -> int | None:
-    """A sysfs number; None when it is none."""
+    """Return a number from sysfs; None if the text is not a number."""
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
 async def page_bytes(host: Host) -> int:
-    """The kernel's page, in which read-ahead and the stripe cache are counted; 4096 where it is not told."""
+    """Return the kernel's page size, the unit of read-ahead and the stripe cache; 4096 if it is not reported."""
     word = (await host.read("/proc/self/smaps") or "").partition("KernelPageSize:")[2].split(maxsplit=1)[:1]
     kib = number(word[0]) if word else None
     return kib * 1024 if kib else 4096
 
 
 def bytes_of(sectors: str | None) -> int | None:
-    """Sysfs counts sizes in sectors of 512 bytes, whatever the device's own sector."""
+    """Return bytes of a sysfs size, which has sectors of 512 bytes whatever the device's sector size."""
     count = number(sectors)
     return None if count is None else count * 512
 
 
 async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
-    """Return all block devices, in three rounds: the list, what sysfs and udev say of each, its place in sysfs.
+    """Return all block devices, in three rounds: the list, their sysfs and udev attributes, their sysfs folders.
 
-    `guarded`: also what only the write guard asks for, the character devices of disks and the ranges of md members.
+    `guarded`: also read what only the write guard needs: character devices of disks and ranges of md members.
     """
     disks, parts, holders, part_holders, slaves = await asyncio.gather(
         host.list("/sys/block/*"),
@@ -195,7 +200,11 @@ async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
         host.list("/sys/block/*/*/holders/*"),
         host.list("/sys/block/*/slaves/*"),
     )
-    members, characters, raw = await _for_the_guard(host) if guarded else ((), {}, ())
+    members, characters, raw = (
+        await asyncio.gather(host.list("/sys/block/md*/md/dev-*/offset"), _characters(host), _raw_devices(host))
+        if guarded
+        else ((), {}, ())
+    )
     folders = [path.rsplit("/", 1)[0] for path in parts]
     wanted = [f"{disk}/{name}" for disk in disks for name in DISK_ATTRIBUTES]
     wanted += [f"{folder}/{name}" for folder in folders for name in PARTITION_ATTRIBUTES]
@@ -205,8 +214,8 @@ async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
     numbers = {path: devno for path in (*disks, *folders) if (devno := texts.get(f"{path}/dev"))}
     records = await host.read_many([f"/run/udev/data/b{devno}" for devno in numbers.values()])
     links = await asyncio.gather(*(host.link(disk) for disk in disks))
-    built = _group((*holders, *part_holders))
-    under = _group(slaves)
+    built = names_by_folder((*holders, *part_holders))
+    under = names_by_folder(slaves)
     children: dict[str, list[str]] = {}
     for folder in folders:
         children.setdefault(folder.split("/")[3], []).append(folder.rsplit("/", 1)[1])
@@ -221,24 +230,18 @@ async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
     return tree_of(nodes)
 
 
-async def _for_the_guard(host: Host) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Return the files with the ranges of md members, the character devices of disks, and all raw devices."""
-    members = host.list("/sys/block/md*/md/dev-*/offset")
-    return await asyncio.gather(members, _characters(host), _raw_devices(host))
-
-
 async def _characters(host: Host) -> dict[str, tuple[str, ...]]:
     """Return, by kernel name of a disk, the numbers of the character devices that lead to it."""
     listed = await asyncio.gather(*map(host.list, _CHARACTERS))
     numbers = await host.read_many([path for paths in listed for path in paths])
-    matches: dict[str, tuple[str, ...]] = {}
+    by_disk: dict[str, tuple[str, ...]] = {}
     for path, devno in numbers.items():
         disk, last = path.split("/")[3], path.split("/")[-2]
-        sibling = last.startswith("ng") and last[2:] != disk[4:]  # another namespace of the same controller
+        sibling = last.startswith("ng") and last[2:] != disk[4:]  # a different namespace of the same controller
         namespace = last.startswith("nvme") and _CONTROLLER.fullmatch(last) is None
         if not sibling and not namespace:
-            matches[disk] = tuple(dict.fromkeys((*matches.get(disk, ()), devno)))
-    return matches
+            by_disk[disk] = tuple(dict.fromkeys((*by_disk.get(disk, ()), devno)))
+    return by_disk
 
 
 async def _raw_devices(host: Host) -> tuple[str, ...]:
@@ -248,7 +251,7 @@ async def _raw_devices(host: Host) -> tuple[str, ...]:
 
 
 async def read_node(host: Host, name: str) -> Node | None:
-    """One disk without its relations: enough to know whether it is still the same. None if it is not there."""
+    """Return one disk without its relations, to check whether it is still the same; None if it is gone."""
     path = f"/sys/block/{name}"
     texts, link = await asyncio.gather(
         host.read_many([f"{path}/{attribute}" for attribute in DISK_ATTRIBUTES]), host.link(path)
@@ -260,43 +263,46 @@ async def read_node(host: Host, name: str) -> Node | None:
 
 
 def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, shares: Iterable[str] = ()) -> Node:
-    """Return a device by the texts of its sysfs files and of its record in udev's database.
-
-    `shares`: paths of files that say which part of each member an md array has.
-    """
+    """Return a device from its sysfs texts and udev record. `shares`: files with the ranges of md members."""
     names = (*DISK_ATTRIBUTES, *PARTITION_ATTRIBUTES)
-    own = {name: texts[key] for name in names if (key := f"{path}/{name}") in texts}
-    own |= {key.removeprefix(f"{path}/"): texts[key] for key in shares if key in texts and key.startswith(f"{path}/")}
+    attributes = {name: texts[key] for name in names if (key := f"{path}/{name}") in texts}
+    attributes |= {
+        key.removeprefix(f"{path}/"): texts[key] for key in shares if key in texts and key.startswith(f"{path}/")
+    }
     return Node(
         name=path.rsplit("/", 1)[1],
-        devno=own.get("dev"),
-        size_bytes=bytes_of(own.get("size")),
+        devno=attributes.get("dev"),
+        size_bytes=bytes_of(attributes.get("size")),
         parent=path.split("/")[3] if path.count("/") > 3 else None,
-        read_only=own.get("ro") == "1",
+        read_only=attributes.get("ro") == "1",
         path=link,
-        attributes=own,
+        attributes=attributes,
         udev=parse_udev(record),
     )
 
 
-def _group(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """`.../sda1/holders/dm-0` lines as {`sda1`: (`dm-0`,)}."""
-    matches: dict[str, tuple[str, ...]] = {}
-    for path in paths:
-        tokens = path.split("/")
-        matches[tokens[-3]] = (*matches.get(tokens[-3], ()), tokens[-1])
-    return matches
+def grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
+    """Return the second values of the pairs by the first."""
+    groups: dict[str, list[T]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return {key: tuple(values) for key, values in groups.items()}
+
+
+def names_by_folder(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return `.../sda1/holders/dm-0` paths as {`sda1`: (`dm-0`,)}."""
+    return grouped((tokens[-3], tokens[-1]) for tokens in (path.split("/") for path in paths))
 
 
 def natural(name: str) -> tuple[int, str]:
-    """sda2 before sda10."""
+    """Return the sort key of a kernel name: sda2 before sda10."""
     return len(name), name
 
 
 async def run_tool(
     host: Host, argv: tuple[str, ...], *, seconds: float = 5, stall: float | None = STALL
 ) -> Completed | None:
-    """Return what an installed program did with success in so many seconds; None where it gave no whole answer."""
+    """Return the result of an installed program; None if it is missing, fails, times out or its output is truncated."""
     tool = host.which(argv[:1])
     if tool is None:
         return None

@@ -1,4 +1,4 @@
-"""Who uses which block device: pure functions over what was gathered."""
+"""Uses of block devices, derived from a scan. No I/O."""
 
 from __future__ import annotations
 
@@ -13,118 +13,118 @@ from backends.topology.loop_backing import Backing
 from backends.topology.mounts import Mount, unique_points
 from backends.topology.quiet_users import QuietUsers
 from backends.topology.replicas import unreported_replicas
-from backends.topology.stacking import HELD, Pools, layer_uses, lvm_name, pool_of, volume_shown
+from backends.topology.stacking import HOLDER_KINDS, Pools, layer_uses, lvm_name, pool_of, volume_shown
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
 
 SYSTEM_POINTS = ("/", "/boot", "/boot/efi", "/efi", "/usr")
-"""Mount points whose disk is the system's: never written to."""
+"""Mount points whose disk belongs to the system: never written to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """Which block device is what, and who uses it, as far as can be seen without opening anything."""
+    """Block devices and their uses, as far as they are visible without opening a device."""
 
     tree: Tree
     """Block devices."""
     tables: Segments = field(default_factory=dict)
-    """What device-mapper makes of each of its devices, where it was asked and root may know."""
+    """Device-mapper tables by kernel name, if they were read, which needs root."""
     mounts: tuple[Mount, ...] = ()
-    """All that was seen."""
+    """All visible mounts."""
     mounted: Mapping[str, tuple[Mount, ...]] = field(default_factory=dict)
-    """Mounts by the kernel name of the device they lie on, of every mount namespace looked at."""
+    """Mounts by the kernel name of their device, of every mount namespace that was read."""
     system: frozenset[str] = frozenset()
-    """Kernel names of the disks under the running system: /, /boot, /usr and the EFI partition."""
+    """Kernel names of the disks of the running system: /, /boot, /usr and the EFI partition."""
     swaps: tuple[str, ...] = ()
-    """Device numbers of block devices that are swap, and places of swap files."""
+    """Device numbers of swap devices, and IDs of swap files."""
     btrfs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Kernel names of the devices of each mounted btrfs, by its UUID."""
+    """Kernel names of the devices of each mounted btrfs, by UUID."""
     pools: Pools = field(default_factory=Pools)
-    """Imported ZFS pools, and what they are made of."""
+    """Imported ZFS pools and their devices."""
     datasets: Mapping[str, tuple[Mount, ...]] = field(default_factory=dict)
-    """Mounted datasets by their pool."""
+    """Mounted datasets by pool."""
     bcache: Mapping[str, str] = field(default_factory=dict)
-    """By kernel name, what bcache has as `cache` or `backing` device."""
+    """Role in bcache by kernel name: `cache` or `backing`."""
     loops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By kernel name, which loop and zram devices lie on it, by their names, each a sentence."""
+    """By kernel name, the loop and zram devices on it, by their names, each with a sentence."""
     twins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Other kernel names of disks that the kernel has more than once: paths to them."""
+    """By kernel name, the other paths to the same disk."""
     likely: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Kernel names of disks that may be one all the same, by its own, each with words that say so."""
+    """By kernel name, disks that may be the same, each with a text."""
     backings: Mapping[str, Backing] = field(default_factory=dict)
-    """What loop and zram devices keep their data in, and what disks lie on that this machine serves to itself."""
+    """Backing of loop and zram devices, and of disks that this machine serves to itself."""
     mapped: Mapping[str, tuple[DeviceRange, ...]] | None = None
-    """By kernel name, what each device-mapper device lies on; None where its tables were not asked for."""
+    """By kernel name, the ranges that each device-mapper device uses; None if its tables were not read."""
     exported: Mapping[str, str] = field(default_factory=dict)
-    """Device numbers, and places of files, that a kernel target exports to the network, with its name."""
+    """Kernel targets that export it, by device number or file ID."""
     quiet: QuietUsers = field(default_factory=QuietUsers)
-    """What the kernel uses besides, where it was asked."""
+    """Other uses by the kernel, if they were read."""
     signatures: Mapping[str, tuple[Signature, ...]] = field(default_factory=dict)
-    """What udev or lsblk says lies on each device."""
+    """Content of each device as reported by udev or lsblk."""
     blind: tuple[str, ...] = ()
-    """What could not be looked at, each a sentence; not empty means that use may be hidden."""
+    """Checks that could not be made, each a sentence. If there is any, uses may be hidden."""
 
     def uses(self, name: str) -> tuple[Use, ...]:
-        """All that uses the disk `name`, or the disk of the partition `name`, and any of its partitions.
+        """Return all uses of the disk `name`, or the disk of partition `name`, and of its partitions.
 
-        Under whatever name: as another path to the same disk, or what lies beneath it. What is built on several of its
-        paths is told once.
+        Uses of other paths to the same disk and of lower devices count as well. Devices built on several paths are
+        listed once.
         """
-        own = [use for node in self.tree.family(name) for use in self._direct(node, node.part)]
-        related = self._uses_of_related(name, {use.detail for use in own if use.kind in HELD})
-        return tuple(dict.fromkeys((*own, *related, *self._uses_of_files(name))))
+        direct = [use for node in self.tree.family(name) for use in self._direct(node, node.part)]
+        related = self._uses_of_related(name, {use.detail for use in direct if use.kind in HOLDER_KINDS})
+        return tuple(dict.fromkeys((*direct, *related, *self._uses_of_files(name))))
 
     def uses_of_node(self, node: Node) -> tuple[Use, ...]:
         """Return the uses of a disk or partition alone, under its own name."""
         return tuple(self._direct(node, node.part))
 
     def _uses_of_related(self, name: str, lines: Collection[str]) -> Iterator[Use]:
-        """Uses of what is the same disk or lies beneath it, but for what is `lines` to be built on it already."""
+        """Yield uses of other paths and lower devices, except those with a detail in `lines`."""
         above = set(lines)
         related = self.related(name)
         within = [relation for relation in related if not relation.neighbour]
         ours = {self.tree.disk_of(name), *(node.name for relation in within for node in relation.nodes)}
         for relation in related:
-            if relation.stands:
+            if relation.presence_reason:
                 kind = "loop" if relation.nodes[0].name in self.backings else "holder"
-                yield Use(kind=kind, detail=f"{relation.words}, {relation.stands}", elsewhere=True)
+                yield Use(kind=kind, detail=f"{relation.text}, {relation.presence_reason}", elsewhere=True)
             for node in relation.nodes:
                 part = None if relation.member or node is relation.nodes[0] else node.part
                 direct = [use for use in self._direct(node, part, ours) if use.detail not in above]
-                if not relation.member:  # of another path: what is built on both is built once
-                    above |= {use.detail for use in direct if use.kind in HELD}
+                if not relation.member:  # another path: a device built on both is listed once
+                    above |= {use.detail for use in direct if use.kind in HOLDER_KINDS}
                 yield from filter(None, map(relation.translate_use, direct))
 
     def _uses_of_files(self, name: str) -> Iterator[Use]:
-        """Uses of the files that its data are kept in."""
+        """Yield uses of the files in which the data are stored."""
         for file_id, relation in self.files(name).items():
             if file_id in self.swaps:
-                yield Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True)
+                yield Use(kind="swap", detail=f"{relation.text}, active swap", elsewhere=True)
             if file_id in self.exported:
-                text = f"{relation.words}, exported by {self.exported[file_id]}"
+                text = f"{relation.text}, exported by {self.exported[file_id]}"
                 yield Use(kind="export", detail=text, elsewhere=True)
             if (use := self.quiet.files.get(file_id)) is not None:
-                yield replace(use, detail=f"{relation.words}, {use.detail}")
+                yield replace(use, detail=f"{relation.text}, {use.detail}")
 
     def above(self, name: str) -> tuple[str, ...]:
-        """All that stands on the disk `name` at any height, in words: `md3`, `vg0/mail`, `ZFS pool tank`, then mounts.
+        """Return names of everything built on the disk `name`: `md3`, `vg0/mail`, `ZFS pool tank`, then mounts.
 
-        Of another path to the same disk too; what is only a part of a volume is not named.
+        Devices on another path to the same disk are included; parts of a volume are not.
         """
-        own = [node for path in self.paths(name) for node in self.tree.family(path)]
-        standing, pools = self._standing_on(own)
-        built = [node for node in standing if node not in own and node.parent is None]
+        family = [node for path in self.paths(name) for node in self.tree.family(path)]
+        nodes, pools = self._with_dependents(family)
+        built = [node for node in nodes if node not in family and node.parent is None]
         parts = [self.pools.volumes.get(node.name) or volume_shown(node) for node in built]
         parts += [f"ZFS pool {pool}" for pool in pools]
-        mounts = [mount for node in standing for mount in self.mounted.get(node.name, ())]
+        mounts = [mount for node in nodes for mount in self.mounted.get(node.name, ())]
         mounts += [mount for pool in pools for mount in self.datasets.get(pool, ())]
         parts += [f"mounted on {mount.where()}" for mount in unique_points(mounts)]
-        parts += ["active swap" for node in standing if node.devno in self.swaps]
+        parts += ["active swap" for node in nodes if node.devno in self.swaps]
         return tuple(dict.fromkeys(filter(None, parts)))
 
-    def _standing_on(self, own: Iterable[Node]) -> tuple[tuple[Node, ...], tuple[str, ...]]:
-        """The nodes themselves and all that is built on them, nearest first, and the ZFS pools among these."""
-        waiting = list(own)
+    def _with_dependents(self, nodes: Iterable[Node]) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+        """Return these nodes and all devices built on them, nearest first, and the ZFS pools among these."""
+        waiting = list(nodes)
         visited: dict[str, Node] = {}
         pools: dict[str, None] = {}
         while waiting:
@@ -138,9 +138,8 @@ class Topology:
             waiting += [self.tree.nodes[item] for item in above if item in self.tree.nodes]
         return tuple(visited.values()), tuple(pools)
 
-    def doubtful(self) -> list[tuple[str, str]]:
-        """Return the pairs of disks that are or may be one by what is no proof: a serial number, or a WWN that another
-        fact contradicts."""
+    def doubtful_pairs(self) -> list[tuple[str, str]]:
+        """Return pairs of disks that may be one by a serial number only, or by a WWN that another fact contradicts."""
         pairs = [(name, other) for name, others in (*self.twins.items(), *self.likely.items()) for other in others]
         identities = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
         return [
@@ -156,22 +155,22 @@ class Topology:
         shared = set(self.tree.nodes[first].holders) & set(self.tree.nodes[second].holders)
         return any(is_multipath(self.tree.nodes[name]) for name in shared if name in self.tree.nodes)
 
-    def called(self, name: str) -> str | None:
-        """What administrators call a device that has another number at the next boot: `vg0/db`, `crypt1`, `tank/vm`."""
+    def stable_name(self, name: str) -> str | None:
+        """Return the administrators' name of a device whose kernel name changes: `vg0/db`, `crypt1`, `tank/vm`."""
         node = self.tree.nodes[name]
-        given = clean(node.attributes.get("dm/name", ""))
-        return self.pools.volumes.get(name) or ((volume_shown(node) or given) if given else None)
+        dm_name = clean(node.attributes.get("dm/name", ""))
+        return self.pools.volumes.get(name) or ((volume_shown(node) or dm_name) if dm_name else None)
 
     def link(self, name: str) -> str | None:
-        """Where such a device lies at every boot: `/dev/vg0/db`, `/dev/mapper/crypt1`, `/dev/zvol/tank/vm`."""
+        """Return the path of that name: `/dev/vg0/db`, `/dev/mapper/crypt1`, `/dev/zvol/tank/vm`."""
         if (volume := self.pools.volumes.get(name)) is not None:
             return f"/dev/zvol/{volume}"
-        node, own = self.tree.nodes[name], lvm_name(self.tree.nodes[name])
-        whole = own is not None and not own.endings
-        return f"/dev/{self.called(name)}" if whole else node.shown if node.shown != node.device else None
+        node, lvm = self.tree.nodes[name], lvm_name(self.tree.nodes[name])
+        is_visible = lvm is not None and not lvm.endings
+        return f"/dev/{self.stable_name(name)}" if is_visible else node.shown if node.shown != node.device else None
 
     def with_separate(self, pairs: Collection[tuple[str, str]]) -> Topology:
-        """Return the topology in which these pairs are two disks each, as was proven."""
+        """Return the topology in which these pairs are proven different disks."""
         two = {*pairs, *((other, name) for name, other in pairs)}
         twins = {
             name: tuple(other for other in others if (name, other) not in two) for name, others in self.twins.items()
@@ -183,18 +182,18 @@ class Topology:
         return replace(self, twins=twins, likely=likely)
 
     def paths(self, name: str) -> tuple[str, ...]:
-        """Kernel names of all paths to the disk of `name`, in their order; its own alone where there is one."""
+        """Return kernel names of all paths to the disk of `name` in order; only its own if there is one."""
         return paths_of(self.twins, self.tree.disk_of(name))
 
     def related(self, name: str) -> tuple[SameDataDevice, ...]:
-        """All that is the same thing as the disk of `name`, or lies beneath it."""
+        """Return every device that is the same as the disk of `name`, or lower."""
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
     def unreported(self, name: str) -> list[str]:
-        """Return what the kernel does not tell of a device, each a sentence without its full stop.
+        """Return what is not known about a device, each a sentence without its full stop.
 
-        That is what the tables of device-mapper and DRBD leave out, and, where its data are kept in a file, which
-        file is in use.
+        These are ranges and disks that device-mapper and DRBD do not report, and files that cannot be identified if the
+        data are in a file.
         """
         unidentified = self.quiet.unidentified if self.files(name) else ()
         return [
@@ -204,30 +203,27 @@ class Topology:
         ]
 
     def files(self, name: str) -> Mapping[str, SameDataDevice]:
-        """By place, the files that the data of `name` are kept in."""
+        """Return, by file ID, the files in which the data of `name` are stored."""
         return files_of(self._disks_of(name), self.backings)
 
     def _disks_of(self, name: str) -> set[str]:
-        """Return the kernel names of all disks that hold the data of `name` or part of them."""
+        """Return the kernel names of all disks with data of `name`."""
         related = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
         return {self.tree.disk_of(name), *related}
 
     def backing_disks_and_files(self, name: str) -> frozenset[str]:
-        """Return the nodes of all disks that hold the data of `name` or part of them, and the files they are kept in.
-
-        Two devices that have any of it in common are not apart.
-        """
+        """Return nodes of all disks, and files, with data of `name`. Devices that share any are not independent."""
         names = self._disks_of(name)
         files = {self.backings[disk].path for disk in names if disk in self.backings}
         return frozenset({*(node_path(disk) for disk in names), *files})
 
     def signatures_of(self, name: str) -> tuple[Signature, ...]:
-        """What lies on the disk of `name` and on its partitions, as far as udev or lsblk knows."""
+        """Return the content of the disk of `name` and its partitions, as reported by udev or lsblk."""
         family = self.tree.family(name)
         return tuple(signature for node in family for signature in self.signatures.get(node.name, ()))
 
     def _direct(self, node: Node, part: str | None, ours: Collection[str] = ()) -> list[Use]:
-        """Uses of one node; that one of `ours` is built or set up on it is none."""
+        """Return the uses of one node, without those by devices in `ours`."""
         uses: list[Use] = []
         if node.name in self.system:
             uses.append(Use(kind="root", detail="the running system lies on it"))
@@ -259,7 +255,7 @@ class Topology:
 
 
 def mount_nodes(tree: Tree, mount: Mount) -> tuple[Node, ...]:
-    """The block devices a mount lies on; none for pools, network and memory filesystems.
+    """Return the block devices of a mount; empty for pools, network and memory filesystems.
 
     btrfs and other multi-device filesystems have an anonymous device number; their source names a device.
     """
@@ -273,16 +269,16 @@ def mount_nodes(tree: Tree, mount: Mount) -> tuple[Node, ...]:
 
 
 def _names(node: Node) -> tuple[str, ...]:
-    """Paths under which a device may be named as a mount's source."""
-    given = node.attributes.get("dm/name")
-    return (node.device, f"/dev/mapper/{given}") if given else (node.device,)
+    """Return paths that a mount's source may have for a device."""
+    dm_name = node.attributes.get("dm/name")
+    return (node.device, f"/dev/mapper/{dm_name}") if dm_name else (node.device,)
 
 
 def mounted_by_node(
     tree: Tree, mounts: Iterable[Mount], btrfs: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[Mount, ...]]:
-    """Every mount under the names of all devices it lies on, the further devices of a btrfs included."""
-    matches: dict[str, tuple[Mount, ...]] = {}
+    """Return every mount by the names of all its devices, including all devices of a btrfs."""
+    by_name: dict[str, tuple[Mount, ...]] = {}
     for mount in mounts:
         names = {node.name for node in mount_nodes(tree, mount)}
         if mount.fstype == "btrfs":
@@ -290,20 +286,22 @@ def mounted_by_node(
                 if names & set(members):
                     names |= set(members) & set(tree.nodes)
         for name in names:
-            if mount not in matches.get(name, ()):
-                matches[name] = (*matches.get(name, ()), mount)
-    return matches
+            if mount not in by_name.get(name, ()):
+                by_name[name] = (*by_name.get(name, ()), mount)
+    return by_name
 
 
 def system_disks(
     tree: Tree, mounted: Mapping[str, tuple[Mount, ...]], mounts: Iterable[Mount] = (), pools: Pools | None = None
 ) -> frozenset[str]:
-    """The devices and disks under /, /boot, /usr and the EFI partition, through all layers; `mounts`: also of pools."""
-    names = [name for name, own in mounted.items() if any(mount.point in SYSTEM_POINTS for mount in own)]
+    """Return devices and disks of /, /boot, /usr and the EFI partition at all layers; `mounts`: to include pools."""
+    names = [
+        name for name, device_mounts in mounted.items() if any(mount.point in SYSTEM_POINTS for mount in device_mounts)
+    ]
     booted = {pool_of(mount) for mount in mounts if mount.point in SYSTEM_POINTS} - {None}
     names += [] if pools is None else pools.devices(pool for pool in booted if pool is not None)
-    matches: set[str] = set()
+    disks: set[str] = set()
     for name in names:
-        matches.add(tree.disk_of(name))
-        matches |= {tree.disk_of(under.name) for under in tree.below(name)}
-    return frozenset(matches)
+        disks.add(tree.disk_of(name))
+        disks |= {tree.disk_of(under.name) for under in tree.below(name)}
+    return frozenset(disks)

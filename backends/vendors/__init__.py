@@ -1,1 +1,1 @@
-"""One module per vendor, each exporting VENDOR."""
+"""Vendor modules, each exporting VENDOR."""

@@ -1,4 +1,4 @@
-"""What SMcli and SANtricity's REST interface share: settings, what they may be, and which disk a volume is."""
+"""Common parts of SMcli and SANtricity's REST interface: settings, their choices, and the disk of a volume."""
 
 from __future__ import annotations
 
@@ -108,18 +108,18 @@ PRIORITY = unconfirmed(
 )
 
 SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20", "60", "120", "300", "1200", "3600")
-"""Legal times of the write cache, then `infinite`."""
+"""Legal flush times of the write cache in seconds; `infinite` is legal as well."""
 INFINITE = "infinite"
 
 DELAYS = (
     *(offer(name, "Seconds until cached data are written out.") for name in SECONDS),
     offer(INFINITE, "Cached data are written out only when their room is needed.", risk=Risk.POWER_LOSS),
 )
-"""What `flush_modifier` may be."""
+"""Choices of `flush_modifier`."""
 
 
 def write_cache_choices(*, unsafe: bool) -> tuple[Choice, ...]:
-    """What `write_cache` may be. `unsafe`: it may cache without batteries, and is not known to have any."""
+    """Return the choices of `write_cache`. `unsafe`: it may cache without batteries and may have none."""
     return (
         offer(
             "write-back",
@@ -131,7 +131,7 @@ def write_cache_choices(*, unsafe: bool) -> tuple[Choice, ...]:
 
 
 def switch_choices(setting: Setting) -> tuple[Choice, ...]:
-    """The two values of a switch; the one that can lose data says so."""
+    """Return the two values of a switch; the help of the one that can lose data says so."""
     losing = {WITHOUT_BATTERY.key: "on", MIRRORING.key: "off"}.get(setting.key)
     return tuple(
         offer(
@@ -144,34 +144,31 @@ def switch_choices(setting: Setting) -> tuple[Choice, ...]:
 
 
 LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "3": Level.RAID4, "5": Level.RAID5, "6": Level.RAID6, "10": Level.RAID10}
-"""RAID levels by their numbers; the controllers' level 3 keeps parity on one drive, as our 4."""
+"""RAID levels by number; level 3 of these controllers has its parity on one drive, like our level 4."""
 
 
 def level_of(number: str, members: int) -> Level:
-    """By its number; a mirror of more than two drives is striped."""
+    """Return the RAID level by its number; a mirror of more than two drives is striped."""
     level = LEVELS.get(number, Level.UNKNOWN)
     return Level.RAID10 if level is Level.RAID1 and members > 2 else level
 
 
 def node_of(wwn: str | None, picture: Topology) -> Node | None:
-    """The kernel's disk of a world wide name: the multipath device, where there is one, else its only path.
-
-    `wwn`: hexadecimal digits, small.
-    """
+    """Return the disk with a WWN (hex digits in lower case): its multipath device, or else its only path."""
     if wwn is None:
         return None
     nodes = [node for node in picture.tree.nodes.values() if node.parent is None]
-    several = [node for node in nodes if node.attributes.get("dm/uuid", "").lower() == f"mpath-3{wwn}"]
+    multipath = [node for node in nodes if node.attributes.get("dm/uuid", "").lower() == f"mpath-3{wwn}"]
     paths = [node for node in nodes if (node.attributes.get("device/wwid") or "").lower() == f"naa.{wwn}"]
-    return next(iter(several), None) or (paths[0] if len(paths) == 1 else None)
+    return next(iter(multipath), None) or (paths[0] if len(paths) == 1 else None)
 
 
 def lock_name(wwn: str | None, name: str) -> str:
-    """The lock of a disk system, by whichever door it is reached."""
+    """Return the name of the lock of a disk system, which is the same for every tool and endpoint."""
     return f"disk-system-{wwn or name}"
 
 
 def battery_state(text: str) -> str:
-    """A battery that is not well, in the common vocabulary."""
+    """Return the state of a faulty battery in the common vocabulary."""
     states = {"learn": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
     return next((state for word, state in states.items() if word in text.lower()), "failed")

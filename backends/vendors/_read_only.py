@@ -1,4 +1,4 @@
-"""What backends share that list what an old tool says: how it is asked, and which card on the bus it speaks of."""
+"""Common parts of read-only backends of old tools: running the tool, and finding its controller on the PCI bus."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from backends.model import Fact, Inventory, Problem
 from backends.tool_output import CompletenessCheck, ToolOutput, run_checked
 
 READ_SECONDS = 60.0
-"""After this a tool that does not answer is given up."""
+"""Timeout of a tool in seconds."""
 
 facts = Fact.from_rows
 """Returns a fact for each row of label and value that has a value."""
 
 
 class ListingBackend:
-    """The base of a backend that only lists, and whose diagnosis other backends give."""
+    """Base of backends that only list devices and leave the diagnosis to other backends."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return nothing: what is missing the bus or the kernel tells."""
+        """Return nothing: the PCI bus and the kernel report missing parts."""
         return ()
 
 
 async def record_output(host: Host, *argv: str) -> str:
-    """What a program prints, for a recording alone; "" where it fails."""
+    """Return the output of a program that is only run to be recorded; "" if it fails."""
     try:
         return (await host.run(Command(argv=argv, timeout=READ_SECONDS))).stdout
     except RaidbenchError:
         return ""
 
 
-async def read_output(host: Host, whole: CompletenessCheck, where: str, *argv: str) -> ToolOutput:
-    """What a program prints, and whether that is all."""
-    return await run_checked(host, whole, Command(argv=argv, timeout=READ_SECONDS), where)
+async def read_output(host: Host, check: CompletenessCheck, where: str, *argv: str) -> ToolOutput:
+    """Return the output of a program and whether it is complete."""
+    return await run_checked(host, check, Command(argv=argv, timeout=READ_SECONDS), where)
 
 
 async def only_card(host: Host, pattern: str) -> str | None:
-    """The PCI address that alone matches, by which the card of the bus is known to be the tool's; else None."""
+    """Return the only matching PCI address, which must be the tool's controller; None if several or none match."""
     addresses = [path.rpartition("/")[2] for path in await host.list(pattern)]
     return addresses[0] if len(addresses) == 1 else None
 
 
 def program_of(host: Host, places: Sequence[str], name: str, tool: str) -> str | Inventory:
-    """The program that may be asked; where there is none, or only root may ask it, what can be told instead."""
+    """Return the path of the tool, or an inventory to return if it is missing or only root may run it."""
     program = host.which(places)
     if program is None:
         return Inventory()

@@ -1,8 +1,8 @@
-"""btrfs of several devices: an array of its own, which no block device stands for; nothing can be set on it."""
+"""btrfs on several devices: an array without a block device of its own; it has no settings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from backends.model import Array, Fact, Inventory, Level, Scope, State, Target, Task
 from backends.protocol import Vendor, present_if_found
@@ -12,10 +12,10 @@ from backends.topology import Node, Topology, scan_topology
 from backends.vendors._read_only import ListingBackend
 
 NAME = "btrfs"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 _ROOT = "/sys/fs/btrfs"
-"""Mounted ones by their UUID (Documentation of btrfs-progs, ch-sysfs)."""
+"""Mounted filesystems by UUID (btrfs-progs documentation, ch-sysfs)."""
 
 _LEVELS = {
     "single": Level.CONCAT,
@@ -28,23 +28,23 @@ _LEVELS = {
     "raid5": Level.RAID5,
     "raid6": Level.RAID6,
 }
-"""Profiles of data; the kernel's words for them (fs/btrfs/volumes.c, btrfs_raid_array)."""
+"""Data profiles by the kernel's names (fs/btrfs/volumes.c, btrfs_raid_array)."""
 
 _COPIES = {"raid1": 2, "raid1c3": 3, "raid1c4": 4, "raid10": 2}
 _STRIPED = (Level.RAID0, Level.RAID10, Level.RAID5, Level.RAID6)
 
 STRIP = 64 << 10
-"""Bytes on one device before the next follows (fs/btrfs/volumes.h, BTRFS_STRIPE_LEN)."""
+"""Strip size in bytes (fs/btrfs/volumes.h, BTRFS_STRIPE_LEN)."""
 
 _TASKS = {"device replace": "rebuild", "device remove": "reshape", "device add": "reshape"}
-"""What is under way, by what alone may be (`exclusive_operation`, since Linux 5.10); else its own word, `balance`."""
+"""Task by `exclusive_operation` (since Linux 5.10); other operations keep their name, such as `balance`."""
 
 
 class Btrfs(ListingBackend):
-    """Every mounted btrfs of one host that lies on several devices, or lacks one."""
+    """Mounted btrfs filesystems that have several devices or lack one."""
 
     async def inventory(self) -> Inventory:
-        """The filesystems by label, or by UUID where two have the same or there is none."""
+        """Return the filesystems by label, or by UUID if there is none or two have the same."""
         picture = await scan_topology(self._host)
         texts: dict[str, Mapping[str, str]] = {}
         profiles: dict[str, Mapping[str, list[str]]] = {}
@@ -57,7 +57,7 @@ class Btrfs(ListingBackend):
         return Inventory(arrays=tuple(_array(uuid, named[uuid], texts[uuid], profiles[uuid], picture) for uuid in wide))
 
     async def _texts(self, uuid: str) -> Mapping[str, str]:
-        """Small files by their path below the filesystem's folder."""
+        """Return contents of small files by path below the filesystem's folder."""
         folder = f"{_ROOT}/{uuid}"
         devices = await self._host.list(f"{folder}/devinfo/*/missing")
         errors = [path.replace("/missing", "/error_stats") for path in devices]
@@ -66,7 +66,7 @@ class Btrfs(ListingBackend):
         return {path.removeprefix(f"{folder}/"): text.strip() for path, text in texts.items()}
 
     async def _profiles(self, uuid: str, kind: str) -> list[str]:
-        """Profiles that data or metadata have; two while they are converted."""
+        """Return the profiles of data or metadata; two during a conversion."""
         paths = await self._host.list(f"{_ROOT}/{uuid}/allocation/{kind}/*/total_bytes")
         sizes = await self._host.read_many(paths)
         return [path.split("/")[-2] for path in paths if sizes.get(path, "0").strip() != "0"]
@@ -77,6 +77,7 @@ def _array(
 ) -> Array:
     members = picture.btrfs[uuid]
     nodes = [picture.tree.nodes[name] for name in members if name in picture.tree.nodes]
+    disks = dict.fromkeys(picture.tree.disk_of(node.name) for node in nodes)
     missing = _missing(texts)
     count = len(members) + len(missing)
     profile = profiles["data"][0] if len(profiles["data"]) == 1 else ""
@@ -92,7 +93,7 @@ def _array(
         strip_bytes=STRIP if level in _STRIPED else None,
         data_drives=data_drives(level, count, copies=_COPIES.get(profile)) if level in _STRIPED else None,
         folder=min(points, key=len, default=None),
-        members=tuple(dict.fromkeys(_disks(members, picture))),
+        members=tuple(Target(backend="block", address=name) for name in disks),
         uses=tuple(dict.fromkeys(use for name in members for use in picture.uses(name) if use.kind == "mount")),
         tasks=tuple(_tasks(texts.get("exclusive_operation", ""))),
         facts=tuple(Fact(label=name, value=value) for name, value in _lines(uuid, texts, profiles) if value),
@@ -100,20 +101,14 @@ def _array(
 
 
 def _missing(texts: Mapping[str, str]) -> list[str]:
-    """Paths of the devices that are not there."""
+    """Return the sysfs paths of missing devices."""
     return [path for path, text in texts.items() if path.endswith("/missing") and text == "1"]
 
 
-def _disks(members: Iterable[str], picture: Topology) -> Iterator[Target]:
-    for name in members:
-        if name in picture.tree.nodes:
-            yield Target(backend="block", address=picture.tree.disk_of(name))
-
-
 def _usable(profile: str, level: Level, nodes: Sequence[Node]) -> int | None:
-    """Bytes for data where all devices are used to their end; None where unequal ones leave that open.
+    """Return the bytes for data if all devices can be filled; None if that is unclear because their sizes differ.
 
-    Pieces with two copies find room as long as half of it all is on other devices.
+    With two copies, all space is usable if the largest device has at most half of it.
     """
     sizes = [node.size_bytes for node in nodes if node.size_bytes]
     if len(sizes) < len(nodes):
@@ -149,4 +144,4 @@ def _lines(uuid: str, texts: Mapping[str, str], profiles: Mapping[str, Sequence[
 
 
 VENDOR = Vendor(name=NAME, backend=Btrfs, present=present_if_found(f"{_ROOT}/*/devices/*"))
-"""Found by the registry."""
+"""Registry entry."""

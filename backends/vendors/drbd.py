@@ -1,7 +1,7 @@
-"""DRBD: disks that other hosts have a copy of. Shown with the disk below and the state of the copies, nothing is set.
+"""DRBD: disks with replicas on other hosts, listed with the lower disk and the state of the replicas; no settings.
 
-DRBD 8.4 tells its states in /proc/drbd, DRBD 9 by `drbdsetup status --json`; the names of resources come from
-`drbdsetup show`, the disk below from there or from sysfs.
+DRBD 8.4 reports its states in /proc/drbd, DRBD 9 in `drbdsetup status --json`. Resource names come from `drbdsetup
+show`, the lower disk from there or from sysfs.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from backends.json_text import document, rows, whole, word
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
 from backends.protocol import Vendor, present_if_found
 from backends.text import clean
-from backends.topology import Node, Topology, scan_topology
+from backends.topology import Node, Topology, node_path, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.replicas import MAJOR, Replica, is_replica, read_replicas
 from backends.values import dataclass
 from backends.vendors._read_only import ListingBackend
 
 NAME = "drbd"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 STATUS = ("drbdsetup", "status", "--json")
-"""States of DRBD 9."""
+"""Command for the states of DRBD 9."""
 
 _PROC = "/proc/drbd"
-"""States of DRBD 8.4; of DRBD 9 its version alone."""
+"""States of DRBD 8.4; only the version with DRBD 9."""
 
 _ROW = re.compile(
     r" {0,3}(\d{1,7}): cs:(\S{1,40})(?: ro:([^/\s]{1,40})/(\S{1,40}) ds:([^/\s]{1,40})/(\S{1,40}))?(.*)", re.ASCII
@@ -45,61 +45,56 @@ _TASKS = {
     "VerifyS": "consistency-check",
     "VerifyT": "consistency-check",
 }
-"""By state of the replication (drbdsetup(8), Replication states): what is under way."""
+"""Task by replication state (drbdsetup(8), Replication states)."""
 
 _CONNECTED = ("Connected", "Established", "Off", *_TASKS, "PausedSyncS", "PausedSyncT", "WFBitMapS", "WFBitMapT")
-"""States of a connection, or of what goes over it, in which the other host is there."""
+"""Connection and replication states in which the other host is connected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """What another host has."""
+    """The replica on another host."""
 
     name: str = ""
-    """Its name; "" where that is not told."""
+    """Host name; "" if it is not reported."""
     connection: str = ""
-    """State of the connection to it: `Connected`, `StandAlone`, ..."""
+    """Connection state: `Connected`, `StandAlone`, ..."""
     disk: str = ""
-    """State of its copy: `UpToDate`, `Outdated`, ..."""
+    """State of its replica: `UpToDate`, `Outdated`, ..."""
     replication: str = ""
-    """What goes over the connection: `Established`, `SyncSource`, ..."""
+    """Replication state: `Established`, `SyncSource`, ..."""
     progress: float | None = None
-    """How much of that is done, 0..1; None where it is not told."""
+    """Progress of the task, 0..1; None if it is not reported."""
     diskless: bool = False
-    """It has no copy, as was meant."""
-
-    @property
-    def is_away(self) -> bool:
-        """Return whether nothing reaches it."""
-        return self.connection not in _CONNECTED
+    """Whether it intentionally has no replica."""
 
     @property
     def summary(self) -> str:
-        """`bob: Connected, UpToDate`."""
+        """Return a text such as `bob: Connected, UpToDate`."""
         states = dict.fromkeys(filter(None, (self.connection, self.replication, self.disk)))
         return f"{self.name}: {', '.join(states)}".removeprefix(": ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaState:
-    """How a device is."""
+    """State of a DRBD device."""
 
     role: str = ""
     """`Primary`, `Secondary`."""
     disk: str = ""
-    """State of the copy here."""
+    """State of the local replica."""
     diskless: bool = False
-    """It has no copy here, as was meant."""
+    """Whether it intentionally has no local replica."""
     suspended: bool = False
-    """All I/O waits."""
+    """Whether I/O is suspended."""
     quorum: bool = True
-    """Whether enough of the hosts are there."""
+    """Whether enough hosts are connected."""
     peers: tuple[Peer, ...] = ()
-    """The other hosts."""
+    """Replicas on other hosts."""
 
     @property
     def state(self) -> tuple[State, str]:
-        """Return the state of the device, and why it is not in order."""
+        """Return the state of the device and the reason if it is not optimal."""
         if self.suspended or not self.quorum:
             return State.FAILED, "all I/O waits" if self.suspended else "too few of the hosts are there (quorum)"
         if self.disk in ("Failed", "Detaching"):
@@ -109,7 +104,7 @@ class ReplicaState:
         if self.disk in ("Inconsistent", "Outdated", "Consistent"):
             syncing = any(peer.replication == "SyncTarget" for peer in self.peers)
             return (State.REBUILDING if syncing else State.DEGRADED), f"the copy here is {self.disk.lower()}"
-        away = [peer for peer in self.peers if peer.is_away]
+        away = [peer for peer in self.peers if peer.connection not in _CONNECTED]
         if away:
             return State.DEGRADED, ", ".join(f"{peer.name or 'the other host'} is {peer.connection}" for peer in away)
         stale = [peer for peer in self.peers if not peer.diskless and peer.disk not in ("UpToDate", "")]
@@ -122,7 +117,7 @@ class ReplicaState:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """Return what is under way with each of the other hosts."""
+        """Return the tasks in progress with other hosts."""
         return tuple(
             Task(kind=_TASKS[peer.replication], progress=peer.progress)
             for peer in self.peers
@@ -131,7 +126,7 @@ class ReplicaState:
 
 
 def parse_proc(text: str) -> dict[int, ReplicaState]:
-    """Return the states that /proc/drbd of DRBD 8.4 tells, by minor number."""
+    """Return the states in /proc/drbd of DRBD 8.4 by minor number."""
     by_minor: dict[int, ReplicaState] = {}
     minor = -1
     for line in text.split("\n")[:20_000]:
@@ -150,12 +145,12 @@ def _old_state(row: re.Match[str]) -> ReplicaState:
     lines = [clean(row[at] or "", 40) for at in range(2, 7)]
     flags = (row[7] or "").split()
     peer = Peer(connection=lines[0], replication=lines[0] if lines[0] in _TASKS else "", disk=lines[4])
-    suspended = bool(flags) and flags[-1].startswith("s")  # `C r-----`: protocol and flags of I/O, `s` where it waits
+    suspended = bool(flags) and flags[-1].startswith("s")  # `C r-----`: protocol and I/O flags, `s`: suspended
     return ReplicaState(role=lines[1], disk=lines[3], suspended=suspended, peers=(peer,))
 
 
 def parse_status(text: str) -> dict[int, ReplicaState]:
-    """Return the states that `drbdsetup status --json` tells, by minor number."""
+    """Return the states in `drbdsetup status --json` by minor number."""
     by_minor: dict[int, ReplicaState] = {}
     for resource in rows(document(text, "[")):
         links = [_peers(link) for link in rows(resource.get("connections"))]
@@ -175,7 +170,7 @@ def parse_status(text: str) -> dict[int, ReplicaState]:
 
 
 def _peers(link: Mapping[str, object]) -> dict[int, Peer]:
-    """Return what a connection tells, by volume."""
+    """Return the replicas of a connection by volume."""
     peers: dict[int, Peer] = {}
     for device in rows(link.get("peer_devices")):
         percent = device.get("percent-in-sync", device.get("done"))
@@ -194,22 +189,22 @@ def _peers(link: Mapping[str, object]) -> dict[int, Peer]:
 
 
 class Drbd(ListingBackend):
-    """Every device of DRBD of one host."""
+    """All DRBD devices of a host."""
 
     async def inventory(self) -> Inventory:
-        """Return the devices by their kernel names; one that is not configured has no size and is left out."""
+        """Return the devices by kernel name; one that is not configured has no size and is left out."""
         picture = await scan_topology(self._host)
         nodes = [node for node in picture.tree.nodes.values() if is_replica(node) and node.size_bytes]
         if not nodes:
             return Inventory()
         listed, states = await asyncio.gather(read_replicas(self._host), self._states())
         replicas = {replica.minor: replica for replica in listed or ()}
-        nodes.sort(key=lambda node: _minor(node))
+        nodes.sort(key=_minor)
         arrays = [_array(node, replicas.get(_minor(node)), states.get(_minor(node)), picture) for node in nodes]
         return Inventory(arrays=tuple(arrays), problems=_problems(nodes, states))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return what is missing: without drbdsetup no state of DRBD 9 is known."""
+        """Return a problem if drbdsetup is missing: without it no state of DRBD 9 is known."""
         if not await self._host.list("/sys/block/drbd*") or self._host.which(STATUS[:1]) is not None:
             return ()
         return (
@@ -256,7 +251,9 @@ def _array(node: Node, replica: Replica | None, replica_state: ReplicaState | No
         why=why,
         size_bytes=node.size_bytes,
         device=node.device,
-        members=tuple(dict.fromkeys(_members(node, picture))),
+        members=tuple(
+            Target(backend="block", address=name) for name in dict.fromkeys(map(picture.tree.disk_of, node.slaves))
+        ),
         identity=identity(node),
         uses=picture.uses(node.name),
         above=picture.above(node.name),
@@ -265,18 +262,13 @@ def _array(node: Node, replica: Replica | None, replica_state: ReplicaState | No
     )
 
 
-def _members(node: Node, picture: Topology) -> Iterator[Target]:
-    for name in node.slaves:
-        yield Target(backend="block", address=picture.tree.disk_of(name))
-
-
 def _lines(node: Node, replica: Replica | None, replica_state: ReplicaState | None) -> Iterator[tuple[str, str]]:
     if replica is not None:
         yield "Resource", f"{replica.resource}, volume {replica.volume}"
         yield "Metadata on", replica.meta or ("" if replica.disk is None else "the same disk")
     yield (
         "On",
-        ", ".join(f"/dev/{name.replace('!', '/')}" for name in node.slaves) or _absence_text(replica, replica_state),
+        ", ".join(map(node_path, node.slaves)) or _absence_text(replica, replica_state),
     )
     if replica_state is not None:
         yield "Role", replica_state.role
@@ -293,4 +285,4 @@ def _absence_text(replica: Replica | None, replica_state: ReplicaState | None) -
 
 
 VENDOR = Vendor(name=NAME, backend=Drbd, present=present_if_found("/sys/block/drbd*"))
-"""Found by the registry."""
+"""Registry entry."""

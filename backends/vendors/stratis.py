@@ -1,11 +1,10 @@
-"""Stratis: pools and filesystems, which are device-mapper's. Shown with what they lie on, nothing is set.
+"""Stratis: pools and filesystems on device-mapper, listed with the disks below; no settings.
 
-Names are those that udev has of a filesystem (stratisd's rules, 61-stratisd.rules); without them the UUIDs stand.
+Names come from udev's properties of a filesystem (stratisd's rules, 61-stratisd.rules); without them UUIDs are used.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from backends.host import Host
@@ -16,35 +15,34 @@ from backends.topology import Node, Topology, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.device_mapper import STATUS, Segment, dmsetup_output, segments_by_kernel_name
 from backends.topology.stacking import stratis_name, stratis_pool
+from backends.topology.thin_layers import parse_usage
 from backends.values import dataclass
 from backends.vendors._read_only import ListingBackend
 
 NAME = "stratis"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 FRONT = "stratis-1-"
-"""How the names that stratisd gives device-mapper begin."""
+"""Prefix of stratisd's device-mapper names."""
 
 FULL = 0.9
-"""A pool that is so full, in data or metadata, needs more disks."""
-
-_SHARE = re.compile(r"(\d{1,18})/(\d{1,18})", re.ASCII)
+"""A pool with this used share of data or metadata needs more disks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolGauge:
-    """What the thin pool of dm-thin tells of itself (Documentation/admin-guide/device-mapper/thin-provisioning.rst)."""
+    """State of a dm-thin pool (Documentation/admin-guide/device-mapper/thin-provisioning.rst)."""
 
     metadata: float | None = None
-    """Share of the metadata that is used."""
+    """Used share of the metadata."""
     data: float | None = None
-    """Share of the data blocks that are used."""
+    """Used share of the data blocks."""
     trouble: str = ""
-    """Why it takes no more writes; "" where it does."""
+    """Why it accepts no writes; "" if it does."""
 
     @property
     def state(self) -> tuple[State, str]:
-        """Return the state, and why it is not in order."""
+        """Return the state and the reason if it is not optimal."""
         if self.trouble:
             return State.FAILED, self.trouble
         for word, share in (("data", self.data), ("metadata", self.metadata)):
@@ -54,8 +52,8 @@ class PoolGauge:
 
 
 def gauge_of(segments: tuple[Segment, ...]) -> PoolGauge:
-    """Return what `dmsetup status` tells of a thin pool."""
-    status = segments[0].words if len(segments) == 1 and segments[0].kind == "thin-pool" else ()
+    """Return the state of a thin pool from `dmsetup status`."""
+    status = segments[0].args if len(segments) == 1 and segments[0].kind == "thin-pool" else ()
     if status[:1] == ("Fail",):
         return PoolGauge(trouble="the thin pool has failed")
     shares = [_share(word) for word in status[1:3]]
@@ -67,17 +65,17 @@ def gauge_of(segments: tuple[Segment, ...]) -> PoolGauge:
 
 
 def _share(word: str) -> float | None:
-    match = _SHARE.fullmatch(word)
-    return int(match[1]) / int(match[2]) if match is not None and int(match[2]) else None
+    used, total = parse_usage(word)
+    return used / total if used is not None and total else None
 
 
 class Stratis(ListingBackend):
-    """Every pool of one host that is started."""
+    """Started pools of a host."""
 
     async def inventory(self) -> Inventory:
-        """Return the pools, each with its filesystems behind it."""
+        """Return the pools, each followed by its filesystems."""
         picture = await scan_topology(self._host)
-        nodes = [node for node in picture.tree.nodes.values() if _is_shown(node)]
+        nodes = [node for node in picture.tree.nodes.values() if _is_listed(node)]
         if not nodes:
             return Inventory()
         states = segments_by_kernel_name(await dmsetup_output(self._host, STATUS), picture.tree)
@@ -96,7 +94,7 @@ def _is_pool(node: Node) -> bool:
     return name is not None and name.is_pool
 
 
-def _is_shown(node: Node) -> bool:
+def _is_listed(node: Node) -> bool:
     name = stratis_name(node)
     return name is not None and (name.is_pool or not name.private)
 
@@ -113,7 +111,7 @@ def _pool(node: Node, gauge: PoolGauge, picture: Topology) -> Array:
         size_bytes=node.size_bytes,
         members=_disks(node, picture),
         above=picture.above(node.name),
-        facts=tuple(_used(gauge)),
+        facts=tuple(_usage_facts(gauge)),
     )
 
 
@@ -137,30 +135,30 @@ def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> 
         identity=identity(node),
         uses=picture.uses(node.name),
         above=picture.above(node.name),
-        facts=(Fact(label="Pool", value=pool), *_used(gauge, " of the pool")),
+        facts=(Fact(label="Pool", value=pool), *_usage_facts(gauge, " of the pool")),
     )
 
 
 def _disks(node: Node, picture: Topology) -> tuple[Target, ...]:
-    """Return the disks and arrays below, through all that Stratis has made of them."""
+    """Return the disks and arrays below all Stratis layers."""
     tree = picture.tree
     below = [node for node in tree.below(node.name) if not node.name.startswith("dm-") and node.parent is None]
     above_others = {slave for node in below for slave in (lower.name for lower in tree.below(node.name))}
     return tuple(Target(backend="block", address=node.name) for node in below if node.name not in above_others)
 
 
-def _used(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:
+def _usage_facts(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:
     for word, share in (("data", gauge.data), ("metadata", gauge.metadata)):
         if share is not None:
             yield Fact(label=f"Used{whose}, {word}", value=f"{share:.1%}")
 
 
 async def _present(host: Host) -> bool:
-    """Return whether device-mapper has a device of Stratis, at the price of their names."""
+    """Return whether device-mapper has a Stratis device, by reading the names of all devices."""
     paths = await host.list("/sys/block/dm-*")
     names = await host.read_many([f"{path}/dm/name" for path in paths])
     return any(name.startswith(FRONT) for name in names.values())
 
 
 VENDOR = Vendor(name=NAME, backend=Stratis, present=_present)
-"""Found by the registry."""
+"""Registry entry."""

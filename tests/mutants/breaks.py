@@ -119,7 +119,7 @@ BREAKS = (
     Break(
         name="the character devices of a disk are known",
         module="backends/topology/tree.py",
-        line="            matches[disk] = tuple(dict.fromkeys((*matches.get(disk, ()), devno)))\n",
+        line="            by_disk[disk] = tuple(dict.fromkeys((*by_disk.get(disk, ()), devno)))\n",
         broken="            pass\n",
         tests=("tests/backends/test_characters.py",),
         rows=("A34",),

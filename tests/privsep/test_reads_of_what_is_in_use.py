@@ -28,7 +28,7 @@ from backends.helper_device import HelperDevice
 from backends.host import Host
 from backends.system.local import LocalHost
 from backends.system.local.process import LocalProcess
-from backends.system.local.unprivileged import NOBODYS
+from backends.system.local.unprivileged import UNUSED_IDS
 from backends.system.privsep.program import HelperProcess
 from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, program, wait_for
 from tests.packages import needs
@@ -241,7 +241,7 @@ async def test_the_helpers_fio_is_nobody_and_has_no_right(root: Helper, in_use: 
         said = status(process.pid)
 
     assert len({*said["Uid"], *said["Gid"]}) == 1
-    assert int(said["Uid"][0]) in NOBODYS
+    assert int(said["Uid"][0]) in UNUSED_IDS
     assert said["Groups"] == []
     assert [int(said[key][0], 16) for key in ("CapInh", "CapPrm", "CapEff", "CapAmb")] == [0, 0, 0, 0]
     assert said["NoNewPrivs"] == ["1"]

@@ -211,7 +211,7 @@ class AllocatedRanges:
                 if (room.layer, room.part) in before
             ]
             ranges = tuple(
-                room.after(before[room.layer, room.part], site.area) for room in rooms_now if not room.unknown
+                room.allocated_since(before[room.layer, room.part], site.area) for room in rooms_now if not room.unknown
             )
             self._known[site.file or devno] = ranges
 

@@ -128,7 +128,7 @@ class DeviceAccess:
                 picture, name = await scan_topology(self._host), kernel_name(drive.device or "")
                 facts = replace(
                     facts_of(drive, [drive for drive in drives if drive.target.backend == KERNEL]),
-                    called=picture.called(name),
+                    called=picture.stable_name(name),
                     link=picture.link(name),
                 )
                 if intent is Intent.WRITE and drive.identity is not None:

@@ -443,7 +443,7 @@ async def _warm_drives(heat: Callable[[str], Awaitable[tuple[str, ...]]], disks:
 def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:
     """Raises RefusedError where each of them fits into what they take room from, and all together do not."""
     together = ", ".join(site.name for site in sites)
-    rooms = [room.asked(site.area) for site in sites for room in site.capacity_sources]
+    rooms = [room.limited_to(site.area) for site in sites for room in site.capacity_sources]
     if reasons := refusals(f"{together} together", rooms, WHOLE):
         raise RefusedError(" ".join(reasons), hint="Measure them one after another, or with a smaller --size.")
 

@@ -89,7 +89,7 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
             ignore=(os.getpid(),),
         )
         if users:
-            text = "; ".join(user.words for user in users)
+            text = "; ".join(user.text for user in users)
             raise RefusedError(
                 f"The scratch file {shown} {text}. It is neither written nor removed.", hint=users[0].hint
             )

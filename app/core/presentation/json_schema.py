@@ -12,7 +12,7 @@ from backends.display_names import addresses, name_of
 from backends.identity import Use
 from backends.model import KERNEL, Array, Controller, Drive, Health, Inventory, Problem, Target
 from backends.settings import Reading, Span
-from backends.topology.stacking import HELD
+from backends.topology.stacking import HOLDER_KINDS
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
     from app.core.session.events import ChangeEnded, RunSection, RunTarget
@@ -48,7 +48,7 @@ HEALTH = tuple(field.name for field in fields(Health))
 """Fields of the health of a drive."""
 
 _INTERVAL = ("iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
-_STATES = {"mount": "mounted", "open": "opened", **dict.fromkeys(HELD, "held")}
+_STATES = {"mount": "mounted", "open": "opened", **dict.fromkeys(HOLDER_KINDS, "held")}
 
 
 def document(**body: Any) -> Json:

@@ -23,7 +23,7 @@ from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem,
 from backends.protocol import PlansTogether, TaskReporter
 from backends.settings import Effect, Reading, Risk, Setting, worst
 from backends.text import clean
-from backends.topology.stacking import HELD
+from backends.topology.stacking import HOLDER_KINDS
 
 if TYPE_CHECKING:
     from backends.registry import MachineBackends
@@ -37,7 +37,7 @@ JUST_NOW = 60.0
 """Seconds for which a look is not worth repeating for a log that begins."""
 
 
-_TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HELD)
+_TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HOLDER_KINDS)
 """Kinds of use that say what stands on a thing whose vendor tells nothing else."""
 
 

@@ -1,1 +1,1 @@
-"""What is reached over HTTPS instead of through a program: only where the configuration names it."""
+"""Access to arrays over HTTPS, only for endpoints that the configuration names."""

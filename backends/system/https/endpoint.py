@@ -1,4 +1,4 @@
-"""A way to something that is asked over HTTPS, as the configuration names it, and its password."""
+"""HTTPS endpoint of the configuration, and the file with its password."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from backends.errors import RefusedError
 from backends.text import clean
 from backends.values import dataclass
 
-# -- reads the password of a door out of its file, if nobody else can -------------------------------------------------
+# -- password file ----------------------------------------------------------------------------------------------------
 
 
 def password_in(path: str) -> str:
-    """The first line of a file that only its owner (this user, or root) may read. Raises RefusedError."""
+    """Return line 1 of a password file, accessible only to its owner (this user or root). Raises RefusedError."""
     shown = clean(path, 200)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -42,10 +42,10 @@ def password_in(path: str) -> str:
     return password
 
 
-# -- a way to something that is asked over HTTPS, as the configuration names it. Values only --------------------------
+# -- endpoint. No I/O -------------------------------------------------------------------------------------------------
 
 HERE = ("127.0.0.1", "::1", "localhost")
-"""Hosts to which a password may go unencrypted: it does not leave the machine."""
+"""Hosts to which a password may be sent unencrypted, because it does not leave the machine."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}", re.ASCII)
 _FINGERPRINT = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -53,38 +53,38 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpsEndpoint:
-    """Where something is, who asks, and what it is known by. The password itself is read when it is needed."""
+    """URL, user and expected certificate of an HTTPS endpoint. The password is read when it is needed."""
 
     kind: str
-    """What is behind it: `santricity`."""
+    """Product behind the endpoint: `santricity`."""
     name: str
-    """What the user calls it; the beginning of its addresses."""
+    """Name in the configuration; its addresses begin with it."""
     url: str
-    """`https://HOST[:PORT]`; `http` only to this machine itself."""
+    """`https://HOST[:PORT]`; `http` only for this machine itself."""
     user: str
-    """Who asks."""
+    """User name for the login."""
     password_file: str
-    """Absolute path of a file with the password, readable for its owner alone."""
+    """Absolute path of a file with the password, readable only for its owner."""
     ca_file: str | None = None
-    """Absolute path of the certificates that vouch for it; None for those of the system."""
+    """Absolute path of the CA certificates; None for the system's."""
     fingerprint: str | None = None
-    """SHA-256 of its own certificate, 64 small hexadecimal digits, in place of one that vouches for it."""
+    """SHA-256 of the server certificate as 64 lower-case hexadecimal digits, instead of a CA; None to use a CA."""
 
     @property
     def place(self) -> str:
-        """Its name in place of a program's: `/santricity:/lab`."""
+        """Return the pseudo-path of the endpoint in commands: `/santricity:/lab`."""
         return f"/{self.kind}:/{self.name}"
 
 
 def validate_name(name: str) -> str:
-    """The name of a door. Raises ValueError."""
+    """Return the name of an endpoint unchanged. Raises ValueError unless it has only `A-Z a-z 0-9 _ -`."""
     if _NAME.fullmatch(name) is None:
         raise ValueError("wants a name of letters, digits, - and _ only")
     return name
 
 
 def url_of(text: str) -> str:
-    """Where a door is, in canonical form. Raises ValueError for what may not be."""
+    """Return the URL of an endpoint in canonical form. Raises ValueError if it is not allowed."""
     parts = urlsplit(text)
     if parts.username is not None or parts.password is not None:
         raise ValueError("wants no user or password in the url: they have keys of their own")
@@ -100,7 +100,7 @@ def url_of(text: str) -> str:
 
 
 def fingerprint_of(text: str) -> str:
-    """A SHA-256 in canonical form, from digits with or without colons. Raises ValueError."""
+    """Return a SHA-256 without colons and in lower case. Raises ValueError if the text is not a SHA-256."""
     value = text.replace(":", "").replace(" ", "").lower()
     if _FINGERPRINT.fullmatch(value) is None:
         raise ValueError("wants the SHA-256 of a certificate: 64 hexadecimal digits")

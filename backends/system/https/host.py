@@ -1,4 +1,4 @@
-"""A host with doors: what is behind them is asked by the same `run` as a program is."""
+"""Host whose `run` also sends requests to HTTPS endpoints."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ _PATH = re.compile(r"/[!-~]{0,2000}", re.ASCII)
 
 
 class WebHost(HostWrapper):
-    """The wrapped host, and beside it `/KIND:/NAME` for each door: `run` of it is a request.
+    """The wrapped host, plus one pseudo-program `/KIND:/NAME` for each endpoint: running it sends a request.
 
-    Words of a command: the door, a method, a path, and the body where there is one. A GET is a read, and all else a
-    change; a command that says otherwise of itself is refused, so that a host round this one can rely on it.
+    The arguments are the endpoint, a method, a path, and the body if there is one. A GET is a read, any other method a
+    change. A command that declares the opposite is refused, so that an outer wrapper can rely on `Command.mutates`.
     """
 
-    def __init__(self, inner: Host, doors: Iterable[HttpsEndpoint]) -> None:
+    def __init__(self, inner: Host, endpoints: Iterable[HttpsEndpoint]) -> None:
         super().__init__(inner)
-        self._doors = {door.place: door for door in doors}
+        self._endpoints = {endpoint.place: endpoint for endpoint in endpoints}
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """The doors of a kind (`/santricity:/*`), else what the wrapped host has."""
+        """Return the endpoints of a kind for `/KIND:/*`, or else the paths on the wrapped host."""
         kind, _, rest = pattern.partition(":/")
-        if rest == "*" and any(path.startswith(f"{kind}:/") for path in self._doors):
-            return tuple(sorted(path for path in self._doors if path.startswith(f"{kind}:/")))
+        if rest == "*" and any(path.startswith(f"{kind}:/") for path in self._endpoints):
+            return tuple(sorted(path for path in self._endpoints if path.startswith(f"{kind}:/")))
         return await self._inner.list(pattern)
 
     async def run(self, command: Command) -> Completed:
-        """A request where it is one. A change is not given up before its time, whoever cancels.
+        """Send a request to an endpoint, or run a program. A change is completed even if the caller is cancelled.
 
         Raises RefusedError, ToolFailedError, ToolTimeoutError.
         """
-        door = self._doors.get(command.argv[0])
-        if door is None:
+        endpoint = self._endpoints.get(command.argv[0])
+        if endpoint is None:
             return await self._inner.run(command)
         method, path, *body = command.argv[1:]
         if (method == "GET") == command.mutates or len(body) > 1 or _PATH.fullmatch(path) is None:
             raise RefusedError(f"This is no request: {command.shown()}.")
         from backends.system.https.request import exchange
 
-        asked = exchange(door, method, path, body[0] if body else None, command.timeout)
-        return await (shield_to_completion(asyncio.ensure_future(asked)) if command.mutates else asked)
+        request = exchange(endpoint, method, path, body[0] if body else None, command.timeout)
+        return await (shield_to_completion(asyncio.ensure_future(request)) if command.mutates else request)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """As the wrapped host; a door streams nothing."""
-        if command.argv[0] in self._doors:
+        """Stream a program of the wrapped host. Raises RefusedError for an endpoint, which streams nothing."""
+        if command.argv[0] in self._endpoints:
             raise RefusedError(f"This is no program: {command.argv[0]}.")
         return self._inner.stream(command)
 
     async def writable(self, path: str) -> str | None:
-        """A door may be tried by anybody: who may change what is decided behind it."""
-        return None if path in self._doors else await self._inner.writable(path)
+        """Return None for an endpoint: any user may try, and the array decides who may change it."""
+        return None if path in self._endpoints else await self._inner.writable(path)

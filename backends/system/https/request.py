@@ -1,4 +1,4 @@
-"""One HTTP request and its answer: verified, bounded in time and size, never repeated. Imported for the first one."""
+"""One HTTP request: verified, limited in time and size, never repeated. Imported for the first request only."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
 
 MOST = 16 << 20
-"""Bytes of an answer; a longer one is refused, as half a document says nothing."""
+"""Bytes of a reply. A longer one is refused, because a truncated document is useless."""
 
 REFUSED = 22
-"""Exit status for any answer but 2xx, as curl's."""
+"""Exit status for any reply but 2xx, as with curl."""
 
 CONNECT_SECONDS = 10.0
-"""Patience for a connection: what is switched off keeps nobody waiting for longer."""
+"""Timeout for a connection, so that a host that is switched off fails soon."""
 
 LOOK_SECONDS = 10.0
-"""Patience for a certificate that is only to be shown."""
+"""Timeout for fetching a certificate that is only displayed."""
 
 
-async def exchange(door: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> Completed:
-    """The body of the answer as standard output, `HTTP 422 Unprocessable Entity` as standard error.
+async def exchange(endpoint: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> Completed:
+    """Return the reply body as standard output and `HTTP 422 Unprocessable Entity` as standard error.
 
     Raises RefusedError (password file, certificate), ToolFailedError, ToolTimeoutError.
     """
-    call = _Call(door, method, path, body, seconds)
+    call = _Call(endpoint, method, path, body, seconds)
     try:
-        return await asyncio.wait_for(run_in_thread(f"{method} to {door.name}", call.made), seconds)
+        return await asyncio.wait_for(run_in_thread(f"{method} to {endpoint.name}", call.send), seconds)
     except TimeoutError:
         raise ToolTimeoutError(
-            f"{_shown(door)} did not answer within {seconds:.0f} s.",
+            f"{_endpoint_text(endpoint)} did not answer within {seconds:.0f} s.",
             hint="Is its address right, and is it switched on?",
         ) from None
     finally:
@@ -49,10 +49,10 @@ async def exchange(door: HttpsEndpoint, method: str, path: str, body: str | None
 
 
 class _Call:
-    """One request, made in a thread; whoever gives up waiting for it ends the connection from outside."""
+    """One request, sent in a thread. A caller that stops waiting ends the connection from outside."""
 
-    def __init__(self, door: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> None:
-        self._door = door
+    def __init__(self, endpoint: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> None:
+        self._endpoint = endpoint
         self._method = method
         self._path = path
         self._body = body
@@ -61,12 +61,12 @@ class _Call:
         self._connection: http.client.HTTPConnection | None = None
         self._given_up = False
 
-    def made(self) -> Completed:
-        """Make it. Raises as `exchange`."""
-        shown, connection = _shown(self._door), None
+    def send(self) -> Completed:
+        """Send the request and return the result. Raises the errors of `exchange`."""
+        shown, connection = _endpoint_text(self._endpoint), None
         try:
-            self._connection = connection = self._connected()
-            if self._given_up:  # from here on whoever gives up cuts the connection
+            self._connection = connection = self._connect()
+            if self._given_up:  # from here on `hang_up` ends the connection
                 raise ToolTimeoutError(f"{shown} was reached too late.")
             connection.sock.settimeout(self._seconds)
             connection.request(
@@ -77,10 +77,13 @@ class _Call:
             )
             answer = connection.getresponse()
             body = answer.read(MOST + 1)
-            if answer.length:  # read() of a part says nothing of an end that came too early
+            if answer.length:  # read(n) does not report a reply that ended early
                 raise http.client.IncompleteRead(body, answer.length)
         except TimeoutError as error:
-            raise _timeout_error(self._door, self._patience if connection is None else self._seconds) from error
+            seconds = self._patience if connection is None else self._seconds
+            raise ToolTimeoutError(
+                f"{shown} did not answer within {seconds:.0f} s.", hint="Is its address right, and does it run?"
+            ) from error
         except ssl.SSLError as error:  # after the handshake
             raise ToolFailedError(f"The encrypted connection to {shown} broke.", evidence=str(error)) from error
         except (OSError, http.client.HTTPException) as error:
@@ -96,9 +99,9 @@ class _Call:
             stderr=f"HTTP {answer.status} {clean(answer.reason, 80)}".rstrip(),
         )
 
-    def _connected(self) -> http.client.HTTPConnection:
-        """A connection to the very thing that was named; nothing has been said on it."""
-        parts = urlsplit(self._door.url)
+    def _connect(self) -> http.client.HTTPConnection:
+        """Return a connection to the verified server; nothing has been sent on it."""
+        shown, parts = _endpoint_text(self._endpoint), urlsplit(self._endpoint.url)
         host = parts.hostname or ""
         if parts.scheme == "http":
             connection = http.client.HTTPConnection(host, parts.port, timeout=self._patience)
@@ -109,36 +112,34 @@ class _Call:
             secure.connect()
         except ssl.SSLCertVerificationError as error:
             raise RefusedError(
-                f"The certificate of {_shown(self._door)} is not trusted: {clean(error.verify_message, 200)}.",
+                f"The certificate of {shown} is not trusted: {clean(error.verify_message, 200)}.",
                 hint=_certificate_hint(host, parts.port or 443),
                 evidence=str(error),
             ) from error
         except ssl.SSLError as error:
-            raise ToolFailedError(
-                f"{_shown(self._door)} offers no encryption that can be used.", evidence=str(error)
-            ) from error
-        if self._door.fingerprint is not None:
+            raise ToolFailedError(f"{shown} offers no encryption that can be used.", evidence=str(error)) from error
+        if self._endpoint.fingerprint is not None:
             fingerprint = _fingerprint(secure.sock)
-            if not hmac.compare_digest(fingerprint, self._door.fingerprint):
+            if not hmac.compare_digest(fingerprint, self._endpoint.fingerprint):
                 secure.close()
                 raise RefusedError(
-                    f"The certificate of {_shown(self._door)} is another one than the configuration names.",
+                    f"The certificate of {shown} is another one than the configuration names.",
                     hint=f"Nothing was sent. SHA-256 of the one that is there: {fingerprint}. Find out why it changed.",
                 )
         return secure
 
     def _trust(self) -> ssl.SSLContext:
         try:
-            context = ssl.create_default_context(cafile=self._door.ca_file)
+            context = ssl.create_default_context(cafile=self._endpoint.ca_file)
         except (OSError, ssl.SSLError) as error:
-            raise RefusedError(f"{clean(self._door.ca_file or '', 200)} holds no certificates.") from error
-        if self._door.fingerprint is not None:  # the certificate itself is compared, before a word is sent
+            raise RefusedError(f"{clean(self._endpoint.ca_file or '', 200)} holds no certificates.") from error
+        if self._endpoint.fingerprint is not None:  # the certificate is compared before anything is sent
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         return context
 
     def _headers(self) -> dict[str, str]:
-        text = f"{self._door.user}:{password_in(self._door.password_file)}"
+        text = f"{self._endpoint.user}:{password_in(self._endpoint.password_file)}"
         return {
             "Authorization": f"Basic {base64.b64encode(text.encode()).decode()}",
             "Accept": "application/json",
@@ -148,7 +149,7 @@ class _Call:
         }
 
     def hang_up(self) -> None:
-        """End the connection, whatever the thread waits for; nothing is sent any more."""
+        """End the connection, whatever the thread waits for; nothing more is sent."""
         self._given_up = True
         connection = self._connection
         sock = connection.sock if connection is not None else None
@@ -157,14 +158,8 @@ class _Call:
                 sock.shutdown(socket.SHUT_RDWR)
 
 
-def _timeout_error(door: HttpsEndpoint, seconds: float) -> ToolTimeoutError:
-    return ToolTimeoutError(
-        f"{_shown(door)} did not answer within {seconds:.0f} s.", hint="Is its address right, and does it run?"
-    )
-
-
-def _shown(door: HttpsEndpoint) -> str:
-    return f"{door.kind} {door.name} ({door.url})"
+def _endpoint_text(endpoint: HttpsEndpoint) -> str:
+    return f"{endpoint.kind} {endpoint.name} ({endpoint.url})"
 
 
 def _reason(error: Exception) -> str:
@@ -185,7 +180,7 @@ def _fingerprint(sock: object) -> str:
 
 
 def _certificate_hint(host: str, port: int) -> str:
-    """What to do about a certificate that nobody vouches for; nothing but a handshake is made for it."""
+    """Return the hint for an untrusted certificate. Only a TLS handshake is made to obtain its SHA-256."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

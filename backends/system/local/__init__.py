@@ -1,4 +1,4 @@
-"""The machine the program runs on: the only place where a program is started or a file opened."""
+"""The machine raidbench runs on: the only package that starts programs and opens files."""
 
 from __future__ import annotations
 

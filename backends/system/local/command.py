@@ -1,4 +1,4 @@
-"""A program that is run to its end."""
+"""Run a program to its end."""
 
 from __future__ import annotations
 
@@ -13,23 +13,20 @@ import time
 
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, ProcessTracking
-from backends.system.local.child import OUTPUT_LIMIT, Child, StartGate, clean_environment, not_started, start
+from backends.system.local.child import OUTPUT_LIMIT, Child, StartGate, clean_environment, start, start_error
 from backends.system.local.files import private_folder
 from backends.system.local.pty_prompt import PROMPT_LIMIT, Terminal
 from backends.system.local.stalls import Stall, stall_of
 
 LINGER = 1.0
-"""Seconds that output is waited for after a program has exited while a child of it holds the pipe."""
+"""Seconds to wait for output after a program has exited while one of its children holds the pipe."""
 
 REAP = 0.5
-"""Seconds that the end of a killed program is waited for."""
+"""Seconds to wait for the end of a killed program."""
 
 
 def run_change(command: Command, nice: int | None, custody: ProcessTracking | None = None) -> Completed:
-    """Run a command that changes the machine, whatever happens to anybody else.
-
-    Raises what `custody.begins` raises: then it was not run.
-    """
+    """Run a changing command to its end and return the result. If `custody.begins` raises, it was not run."""
     folder = command.cwd or private_folder()
     started = time.monotonic()
     terminal = Terminal(command.reply) if command.reply is not None else None
@@ -43,15 +40,15 @@ def run_change(command: Command, nice: int | None, custody: ProcessTracking | No
                     os.setpriority(os.PRIO_PROCESS, process.pid, nice)
             outputs = _listen(process, terminal)
     except OSError as error:
-        raise not_started(command, error) from error
+        raise start_error(command, error) from error
     finally:
         if command.cwd is None:
             shutil.rmtree(folder, ignore_errors=True)
-    return _completed(process.returncode, outputs, started)
+    return _result_of(process.returncode, outputs, started)
 
 
-def _completed(returncode: int, outputs: tuple[bytes, bytes, bool], started: float) -> Completed:
-    """Return what a program did, by both outputs and whether they were cut; `started`: of time.monotonic()."""
+def _result_of(returncode: int, outputs: tuple[bytes, bytes, bool], started: float) -> Completed:
+    """Return the result from both outputs and whether they were truncated; `started`: as time.monotonic()."""
     return Completed(
         returncode=returncode,
         stdout=outputs[0].decode("utf-8", "replace"),
@@ -64,11 +61,11 @@ def _completed(returncode: int, outputs: tuple[bytes, bytes, bool], started: flo
 def _start(
     command: Command, folder: str, custody: ProcessTracking | None, terminal: Terminal | None
 ) -> subprocess.Popen[bytes]:
-    """The program, running; written down before it did anything where there is a custody."""
+    """Return the running program. With a custody, its process ID is recorded before it does anything."""
     name = os.path.basename(command.argv[0])
     with contextlib.ExitStack() as stack:
         gate = stack.enter_context(StartGate(lambda pid: custody.begins(pid, name))) if custody is not None else None
-        # Not asyncio's: a closing event loop kills its children, and half a firmware command is worse than a late one.
+        # Not asyncio: a closing event loop kills its children, and half a firmware command is worse than a late one.
         process = subprocess.Popen(
             command.argv,
             stdin=subprocess.DEVNULL if terminal is None else terminal.programs,
@@ -77,13 +74,13 @@ def _start(
             cwd=folder,
             env=clean_environment(command.env),
             start_new_session=True,
-            # When raidbench is killed nobody reads on; the next word of the program must not end it half-way.
+            # If raidbench is killed, nothing reads the pipe; SIGPIPE must not end the program half-way.
             restore_signals=False,
             pass_fds=() if custody is None else (custody.lock,),
             preexec_fn=None if gate is None else gate.in_child,
         )
     if terminal is not None:
-        terminal.began()
+        terminal.close_program_side()
     if gate is not None and gate.refusal is not None:
         process.communicate()
         raise gate.refusal
@@ -91,9 +88,10 @@ def _start(
 
 
 async def run_read(command: Command, nice: int | None) -> Completed:
-    """Run a command that changes nothing; it is killed when its time is up or it gets nowhere.
+    """Run a read-only command and return its result; it is killed at its timeout or when it stalls.
 
-    One that not even SIGKILL reaches, since it waits in the kernel for a disk, is left to it. Raises ToolTimeoutError.
+    A program that even SIGKILL does not reach, because it waits in the kernel for a disk, is left behind. Raises
+    ToolTimeoutError.
     """
     folder = command.cwd or private_folder()
     started = time.monotonic()
@@ -111,11 +109,11 @@ async def run_read(command: Command, nice: int | None) -> Completed:
         if command.cwd is None:
             shutil.rmtree(folder, ignore_errors=True)
     assert child.returncode is not None
-    return _completed(child.returncode, outputs, started)
+    return _result_of(child.returncode, outputs, started)
 
 
 async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
-    """What it says. Raises ToolTimeoutError, which names the disk that it waits for."""
+    """Return both outputs and whether they were truncated. Raises ToolTimeoutError, with the disk it waits for."""
     collecting = asyncio.create_task(_collect(child), name="collect")
     waiting: set[asyncio.Task[tuple[bytes, bytes, bool]] | asyncio.Task[Stall]] = {collecting}
     stalling = None
@@ -140,18 +138,18 @@ async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
 
 
 async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
-    """Both outputs, each up to the limit; a program that floods is stopped."""
+    """Return both outputs, each up to the limit; a program that exceeds it is killed."""
     outputs = (bytearray(), bytearray())
-    cut = False
+    truncated = False
 
-    async def take(stream: asyncio.StreamReader, kept: bytearray) -> None:
-        nonlocal cut
+    async def take(stream: asyncio.StreamReader, buffer: bytearray) -> None:
+        nonlocal truncated
         while chunk := await stream.read(262144):
-            # Only a command that reads may be killed for flooding.
-            room = OUTPUT_LIMIT - len(kept)
-            kept += chunk[:room]
+            # Only a read-only command may be killed for too much output.
+            room = OUTPUT_LIMIT - len(buffer)
+            buffer += chunk[:room]
             if len(chunk) > room:
-                cut = True
+                truncated = True
                 child.signal(signal.SIGKILL)
 
     readers = [asyncio.create_task(take(child.stdout, outputs[0])), asyncio.create_task(take(child.stderr, outputs[1]))]
@@ -161,11 +159,11 @@ async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
     finally:
         for reader in readers:
             reader.cancel()
-    return bytes(outputs[0]), bytes(outputs[1]), cut
+    return bytes(outputs[0]), bytes(outputs[1]), truncated
 
 
 def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tuple[bytes, bytes, bool]:
-    """Both outputs of a program that is let run to its end, each up to the limit; what is more is read and dropped."""
+    """Return both outputs of a program that must run to its end, each up to the limit; the rest is dropped."""
     assert process.stderr is not None
     if terminal is None:
         assert process.stdout is not None
@@ -173,25 +171,25 @@ def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tupl
     else:
         out_descriptor = terminal.ours
     outputs = {out_descriptor: bytearray(), process.stderr.fileno(): bytearray()}
-    cut = False
+    truncated = False
     silent = 0.0
     with selectors.DefaultSelector() as selector:
         for descriptor in outputs:
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map() and silent < LINGER:
             ready = selector.select(0.1)
-            # A daemon that the tool left behind holds the pipe open for ever: after its exit silence counts as the end.
+            # A daemon that the tool left behind holds the pipe open forever: after the exit, silence counts as the end.
             silent = silent + 0.1 if not ready and process.poll() is not None else 0.0
             for key, _ in ready:
                 chunk = os.read(key.fd, 262144) if terminal is None or key.fd != out_descriptor else terminal.read()
                 if not chunk:
                     selector.unregister(key.fd)
-                kept = outputs[key.fd]
-                cut = cut or len(kept) + len(chunk) > OUTPUT_LIMIT
-                # Read on and dropped beyond the limit: a full pipe would stop the change half-way.
-                kept += chunk[: OUTPUT_LIMIT - len(kept)]
+                buffer = outputs[key.fd]
+                truncated = truncated or len(buffer) + len(chunk) > OUTPUT_LIMIT
+                # Beyond the limit output is read and dropped: a full pipe would stop the change half-way.
+                buffer += chunk[: OUTPUT_LIMIT - len(buffer)]
             if terminal is not None:
-                terminal.heard(bytes(outputs[out_descriptor][:PROMPT_LIMIT]), more=bool(ready))
+                terminal.answer(bytes(outputs[out_descriptor][:PROMPT_LIMIT]), more=bool(ready))
     process.wait()
     out, err = outputs.values()
-    return bytes(out), bytes(err), cut
+    return bytes(out), bytes(err), truncated

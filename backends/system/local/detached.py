@@ -1,4 +1,4 @@
-"""A program that outlives this one."""
+"""Start of programs that outlive this one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from backends.system.local.child import clean_environment
 from backends.system.local.programs import find_program
 
 STAY = "--stay"
-"""The word with which a module is told that it must not fork: systemd holds its first process to be all of it."""
+"""Argument that forbids a module to fork: systemd ends a unit when its first process ends."""
 
 BOOTED = "/run/systemd/system"
-"""A folder that is there exactly where systemd is the init (sd_booted(3))."""
+"""Folder that exists only if systemd is the init (sd_booted(3))."""
 
 _PROPERTIES = ("CollectMode=inactive-or-failed", "UMask=0077", "TimeoutStopSec=2s", "StandardError=journal")
 
@@ -27,17 +27,20 @@ _PROPERTIES = ("CollectMode=inactive-or-failed", "UMask=0077", "TimeoutStopSec=2
 async def start_detached(
     module: str, order: str, seconds: float, keep: Sequence[int] = (), *, unit: str = "", errors: bool = False
 ) -> str:
-    """Start a module that is to outlive this program and its terminal; give it `order`, return its first line.
+    """Start a module that outlives this program and its terminal; send it `order` and return its first line.
 
-    It must fork once more and let its parent end when it has spoken, so that nobody here has a child to wait for;
-    not where it is told `STAY`. "" when it says nothing within `seconds`; then it is killed. `keep`: descriptors that
-    it inherits. `unit`: what it is called where systemd runs it for root, for as long as it has something to do: a
-    logout ends whatever else belongs to the session (KillUserProcesses in logind.conf(5)). `errors`: where it ends
-    without an answer, return the last line of its standard error; it must call `stop_talking` once it has answered.
-    Raises OSError.
+    Return "" if it prints nothing within `seconds`; then it is killed. The module must fork and let its parent exit
+    after that line, so that this process has no child to wait for, except with `STAY`. `keep`: descriptors that it
+    inherits.
+
+    `unit`: name of its systemd unit if root runs under systemd, for as long as it works. A logout ends everything else
+    in the session (KillUserProcesses in logind.conf(5)).
+
+    `errors`: if it ends without an answer, return the last line of its standard error. The module must then call
+    `stop_talking` after it has answered. Raises OSError.
     """
     if unit and (before := _in_a_unit(unit)):
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # else as where systemd is not the init
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # then start it as without systemd
             answer = await asyncio.to_thread(
                 _start_unit, before, (*self_exec_argv(module, as_told=True), STAY), order, seconds
             )
@@ -46,8 +49,8 @@ async def start_detached(
     return await asyncio.to_thread(_start_detached, self_exec_argv(module, as_told=True), order, seconds, keep, errors)
 
 
-def _in_a_unit(name: str) -> tuple[str, ...]:
-    """The words before a command that systemd is to run; () where it does not run or does not see what we see."""
+def _in_a_unit(unit: str) -> tuple[str, ...]:
+    """Return the systemd-run prefix for a command; () if systemd is not running or sees other files than we do."""
     program = find_program(("systemd-run",))
     if os.geteuid() != 0 or program is None or not os.path.isdir(BOOTED) or not _sees_what_init_sees():
         return ()
@@ -56,14 +59,14 @@ def _in_a_unit(name: str) -> tuple[str, ...]:
         program,
         "--quiet",
         "--service-type=exec",
-        f"--unit={name}",
-        *(f"--property={name}" for name in _PROPERTIES),
+        f"--unit={unit}",
+        *(f"--property={unit}" for unit in _PROPERTIES),
         *environment,
     )
 
 
 def _sees_what_init_sees() -> bool:
-    """Whether paths mean the same here and for what systemd starts: no other root, no mounts of our own."""
+    """Return whether paths mean the same here and for init: same root, same mount namespace."""
     try:
         return all(os.path.samefile(f"/proc/1/{entry}", f"/proc/self/{entry}") for entry in ("root", "ns/mnt"))
     except OSError:
@@ -71,17 +74,18 @@ def _sees_what_init_sees() -> bool:
 
 
 def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds: float) -> str | None:
-    """Its first line; None where systemd does not start it, or it ended without one.
+    """Return its first line; None if systemd does not start it or it ended without one.
 
-    Through files: `systemd-run --pipe` needs a message bus, and stays until the unit ends. That it could be executed
-    and its files opened is known from systemd 240 on (`exec`); an earlier one refuses. Raises OSError, TimeoutExpired.
+    Input and output go through files: `systemd-run --pipe` needs a message bus and stays until the unit ends. The
+    service type `exec` reports whether the program and its files could be opened; systemd before 240 refuses it. Raises
+    OSError, TimeoutExpired.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-", dir="/run") as folder:
         order_path, answer_path = os.path.join(folder, "order"), os.path.join(folder, "answer")
         with open(order_path, "w", encoding="utf-8") as file:
             file.write(order)
         os.mkfifo(answer_path, 0o600)
-        answer = os.open(answer_path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # nobody writes yet, and nobody waits
+        answer = os.open(answer_path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # O_NONBLOCK: there is no writer yet
         try:
             files = (
                 f"--property=StandardInput=file:{order_path}",
@@ -110,7 +114,7 @@ def _start_detached(argv: Sequence[str], order: str, seconds: float, keep: Seque
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE if errors else subprocess.DEVNULL,
-        # Its own folder may be unmounted or removed while it waits.
+        # The current folder may be unmounted or removed while it runs.
         cwd="/",
         env=clean_environment({}),
         start_new_session=True,
@@ -132,7 +136,7 @@ def _start_detached(argv: Sequence[str], order: str, seconds: float, keep: Seque
 
 
 def stop_talking() -> None:
-    """Leave whoever started this process alone with what was said; what systemd reads of it goes on. Raises OSError."""
+    """Redirect the outputs to /dev/null after the answer; under systemd, stderr stays. Raises OSError."""
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     for descriptor in (1,) if STAY in sys.argv else (1, 2):
         os.dup2(nothing, descriptor)

@@ -1,4 +1,4 @@
-"""Starts the helper as root, through sudo or pkexec, with a socket as its standard input."""
+"""Start of the root helper through sudo or pkexec, with a socket as its standard input."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class PrivilegeTool:
     name: str
     """`sudo`, `pkexec`."""
     argv: tuple[str, ...]
-    """It, up to the program that it is to start."""
+    """Its command line, up to the program that it starts."""
     asks: bool
-    """Whether it may ask somebody for a password."""
+    """Whether it may ask for a password."""
 
 
 def privilege_tools(*, ask: bool) -> tuple[PrivilegeTool, ...]:
-    """What may be tried, in this order: sudo without a question, then with one; pkexec where there is no sudo.
+    """Return the tools to try in order: sudo without a prompt, sudo with one; pkexec if there is no sudo.
 
-    `ask`: whether somebody is there to answer.
+    `ask`: whether a user can answer a prompt.
     """
     sudo = find_program(("sudo",))
     if sudo is not None:
@@ -41,19 +41,19 @@ def privilege_tools(*, ask: bool) -> tuple[PrivilegeTool, ...]:
     return (PrivilegeTool(name="pkexec", argv=(pkexec,), asks=True),) if pkexec is not None and ask else ()
 
 
-def start(way: PrivilegeTool, args: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """The program with these words, started as root; our end of its connection. Raises RefusedError."""
-    return _start((*way.argv, *args), quiet=not way.asks)
+def start(tool: PrivilegeTool, args: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """Start a program as root; return our end of its connection and the process. Raises RefusedError."""
+    return _start((*tool.argv, *args), quiet=not tool.asks)
 
 
 COMPANION = "--companion"
-"""The word with which a helper is told that it may outlive whoever started it."""
+"""Argument that allows a helper to outlive the process that started it."""
 
 
 def start_beside(args: Sequence[str], *more: str, user: tuple[int, int] | None = None) -> socket.socket:
-    """The same for root itself, which needs nobody's leave; `user`: uid and gid for whom, if not the caller.
+    """Start a program as root while being root, without a privilege tool; return our end of its connection.
 
-    Raises RefusedError.
+    `user`: uid and gid on whose behalf it works, if not the caller's. Raises RefusedError.
     """
     environment = None if user is None else {**os.environ, "SUDO_UID": str(user[0]), "SUDO_GID": str(user[1])}
     return _start((*args, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
@@ -64,7 +64,7 @@ def _start(
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     mine, its = socket.socketpair()
     try:
-        # In our own session and with our own environment: sudo asks at the terminal, and clears what it has to.
+        # In our session and with our environment: sudo asks at the terminal and clears the environment itself.
         process = subprocess.Popen(
             argv,
             stdin=its.fileno(),
@@ -83,9 +83,9 @@ def _start(
 
 
 def invoker() -> tuple[int, int] | None:
-    """Numbers of the user and group who called sudo for this command; None where nobody did but root.
+    """Return uid and gid of the user who called sudo for this command; None if there was no such user.
 
-    In a shell that sudo started (`sudo -i`, `sudo su`) whoever types is root: the folder is root's, and so is the home.
+    In a shell that sudo started (`sudo -i`, `sudo su`) the user counts as root: folder and home are root's.
     """
     uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if os.geteuid() != 0 or not uid.isdigit() or not gid.isdigit() or int(uid) == 0:
@@ -96,7 +96,7 @@ def invoker() -> tuple[int, int] | None:
 
 
 def _shells() -> frozenset[str]:
-    """Names of the system's shells, as getusershell(3) has them, and of what starts one for another user."""
+    """Return names of the system's shells, as getusershell(3), and of programs that start one for another user."""
     try:
         with open("/etc/shells", encoding="utf-8", errors="replace") as file:
             lines = [line.strip() for line in file]
@@ -106,9 +106,9 @@ def _shells() -> frozenset[str]:
 
 
 def become_user(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
-    """Go on as that user for good, with `argv` in an interpreter that sees nothing of before; `keep` stays open.
+    """Become that user for good and execute `argv` in a fresh interpreter; `keep` stays open.
 
-    Comes back only where that user may not run this program, and nothing has been given up then. Raises OSError.
+    Return only if that user may not run this program; then no privileges have been dropped. Raises OSError.
     """
     home, name = "/", str(uid)
     try:
@@ -126,11 +126,11 @@ def become_user(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
 
 
 CONNECTED = "RAIDBENCH_ROOT_SIDE"
-"""Variable with the number of the descriptor that leads to a helper which runs already."""
+"""Environment variable with the number of the descriptor that leads to a running helper."""
 
 
 def inherited_socket() -> socket.socket | None:
-    """The connection to a helper that this program was started with; None where there is none."""
+    """Return the connection to a helper that this program was started with, or None."""
     number = os.environ.pop(CONNECTED, "")
     if not number.isdigit():
         return None
@@ -142,14 +142,14 @@ def inherited_socket() -> socket.socket | None:
 
 
 def _drop(uid: int, gid: int, name: str) -> None:
-    """Every right of root given up, with all groups of the user. Raises OSError."""
+    """Drop all root privileges and take the groups of the user. Raises OSError."""
     os.setgroups(os.getgrouplist(name, gid) if not name.isdigit() else [gid])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
 
 
 def _may_run(uid: int, gid: int, name: str, environment: Mapping[str, str]) -> bool:
-    """Whether that user can run the interpreter and read this program, tried in a process of its own."""
+    """Return whether that user can run the interpreter and read this program, tried in a child process."""
     args = self_exec_argv(__name__)
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""A descriptor of a device: opened by a process of its own, and lent to a program of somebody who may not open it."""
+"""Opening of devices in a child process, and descriptors for programs whose user may not open the device."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import threading
 
 from backends.errors import RefusedError
 from backends.self_exec import interpreter
-from backends.system.local.child import clean_environment
+from backends.system.local.child import LIBC, clean_environment
 
-# -- a device opened by a process of its own --------------------------------------------------------------------------
+# -- a device opened in a child process -------------------------------------------------------------------------------
 
-# On a disk that gives no answer open(2) may wait for ever, whatever is sent to the process that waits. The descriptor
-# comes over a socket, and is this process's own then.
+# On a disk that does not answer, open(2) may block forever, and no signal ends it. The child sends the descriptor over
+# a socket.
 
 SECONDS = 10.0
-"""How long opening may take."""
+"""Timeout for opening a device."""
 
 _CHILD = """
 import os, socket, stat, sys
@@ -33,20 +33,17 @@ except OSError as error:
     said = f"{error.errno} 0"
 socket.send_fds(socket.socket(fileno=0), [said.encode()], descriptors if give else [])
 """
-"""Ends when it has spoken, and with that what it opened is open here alone, or nowhere."""
+"""Exits after its answer, so that the device is open only here, or nowhere."""
 
 
 def open_device(path: str, flags: int) -> int:
-    """A descriptor of a device. Raises OSError as open(2) does, TimeoutError where that takes too long."""
+    """Return a descriptor of a device. Raises OSError as open(2) does, TimeoutError after `SECONDS`."""
     _, descriptors = _open_in_child(path, flags, "give")
     return descriptors[0]
 
 
 def probe_open(path: str, flags: int) -> int:
-    """Whether a device can be opened: its number (st_rdev), 0 for what is no block device; it is closed again.
-
-    Raises as `open_device`.
-    """
+    """Open and close a device; return its number (st_rdev), 0 for no block device. Raises as `open_device`."""
     return _open_in_child(path, flags, "close")[0]
 
 
@@ -66,12 +63,14 @@ def _open_in_child(path: str, flags: int, action: str) -> tuple[int, list[int]]:
         ours.settimeout(SECONDS)
         try:
             message, descriptors, _, _ = socket.recv_fds(ours, 64, 1, socket.MSG_CMSG_CLOEXEC)
-            for descriptor in descriptors:  # before Python 3.12 the flag is not heeded
+            for descriptor in descriptors:  # before Python 3.12 MSG_CMSG_CLOEXEC is ignored
                 os.set_inheritable(descriptor, False)
             process.wait(SECONDS)
         except (TimeoutError, subprocess.TimeoutExpired):
             process.kill()
-            threading.Thread(target=process.wait, name="opening", daemon=True).start()  # whenever the disk lets it go
+            threading.Thread(
+                target=process.wait, name="opening", daemon=True
+            ).start()  # may last until the disk answers
             raise TimeoutError from None
     numbers = message.split()
     code, number = (int(numbers[0]), int(numbers[1])) if len(numbers) == 2 else (5, 0)
@@ -80,22 +79,22 @@ def _open_in_child(path: str, flags: int, action: str) -> tuple[int, list[int]]:
     return number, descriptors
 
 
-# -- a descriptor of a device for a program of somebody who may not open the device -----------------------------------
+# -- a descriptor of a device for a user who may not open it ----------------------------------------------------------
 
-# A program opens what it is given once more, by /proc/PID/fd/N, and the kernel then asks the rights of the file behind
-# the descriptor. Those of the device's node are the system's. So the device gets a second node, in a file system in
-# memory that has no place in the tree of folders, which only the descriptor leads to and which ends with it.
+# A program reopens its descriptor as /proc/PID/fd/N, and the kernel then checks the permissions of the file behind
+# the descriptor. The permissions of the device's own node must not change. So the device gets a second node in a
+# tmpfs that is mounted nowhere, that only the descriptor reaches and that ends with it.
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
+
 _FSOPEN, _FSCONFIG, _FSMOUNT = 430, 431, 432
-"""Numbers of the calls, the same on every machine (Linux >= 5.2, include/uapi/asm-generic/unistd.h)."""
+"""System call numbers, the same on every machine (Linux >= 5.2, include/uapi/asm-generic/unistd.h)."""
 _CLOEXEC, _CREATE = 1, 6
 
 
 def open_for(number: int, gid: int, *, write: bool) -> int:
-    """A descriptor of the block device `number` (st_rdev), which members of the group `gid` can open again.
+    """Return a descriptor of block device `number` (st_rdev) that members of group `gid` can reopen.
 
-    Read-only unless `write`; root owns the node, so that nobody else can widen that. Raises RefusedError.
+    Read-only unless `write`; root owns the node, so that no other user can widen the mode. Raises RefusedError.
     """
     mode = 0o660 if write else 0o440
     folder = -1
@@ -118,7 +117,7 @@ def open_for(number: int, gid: int, *, write: bool) -> int:
 
 
 def _unmounted_tmpfs() -> int:
-    """A descriptor of the top folder of an empty file system in memory that is mounted nowhere. Raises OSError."""
+    """Return a descriptor of the root folder of an empty tmpfs that is not mounted. Raises OSError."""
     context = _call(_FSOPEN, b"tmpfs", _CLOEXEC)
     try:
         _call(_FSCONFIG, context, _CREATE, None, None, 0)
@@ -128,7 +127,7 @@ def _unmounted_tmpfs() -> int:
 
 
 def _call(number: int, *arguments: object) -> int:
-    result: int = _LIBC.syscall(ctypes.c_long(number), *arguments)
+    result: int = LIBC.syscall(ctypes.c_long(number), *arguments)
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

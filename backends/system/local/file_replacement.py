@@ -1,4 +1,4 @@
-"""Whole files that other programs or people may have written: read as bytes, replaced in one step, or refused."""
+"""Read and atomically replace configuration files that other programs or administrators may have written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.output_file import sync_folder
 from backends.text import clean
 
 LARGEST = 16 << 20
-"""Bytes of a file that is rewritten; a larger one is refused."""
+"""Bytes of a file that may be replaced; a larger one is refused."""
 
 _OPENING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO would wait for a writer
 _KERNELS_OWN = ("security.ima", "security.evm")
@@ -22,9 +22,9 @@ _KERNELS_OWN = ("security.ima", "security.evm")
 
 
 def read_whole(path: str) -> bytes | None:
-    """Return all bytes of a regular file that has one name; None if there is no file.
+    """Return all bytes of a regular file; None if there is no file.
 
-    Raises RefusedError for anything that a new file could not replace without loss.
+    Raises RefusedError for a file that a new one could not replace without loss: a link, a second hard link, too large.
     """
     opened = _open(path)
     if opened is None:
@@ -34,7 +34,7 @@ def read_whole(path: str) -> bytes | None:
 
 
 class _OpenedFile:
-    """A file that may be replaced: its descriptor, its state and its content."""
+    """A file that may be replaced: descriptor, state and content."""
 
     def __init__(self, path: str, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -60,13 +60,13 @@ class _OpenedFile:
 
     @property
     def state(self) -> tuple[int, ...]:
-        """What differs after any write to the file, and in any other file."""
+        """Return values that differ after any write to the file, and between files."""
         info = self.info
         return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
 
 def _open(path: str) -> _OpenedFile | None:
-    """Return the file; None if there is none. Raises RefusedError."""
+    """Return the opened file; None if there is none. Raises RefusedError."""
     try:
         descriptor = os.open(path, _OPENING)
     except FileNotFoundError:
@@ -91,11 +91,10 @@ def _unfit_error(path: str, why: str) -> RefusedError:
 
 
 def replace_whole(path: str, content: bytes, before: bytes | None, *, mode: int = 0o644) -> None:
-    """Put the content in place of a file that holds `before`, atomically; b"" removes it.
+    """Replace a file whose content is `before` by `content`, atomically; b"" removes it.
 
-    `before` is None where there must be no file; `mode` is that of a new one. Owner, mode, ACL and extended attributes
-    of an older one stay.
-    Raises RefusedError where the file holds anything else by now, ToolFailedError where it cannot be written.
+    `before` is None if there must be no file; `mode` is the mode of a new one. Owner, mode, ACL and extended attributes
+    of an existing file are kept. Raises RefusedError if the file has changed, ToolFailedError if it cannot be written.
     """
     try:
         if content:
@@ -131,12 +130,12 @@ def _hint(error: OSError) -> str:
 
 
 def _create(path: str, content: bytes, mode: int) -> None:
-    """Make the file. Raises RefusedError if another appeared meanwhile, OSError."""
+    """Create the file. Raises RefusedError if another one appeared meanwhile, OSError."""
     descriptor, temporary = _write_temporary(path, content)
     try:
         os.fchmod(descriptor, mode)
         os.fsync(descriptor)
-        os.link(temporary, path)  # never takes the place of another file
+        os.link(temporary, path)  # link(2) never replaces a file
     except FileExistsError:
         raise _changed_error(path) from None
     finally:
@@ -157,7 +156,7 @@ def _exchange(path: str, content: bytes, opened: _OpenedFile) -> None:
         with now:
             if now.state != opened.state:
                 raise _changed_error(path)
-        # udev and systemd may read the folder at any moment: they see the old file or the new one.
+        # Atomic: udev and systemd may read the folder at any moment.
         os.replace(temporary, path)
     except BaseException:
         _remove(temporary)
@@ -168,7 +167,7 @@ def _exchange(path: str, content: bytes, opened: _OpenedFile) -> None:
 
 
 def _write_temporary(path: str, content: bytes) -> tuple[int, str]:
-    """Return the descriptor and the path of a new file beside `path` that holds the content. Raises OSError."""
+    """Return descriptor and path of a new file with the content in the folder of `path`. Raises OSError."""
     descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".raidbench-")
     try:
         rest = memoryview(content)
@@ -182,7 +181,7 @@ def _write_temporary(path: str, content: bytes) -> tuple[int, str]:
 
 
 def _copy_attributes(path: str, opened: _OpenedFile, descriptor: int) -> None:
-    """Give the new file owner, mode, ACL and extended attributes of the old one. Raises RefusedError, OSError."""
+    """Copy owner, mode, ACL and extended attributes to the new file. Raises RefusedError, OSError."""
     os.fchown(descriptor, opened.info.st_uid, opened.info.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(opened.info.st_mode))
     try:

@@ -1,4 +1,4 @@
-"""Small files, and the private working folders of programs."""
+"""Small files, and private working folders of programs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from backends.processes import pid_namespace, process_start
 
 # -- working folders of programs --------------------------------------------------------------------------------------
 
-# Private, named after the process that made them, so that a killed one's can be told. Process numbers are those of a
-# pid namespace: a container that shares /tmp sees nobody outside, and would take the folders of all of them for left.
+# The name contains the process that made the folder, so that folders of a killed process can be found. It also has
+# the PID namespace: in a container that shares /tmp, all processes outside seem to be gone.
 
 _OURS = re.compile(r"raidbench-(\d{1,20})-(\d{1,10})-(\d{1,20})-[a-z0-9_]{1,16}")
 
@@ -22,7 +22,7 @@ _tidied = False
 
 
 def private_folder() -> str:
-    """An empty working directory: some tools drop log files where they stand. Raises ToolFailedError."""
+    """Return a new empty working folder: some tools drop log files there. Raises ToolFailedError."""
     global _tidied
     if not _tidied:
         _tidied = True
@@ -39,9 +39,9 @@ def private_folder() -> str:
 
 
 def left_folders() -> tuple[str, ...]:
-    """Empty working folders of this user whose process is gone and in which no program stands. Never raises.
+    """Return empty working folders of this user whose process is gone and that no program uses. Never raises.
 
-    Only those made in this pid namespace: of another one's it cannot be told.
+    Only folders made in this PID namespace: processes of others cannot be checked.
     """
     try:
         parent = tempfile.gettempdir()
@@ -50,12 +50,12 @@ def left_folders() -> tuple[str, ...]:
         return ()
     if not ours:
         return ()
-    stood_in = _working_directories()
-    return tuple(folder for folder in ours if folder not in stood_in)
+    in_use = _working_directories()
+    return tuple(folder for folder in ours if folder not in in_use)
 
 
 def remove_folders(folders: tuple[str, ...]) -> int:
-    """Remove those that are empty still; how many went."""
+    """Remove the folders that are still empty; return how many were removed."""
     gone = 0
     for folder in folders:
         with contextlib.suppress(OSError):
@@ -65,20 +65,20 @@ def remove_folders(folders: tuple[str, ...]) -> int:
 
 
 def _is_left(parent: str, name: str) -> bool:
-    made = _OURS.fullmatch(name)
-    if made is None or int(made[1]) != pid_namespace() or process_start(int(made[2])) == made[3]:
+    match = _OURS.fullmatch(name)
+    if match is None or int(match[1]) != pid_namespace() or process_start(int(match[2])) == match[3]:
         return False
     path = os.path.join(parent, name)
     try:
         info = os.lstat(path)
-        own = stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid() and stat.S_IMODE(info.st_mode) == 0o700
-        return own and not os.listdir(path)
+        is_private = stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid() and stat.S_IMODE(info.st_mode) == 0o700
+        return is_private and not os.listdir(path)
     except OSError:
         return False
 
 
 def _working_directories() -> set[str]:
-    """Working directories of all processes that can be seen: a program outlives the raidbench that was killed."""
+    """Return working directories of all visible processes: a program outlives a killed raidbench."""
     names: set[str] = set()
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -87,16 +87,16 @@ def _working_directories() -> set[str]:
     return names
 
 
-# -- small files: read, written in one go, put in place whole ---------------------------------------------------------
+# -- small files: read, written with one call -------------------------------------------------------------------------
 
 SMALL_FILE = 1024 * 1024
 """Bytes read of one file at most."""
 
 
 def read_small(path: str) -> str | None:
-    """A regular file's text without trailing white space; None if there is none that can be read."""
+    """Return the text of a regular file without trailing white space; None if it cannot be read."""
     try:
-        # O_NONBLOCK: opening a FIFO that somebody put there would wait for a writer for ever.
+        # O_NONBLOCK: opening a FIFO would wait forever for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):
         return None
@@ -116,7 +116,7 @@ def read_small(path: str) -> str | None:
 
 
 def _permission_hint(error: OSError) -> str:
-    """What to do where something is not permitted; "" where it is something else."""
+    """Return the hint for a permission error; "" for other errors."""
     if not isinstance(error, PermissionError):
         return ""
     if os.geteuid():
@@ -125,11 +125,11 @@ def _permission_hint(error: OSError) -> str:
 
 
 def write_once(path: str, text: str) -> None:
-    """One write to a file that exists. Raises ToolFailedError in the kernel's words."""
+    """Write to an existing file with one call. Raises ToolFailedError with the kernel's message."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
         try:
-            # One write: sysfs takes each write as a whole value.
+            # One write: sysfs takes each write as a complete value.
             os.write(descriptor, text.encode())
         finally:
             os.close(descriptor)

@@ -1,9 +1,9 @@
-"""Asks the firmware of MegaRAID cards of this machine through the driver's management node.
+"""Queries to the firmware of local MegaRAID controllers through the driver's management node.
 
-The node is opened for reading. The driver takes a `struct megasas_iocpacket`: a head, the command's frame as the card
-will see it, and a list of where answers go. The frame is little-endian and the same everywhere; the list holds native
-pointers and sizes, so that the packet has 404 bytes for a 64-bit program and 276 for a 32-bit one. The size is a part
-of the request number, which so differs too (drivers/scsi/megaraid/megaraid_sas.h, include/uapi/asm-generic/ioctl.h).
+The node is opened read-only. The driver takes a `struct megasas_iocpacket`: a header, the command's frame as the
+controller sees it, and a list of result buffers. The frame is little-endian on every machine. The list has native
+pointers and sizes, so the packet has 404 bytes for a 64-bit program and 276 for a 32-bit one. The size is part of the
+request number, which therefore differs too (drivers/scsi/megaraid/megaraid_sas.h, include/uapi/asm-generic/ioctl.h).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from backends.firmware_queries import FirmwareQuery
 from backends.system.local.uninterruptible import run_in_thread
 
 NODE = "/dev/megaraid_sas_ioctl_node"
-"""Made by the vendor's tools, not by the kernel."""
+"""Device node created by the vendor's tools, not by the kernel."""
 
 DRIVER = "megaraid_sas_ioctl"
-"""The driver's name in /proc/devices, beside its major number."""
+"""The driver's name in /proc/devices, next to its major number."""
 
 SECONDS = 20.0
-"""Patience for one answer. The driver itself waits three minutes for a card that does not answer."""
+"""Timeout for one answer. The driver itself waits three minutes for a controller that does not answer."""
 
 _DCMD = 5
 _FROM_CARD = 0x10
@@ -39,31 +39,31 @@ _SGL_AT = struct.calcsize(_FRAME)
 _ENTRIES = 16
 _STATUS_AT = struct.calcsize(_HEAD) + 2
 _GENERIC_IOCTL = ("x86_64", "i386", "i486", "i586", "i686", "aarch64", "armv7l", "riscv64", "loongarch64")
-"""Machines whose request numbers are built as in asm-generic; ppc, mips and sparc do it otherwise."""
+"""Machines whose request numbers follow asm-generic; ppc, mips and sparc differ."""
 
 
 def packet(
     host_number: int, question: FirmwareQuery, subject: int, size: int, address: int, pointer: str = "P"
 ) -> bytes:
-    """The driver's packet for a question, whose answer of `size` bytes goes to `address`. Pure.
+    """Return the driver's packet for a query whose answer of `size` bytes goes to `address`. No I/O.
 
-    `pointer`: struct's letter of a pointer: native, or `I` and `Q` for 32 and 64 bits.
+    `pointer`: struct code of a pointer: native, or `I` and `Q` for 32 and 64 bits.
     """
-    asked = question.value
-    mailbox = struct.pack(asked.subject, subject) if asked.subject else b""
-    frame = struct.pack(_FRAME, _DCMD, 0, _NOT_DONE, b"", 1, 0, 0, _FROM_CARD, 0, size, asked.opcode, mailbox)
-    where = struct.pack(f"@{pointer}{pointer}" if pointer == "P" else f"={pointer}{pointer}", address, size)
+    query = question.value
+    mailbox = struct.pack(query.subject, subject) if query.subject else b""
+    frame = struct.pack(_FRAME, _DCMD, 0, _NOT_DONE, b"", 1, 0, 0, _FROM_CARD, 0, size, query.opcode, mailbox)
+    buffers = struct.pack(f"@{pointer}{pointer}" if pointer == "P" else f"={pointer}{pointer}", address, size)
     head = struct.pack(_HEAD, host_number, 0, _SGL_AT, 1, 0, 0)
-    return head + frame.ljust(_FRAME_BYTES, b"\0") + where.ljust(_ENTRIES * len(where), b"\0")
+    return head + frame.ljust(_FRAME_BYTES, b"\0") + buffers.ljust(_ENTRIES * len(buffers), b"\0")
 
 
 def request_number(size: int) -> int:
-    """`_IOWR('M', 1, ...)` for a packet of this size. Pure."""
+    """Return `_IOWR('M', 1, ...)` for a packet of this size. No I/O."""
     return 3 << 30 | size << 16 | ord("M") << 8 | 1
 
 
 def reachable() -> str | None:
-    """None if a card may be asked, else why not."""
+    """Return None if controllers can be queried, or the reason why not."""
     try:
         os.close(_open())
     except (ToolMissingError, RefusedError) as error:
@@ -72,7 +72,7 @@ def reachable() -> str | None:
 
 
 async def ask(host_number: int, question: FirmwareQuery, subject: int, size: int | None) -> bytes:
-    """The answer. Raises ToolMissingError, RefusedError, ToolFailedError, ToolTimeoutError."""
+    """Return the answer. Raises ToolMissingError, RefusedError, ToolFailedError, ToolTimeoutError."""
     length = question.value.size if size is None else size
     if not 0 < length <= question.value.size:
         raise ValueError(f"{question.name} has no answer of {length} bytes")
@@ -88,7 +88,7 @@ async def ask(host_number: int, question: FirmwareQuery, subject: int, size: int
 
 
 def _ask(host_number: int, question: FirmwareQuery, subject: int, size: int) -> bytes:
-    """Put the question and wait. The buffer lives as long as the call."""
+    """Send the query and wait. The buffer must live as long as the call."""
     if os.uname().machine not in _GENERIC_IOCTL:
         raise RefusedError(f"How to ask the cards of a {os.uname().machine} is not known.")
     buffer = ctypes.create_string_buffer(size)
@@ -112,7 +112,7 @@ def _ask(host_number: int, question: FirmwareQuery, subject: int, size: int) -> 
 
 
 def _open() -> int:
-    """The driver's own node, opened for reading; nothing else is taken for it."""
+    """Return a read-only descriptor of the driver's node. Raises ToolMissingError, RefusedError for other nodes."""
     try:
         descriptor = os.open(NODE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -134,7 +134,7 @@ def _open() -> int:
 
 
 def _major() -> int | None:
-    """The driver's major number, None if it is not loaded."""
+    """Return the driver's major number, or None if it is not loaded."""
     try:
         with open("/proc/devices", encoding="ascii", errors="replace") as devices:
             lines = [line.split() for line in devices]

@@ -1,4 +1,4 @@
-"""This machine as a `Host`."""
+"""The local machine as a `Host`."""
 
 from __future__ import annotations
 
@@ -32,76 +32,62 @@ from backends.text import clean
 
 
 class LocalHost:
-    """This machine."""
+    """The local machine."""
+
+    simulated: bool = False
+    """Never."""
+    capabilities: Capabilities = THIS_MACHINE
+    """All capabilities."""
+    root_side: None = None
+    """There is no helper: this process is root or works without root."""
 
     def __init__(self, *, child_nice: int | None = None, firmware_queries: bool = False) -> None:
-        """`child_nice`: absolute priority given to programs, where the user may (root).
+        """`child_nice`: absolute priority of programs, if the user may set it (root).
 
-        `firmware_queries`: whether cards may be asked through their driver; see `ask_firmware`.
+        `firmware_queries`: whether controllers may be queried through their driver; see `ask_firmware`.
         """
         self._child_nice = child_nice
-        self._firmware_queries = firmware_queries
-        self._name = clean(socket.gethostname(), 64) or "localhost"
-
-    @property
-    def name(self) -> str:
-        """Host name, cleaned."""
-        return self._name
-
-    @property
-    def simulated(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """All there are."""
-        return THIS_MACHINE
+        self.firmware_queries = firmware_queries
+        """Whether controllers may be queried through their driver."""
+        self.name = clean(socket.gethostname(), 64) or "localhost"
+        """Host name without control characters."""
 
     @property
     def firmware(self) -> LocalHost:
-        """This machine asks its cards itself."""
+        """Return this host: it queries controllers itself."""
         return self
 
     @property
-    def root_side(self) -> None:
-        """None: this process is root, or nobody is."""
-        return None
-
-    @property
     def is_root(self) -> bool:
-        """Whether the effective user is root."""
+        """Return whether the effective user is root."""
         return os.geteuid() == 0
 
     def which(self, names: Sequence[str]) -> str | None:
-        """See `find_program`."""
+        """Return the path of the first installed program; see `find_program`."""
         return find_program(names)
 
     def stream(self, command: Command) -> contextlib.AbstractAsyncContextManager[LocalProcess]:
-        """Run and read as it goes."""
+        """Start a program on entry; its output can be read while it runs."""
         return Stream(command, self._child_nice)
 
     async def run(self, command: Command) -> Completed:
-        """Run to the end. A mutating command is never cut short: whoever cancels waits for it."""
-        if command.mutates:  # in a thread: not even a closing event loop reaches it there
+        """Run to the end. A mutating command is never interrupted: a cancelled caller waits for it."""
+        if command.mutates:  # in a thread, which not even a closing event loop interrupts
             return await shield_to_completion(
                 asyncio.get_running_loop().run_in_executor(None, run_change, command, self._child_nice, custody.get())
             )
         return await run_read(command, self._child_nice)
 
     async def read(self, path: str) -> str | None:
-        """A small file's text without trailing white space, or None."""
+        """Return the text of a small file without trailing white space, or None."""
         return read_small(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Many small files; the unreadable are left out."""
+        """Return the texts of many small files by path, without the unreadable ones."""
         return {path: text for path in paths if (text := read_small(path)) is not None}
 
     async def write(self, path: str, text: str) -> None:
-        """One write to an existing file.
-
-        In a thread: sysfs may take its time, a scheduler switch waits for the queue to drain.
-        """
+        """Write to an existing file with one call, in a thread: a scheduler switch waits for an empty queue."""
         await shield_to_completion(asyncio.get_running_loop().run_in_executor(None, write_once, path, text))
 
     async def read_whole(self, path: str) -> bytes | None:
@@ -109,17 +95,17 @@ class LocalHost:
         return await asyncio.get_running_loop().run_in_executor(None, read_whole, path)
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Replace a whole file atomically; b"" removes it."""
+        """Replace a file atomically; b"" removes it."""
         await shield_to_completion(
             asyncio.get_running_loop().run_in_executor(None, replace_whole, path, content, before)
         )
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """Paths matching a glob pattern."""
+        """Return paths that match a glob pattern, sorted."""
         return tuple(sorted(glob.glob(pattern)))
 
     async def link(self, path: str) -> str | None:
-        """Real path, or None; what a magic link such as /proc/PID/ns/mnt says, which leads to no path."""
+        """Return the real path, or None. For a magic link such as /proc/PID/ns/mnt, return its text."""
         try:
             return os.path.realpath(path, strict=True)
         except OSError:
@@ -129,7 +115,7 @@ class LocalHost:
             return None
 
     async def stat(self, path: str) -> FileStat | None:
-        """What is there."""
+        """Return kind, size and identity of a file, or None."""
         try:
             info = os.stat(path)
         except (OSError, ValueError):
@@ -153,7 +139,7 @@ class LocalHost:
         )
 
     async def space_at(self, path: str) -> FilesystemSpace | None:
-        """Room where it lies."""
+        """Return size and free space of the filesystem at the path, or None."""
         try:
             info = os.statvfs(path)
         except (OSError, ValueError):
@@ -161,21 +147,16 @@ class LocalHost:
         return FilesystemSpace(size=info.f_blocks * info.f_frsize, free=info.f_bavail * info.f_frsize)
 
     async def writable(self, path: str) -> str | None:
-        """None if a write may be tried."""
+        """Return None if a write may be tried, or the reason why not."""
         if not os.path.exists(path):
             return "the kernel does not offer it for this device"
         if os.access(path, os.W_OK):
             return None
         return WriteDenied.NEEDS_ROOT if not self.is_root else "the kernel offers it read-only"
 
-    @property
-    def firmware_queries(self) -> bool:
-        """Whether cards may be asked through their driver."""
-        return self._firmware_queries
-
     async def firmware_reachable(self) -> str | None:
-        """None if a card may be asked, else why not."""
-        if not self._firmware_queries:
+        """Return None if controllers can be queried, or the reason why not."""
+        if not self.firmware_queries:
             return "firmware_queries is false in the configuration"
         from backends.system.local.firmware import reachable
 
@@ -184,8 +165,8 @@ class LocalHost:
     async def ask_firmware(
         self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
-        """A card's answer. Nothing is opened where `firmware_queries` is off."""
-        if not self._firmware_queries:
+        """Return a controller's answer. Raises RefusedError, without opening anything, if `firmware_queries` is off."""
+        if not self.firmware_queries:
             raise RefusedError("Cards are not asked: firmware_queries is false in the configuration.")
         from backends.system.local.firmware import ask
 

@@ -1,4 +1,4 @@
-"""A program that is talked with while it runs: lines to its input, its output as it comes."""
+"""Interactive program: lines to its input, output as it comes."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from backends.errors import ToolFailedError, ToolMissingError
 from backends.system.local.child import PIPE_BYTES, child_setup
 
 _FAREWELL_S = 1.0
-"""Seconds that a program has to end when its input has ended, and again when it was asked to."""
+"""Seconds that a program has to end after the end of its input, and again after SIGTERM."""
 
 _KEPT_LINES = 20
 _LINE = 400
 
 
 class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
-    """Starts the program on entry, in a session of its own; ends it and its group on exit.
+    """Context that starts a program in its own session on entry and ends its process group on exit.
 
-    It gets this program's environment: ssh finds its agent, its keys and its tickets by it. Raises ToolMissingError and
-    ToolFailedError on entry.
+    The program gets this program's environment: ssh needs it for its agent, keys and tickets. Entry raises
+    ToolMissingError and ToolFailedError.
     """
 
     def __init__(
         self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None
     ) -> None:
-        """`environment`: what is set besides. `cwd`: where it begins; None is here."""
+        """`environment`: additional variables. `cwd`: working folder; None for the current one."""
         self._argv = tuple(argv)
         self._environment = dict(environment or {})
         self._cwd = cwd
@@ -60,7 +60,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        process = self._started()
+        process = self._require_started()
         try:
             self.hang_up()
             for number in (None, signal.SIGTERM):
@@ -77,52 +77,52 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FAREWELL_S):
                     await process.wait()
-            process._transport.close()  # type: ignore[attr-defined]  # a grandchild may hold the pipes
+            process._transport.close()  # type: ignore[attr-defined]  # a grandchild may keep the pipes open
 
     @property
     def pid(self) -> int:
-        """Its process id, which is its group's."""
-        return self._started().pid
+        """Return the process ID, which is also the process group."""
+        return self._require_started().pid
 
     @property
     def returncode(self) -> int | None:
-        """Exit status, None while it runs; -N when killed by signal N."""
-        return self._started().returncode
+        """Return the exit status, None while it runs; -N if killed by signal N."""
+        return self._require_started().returncode
 
     async def read(self) -> bytes:
-        """A piece of its output; b"" at the end."""
-        stdout = self._started().stdout
+        """Return the next output; b"" at the end."""
+        stdout = self._require_started().stdout
         assert stdout is not None
         return await stdout.read(65536)
 
     def say(self, line: str) -> None:
-        """A line to its input; nothing where it has ended."""
-        stdin = self._started().stdin
+        """Write a line to its input; do nothing if it has ended."""
+        stdin = self._require_started().stdin
         assert stdin is not None
         if not stdin.is_closing():
             stdin.write(f"{line}\n".encode())
 
     def hang_up(self) -> None:
-        """End its input."""
-        stdin = self._started().stdin
+        """Close its input."""
+        stdin = self._require_started().stdin
         assert stdin is not None
         stdin.close()
 
     def kill(self) -> None:
-        """SIGKILL to its group, now."""
+        """Send SIGKILL to its process group."""
         self._signal(signal.SIGKILL)
 
     async def complaints(self) -> list[str]:
-        """The last lines of its error output; those of one that has ended are waited for, for a moment."""
+        """Return the last lines of standard error; wait a moment for those of a program that has ended."""
         if self._listener is not None and not self._listener.done():
             await asyncio.wait({self._listener}, timeout=_FAREWELL_S / 2)
         return list(self._complaints)
 
     async def status(self) -> int | None:
-        """Exit status of one whose output has ended; None where it has not ended in a moment."""
+        """Return the exit status after the output has ended; None if the program does not end in a moment."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):
-                return await self._started().wait()
+                return await self._require_started().wait()
         return None
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
@@ -143,12 +143,12 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
         await process.wait()
 
     def _signal(self, number: signal.Signals) -> None:
-        process = self._started()
+        process = self._require_started()
         if process.returncode is not None and os.path.exists(f"/proc/{process.pid}"):
-            return  # the number belongs to somebody else now
+            return  # the number has been reused
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
 
-    def _started(self) -> asyncio.subprocess.Process:
+    def _require_started(self) -> asyncio.subprocess.Process:
         assert self._process is not None
         return self._process

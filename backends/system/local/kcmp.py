@@ -1,4 +1,4 @@
-"""Whether two threads have one table of open files, which then has to be looked through only once."""
+"""Detection of threads that share a table of open files, so that each table is read once."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _NUMBERS: Mapping[str, int] = {
     "ppc64le": 354,
     "s390x": 343,
 }
-"""kcmp(2) by machine: arch/*/entry/syscalls and include/uapi/asm-generic/unistd.h."""
+"""Number of kcmp(2) by machine: arch/*/entry/syscalls and include/uapi/asm-generic/unistd.h."""
 
 _FILES = 2
 """KCMP_FILES of linux/kcmp.h."""
 
 
-def with_tables_of_their_own(threads: Iterable[str]) -> tuple[str, ...]:
-    """Of /proc/PID/task/TID, one thread for every table of open files; all of them where the kernel does not tell.
+def distinct_file_tables(threads: Iterable[str]) -> tuple[str, ...]:
+    """Return, of /proc/PID/task/TID, one thread per table of open files; all if kcmp(2) is not available.
 
-    Threads share one unless they were made or told not to; after a first thread's end its own is empty.
+    Threads share a table unless clone(2) or unshare(2) separated it; after the main thread has ended, its own is empty.
     """
     kept: dict[str, list[str]] = {}
     for thread in threads:
@@ -42,7 +42,7 @@ def _same(name: str, other: str) -> bool:
 
 @functools.cache
 def _syscall() -> Callable[..., int]:
-    """syscall(2); -1 for any error, a positive number for two tables."""
+    """Return syscall(2): -1 for any error, a positive number for two different tables."""
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype, call.argtypes = ctypes.c_long, [ctypes.c_long] * 6
     return call

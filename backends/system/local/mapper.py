@@ -1,4 +1,4 @@
-"""Device-mapper's tables from the kernel itself (linux/dm-ioctl.h), without a program that may be slow."""
+"""Device-mapper tables read from the kernel (linux/dm-ioctl.h), because starting `dmsetup` may be slow."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 
 _CONTROL = "/dev/mapper/control"
 _HEAD = struct.Struct("=3I2IIiIII Q 128s 129s 7x")
-"""struct dm_ioctl: version, size and start of the data, targets, opened, flags, event, padding, device, name, UUID."""
+"""struct dm_ioctl: version, size and start of the data, targets, open count, flags, event, padding, device, name, UUID.
+"""
 _TARGET = struct.Struct("=QQiI16s")
-"""struct dm_target_spec: first sector, sectors, status, place of the next one, kind."""
+"""struct dm_target_spec: first sector, sectors, status, offset of the next one, type."""
 _TABLE_STATUS = 0xC138FD0C
 """DM_TABLE_STATUS: _IOWR(0xfd, 12, struct dm_ioctl)."""
 _VERSION = (4, 0, 0)
@@ -21,10 +22,7 @@ _SIZES = (16 << 10, 256 << 10, 4 << 20)
 
 
 def read_tables(numbers: Sequence[str]) -> str:
-    """Return the lines of `dmsetup table` for devices by MAJ:MIN, with the numbers in place of names.
-
-    A device that the kernel does not know is left out. Raises OSError.
-    """
+    """Return the lines of `dmsetup table` by MAJ:MIN, without devices that the kernel does not have. Raises OSError."""
     control = os.open(_CONTROL, os.O_RDWR | os.O_CLOEXEC)
     try:
         return "".join(f"{number}: {line}\n" for number in numbers for line in _lines(control, number))
@@ -45,7 +43,7 @@ def _lines(control: int, number: str) -> Iterator[str]:
 
 
 def _ask(control: int, device: int) -> tuple[bytearray, int, int]:
-    """Return the kernel's answer, where its targets begin, and how many there are; none of an unknown device."""
+    """Return the kernel's answer, the offset of its targets, and their number; 0 for an unknown device."""
     for size in _SIZES:
         head = _HEAD.pack(*_VERSION, size, _HEAD.size, 0, 0, _TABLE | _NO_FLUSH, 0, 0, device, b"", b"")
         data = bytearray(head + bytes(size - len(head)))

@@ -1,4 +1,4 @@
-"""A program whose output is read as it comes."""
+"""Program whose output is read while it runs."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from backends.system.local.child import start
 from backends.system.local.files import private_folder
 
 _LAST_WORDS = 0.5
-"""Seconds in which what a program wrote last has to come once it has exited."""
+"""Seconds to wait for the last output after a program has exited."""
 
 
 class StartedProgram(Protocol):
-    """A program as whoever started it has it."""
+    """Interface of a started program, local or started by the root helper."""
 
     pid: int
-    """Process id; also its process group."""
+    """Process ID; also its process group."""
     stdout: asyncio.StreamReader
-    """Its output."""
+    """Standard output."""
     stderr: asyncio.StreamReader
-    """Its error output."""
+    """Standard error."""
 
     @property
     def returncode(self) -> int | None:
-        """Exit status, None while it runs."""
+        """Return the exit status, None while it runs."""
         ...
 
     async def wait(self) -> int:
-        """Exit status; -N when killed by signal N."""
+        """Wait for the exit and return the status; -N if killed by signal N."""
         ...
 
     def signal(self, number: signal.Signals) -> None:
-        """To the whole group."""
+        """Send a signal to the process group."""
         ...
 
     def widen_pipe(self) -> None:
-        """As much slack for the output as there may be."""
+        """Enlarge the output pipe as far as allowed."""
         ...
 
     def close(self) -> None:
-        """Let go of the pipes."""
+        """Close the pipes."""
         ...
 
 
 class LocalProcess:
-    """A running program in its own session; leaving its context ends it and its whole group."""
+    """A running program in its own session; leaving its context ends it and its process group."""
 
     def __init__(self, child: StartedProgram) -> None:
         self._child = child
@@ -63,7 +63,7 @@ class LocalProcess:
 
     @property
     def pid(self) -> int:
-        """Process id; also its process group."""
+        """Return the process ID, which is also the process group."""
         return self._child.pid
 
     async def _read_stderr(self) -> None:
@@ -83,15 +83,15 @@ class LocalProcess:
             self._left_out += 1
 
     def stderr(self) -> str:
-        """Standard error so far: the first 200 and the last 50 lines."""
+        """Return standard error so far: the first 200 and the last 50 lines."""
         middle = [f"... {self._left_out} lines left out ..."] if self._left_out else []
         last = [self._partial.decode("utf-8", "replace")] if self._partial else []
         return "\n".join([*self._head, *middle, *self._tail, *last])
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Output until end of file, or until the program has exited and nothing came for half a second.
+        """Yield output until end of file, or until the program has exited and was silent for half a second.
 
-        A forked child may keep the pipe open after its parent is gone: end of file alone is not waited for.
+        A forked child may keep the pipe open after its parent is gone, so end of file may never come.
         """
         exited = asyncio.create_task(self._child.wait(), name="wait")
         try:
@@ -110,26 +110,23 @@ class LocalProcess:
             exited.cancel()
 
     def interrupt(self) -> None:
-        """SIGINT to the group."""
+        """Send SIGINT to the process group."""
         self._child.signal(signal.SIGINT)
 
     def terminate(self) -> None:
-        """SIGTERM to the group."""
+        """Send SIGTERM to the process group."""
         self._child.signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL to the group."""
+        """Send SIGKILL to the process group."""
         self._child.signal(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """Exit status; -N when killed by signal N."""
+        """Wait for the exit and return the status; -N if killed by signal N."""
         return await self._child.wait()
 
     async def close(self) -> None:
-        """End the program: SIGINT, 5 s, then SIGKILL; also when this coroutine is cancelled.
-
-        What it started and left behind is killed with it.
-        """
+        """End the program: SIGINT, 5 s, then SIGKILL to its group; also if this coroutine is cancelled."""
         try:
             if self._child.returncode is None:
                 self.interrupt()
@@ -147,7 +144,7 @@ class LocalProcess:
                 self._child.close()
 
     async def _drain_until_exit(self) -> None:
-        """Wait for the exit while reading, or a full pipe would keep the program from ending."""
+        """Wait for the exit while reading: a full pipe would keep the program from ending."""
         drain = asyncio.create_task(_discard(self._child.stdout), name="drain")
         try:
             await self._child.wait()
@@ -161,7 +158,7 @@ async def _discard(stream: asyncio.StreamReader) -> None:
 
 
 class Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
-    """Starts the program on entry, ends it on exit."""
+    """Context that starts the program on entry and ends it on exit."""
 
     def __init__(self, command: Command, nice: int | None) -> None:
         self._nice = nice
@@ -193,7 +190,7 @@ class Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
 
 
 async def _in_time(read: asyncio.Task[bytes], exited: asyncio.Task[int]) -> bool:
-    """Wait for output, for half a second where the program has exited: its last words may still be in the pipe."""
+    """Return whether output came; after the exit, wait half a second for output left in the pipe."""
     if not exited.done():
         await asyncio.wait({read, exited}, return_when=asyncio.FIRST_COMPLETED)
     if not read.done():

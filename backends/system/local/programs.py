@@ -1,4 +1,4 @@
-"""Where programs are looked for, and which of them root may run."""
+"""Search for programs, and whether root may run them."""
 
 from __future__ import annotations
 
@@ -8,31 +8,29 @@ import stat
 from collections.abc import Sequence
 
 SYSTEM = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-"""The system's folders: sudo often leaves sbin out of PATH."""
+"""System folders: sudo often leaves sbin out of PATH."""
 
 _ADMINISTRATORS = ("root", "wheel", "sudo", "staff")
-"""Groups whose members are root if they want to. Debian's /usr/local is writable for staff."""
+"""Groups whose members can become root. Debian's /usr/local is writable for staff."""
 
 _MOST_LINKS = 40
-"""Links in one path, as many as the kernel follows."""
+"""Maximum links in one path, as in the kernel."""
 
 
 def search_path() -> str:
-    """The folders of PATH, then the system's; for root only those that are root's.
+    """Return the folders of PATH, then the system's; for root only those that only root can write.
 
-    An empty or relative element means the working directory, where anybody may have put an `lspci`: it is left out.
+    Empty and relative elements mean the working directory, where any user may have put an `lspci`: they are left out.
     """
-    own = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
+    folders = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
     if os.geteuid() == 0:
-        own = [
-            folder for folder in own if folder in SYSTEM or is_owned_by_root(folder)
-        ]  # the system's are taken anyway
-    return os.pathsep.join(dict.fromkeys((*own, *SYSTEM)))
+        folders = [folder for folder in folders if folder in SYSTEM or is_owned_by_root(folder)]
+    return os.pathsep.join(dict.fromkeys((*folders, *SYSTEM)))
 
 
 def find_program(names: Sequence[str]) -> str | None:
-    """Absolute path of the first name that may be executed; root takes only what nobody but root can exchange."""
-    folders: list[str] = []  # whose each is takes a while to find out: not for every name
+    """Return the path of the first executable name; for root only if no other user can replace the program."""
+    folders: list[str] = []  # computed once: checking the owners of all folders takes a while
     for name in names:
         if not folders and not os.path.isabs(name):
             folders = search_path().split(os.pathsep)
@@ -44,9 +42,9 @@ def find_program(names: Sequence[str]) -> str | None:
 
 
 def is_owned_by_root(path: str) -> bool:
-    """Whether a file, every folder above it and every link on the way belong to root, and only root may write there.
+    """Return whether only root can write the file, every folder above it and every link on the way.
 
-    A folder for everybody is taken where it is sticky: nobody can remove or rename root's file in it.
+    A world-writable folder is accepted if it is sticky: other users cannot remove or rename root's file in it.
     """
     try:
         resolved = resolve_root_owned(path)
@@ -56,18 +54,17 @@ def is_owned_by_root(path: str) -> bool:
 
 
 def resolve_root_owned(path: str) -> str | None:
-    """Return the absolute path without links, None where anybody but root could make it lead elsewhere.
+    """Return the absolute path without links; None if any user but root could redirect it.
 
-    Every folder above and every link on the way has to be root's, as `is_owned_by_root` says. What is there at the end
-    may be anybody's, except in a folder for everybody, whose owner could replace it. Nothing else is looked at or
-    opened.
+    Folders and links on the way must be root's, as in `is_owned_by_root`. The final file may have any owner, except in
+    a world-writable folder, where its owner could replace it. Nothing is opened.
     """
     left = [part for part in reversed(path.split("/")) if part]
     here, links = "/", 0
     try:
         info = os.lstat(here)
         while left:
-            if not _is_safe(info):  # of a folder, before anything in it is looked at
+            if not _is_safe(info):  # check a folder before using anything in it
                 return None
             shared = info.st_mode & stat.S_IWOTH
             part = left.pop()

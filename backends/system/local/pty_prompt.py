@@ -1,4 +1,4 @@
-"""A terminal for a program that asks before it changes something: one known question is answered, no other."""
+"""Pseudo-terminal that answers one known prompt of a program, and no other."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from types import TracebackType
 from backends.host import PromptReply
 
 PROMPT_LIMIT = 65536
-"""Bytes in which the question has to come."""
+"""Bytes within which the prompt must appear."""
 
 PATIENCE = 10.0
-"""Seconds of silence after which something else that was printed counts as a question that nobody answers."""
+"""Seconds of silence after which other output counts as an unknown prompt that gets no answer."""
 
 SILENCE = 60.0
-"""The same of a program that has printed nothing: it may think before it asks."""
+"""Seconds of silence before any output: a program may work before it asks."""
 
 _END = b"\x04"
-"""What ends the input of a terminal (VEOF)."""
+"""End of input of a terminal (VEOF)."""
 
 
 class Terminal(contextlib.AbstractContextManager["Terminal"]):
-    """Both ends of a pseudo terminal. Through a pipe most programs show a question only once they have ended."""
+    """Both ends of a pseudo-terminal. Most programs flush a prompt only to a terminal, not to a pipe."""
 
     def __init__(self, reply: PromptReply) -> None:
         self._reply = reply
         self._answered = False
         self._since = time.monotonic()
         self.ours, self.programs = os.openpty()
-        """Descriptors: what is read and typed here, and what the program gets."""
+        """Descriptors of our end and of the end that the program gets."""
         modes = termios.tcgetattr(self.programs)
         modes[1] &= ~termios.OPOST
         modes[3] &= ~termios.ECHO
@@ -41,17 +41,17 @@ class Terminal(contextlib.AbstractContextManager["Terminal"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.began()
+        self.close_program_side()
         os.close(self.ours)
 
-    def began(self) -> None:
-        """The program has its end: let go of it here, or its output would never end."""
+    def close_program_side(self) -> None:
+        """Close our copy of the program's end, or its output would never end."""
         if self.programs >= 0:
             os.close(self.programs)
             self.programs = -1
 
     def read(self) -> bytes:
-        """What the program printed; b"" at the end, which Linux tells of a terminal as EIO."""
+        """Return the next output of the program; b"" at the end, which Linux reports as EIO for a terminal."""
         try:
             return os.read(self.ours, 65536)
         except OSError as error:
@@ -59,10 +59,10 @@ class Terminal(contextlib.AbstractContextManager["Terminal"]):
                 return b""
             raise
 
-    def heard(self, printed: bytes, *, more: bool) -> None:
-        """Answer, where the program has asked; end its input where it waits for something else, also afterwards.
+    def answer(self, printed: bytes, *, more: bool) -> None:
+        """Answer the known prompt; end the input if the program waits for anything else, also later.
 
-        `printed`: all of it so far. `more`: whether some of that came just now.
+        `printed`: all output so far. `more`: whether some of it just arrived.
         """
         if more:
             self._since = time.monotonic()
@@ -75,5 +75,5 @@ class Terminal(contextlib.AbstractContextManager["Terminal"]):
             self._type(_END)
 
     def _type(self, text: bytes) -> None:
-        with contextlib.suppress(OSError):  # it has ended meanwhile
+        with contextlib.suppress(OSError):  # the program has ended meanwhile
             os.write(self.ours, text)

@@ -1,11 +1,11 @@
-"""Whether a program that runs gets anywhere, and which block device it waits for where it does not.
+"""Detection of programs that make no progress, and of the block device they wait for.
 
-A program that waits for a disk sleeps in the kernel, often where not even SIGKILL reaches it. One that is only slow
-uses the processor, or sleeps and wakes up. Both are told apart by what /proc has of its threads, so that a busy machine
-costs nobody an answer.
+A program that waits for a disk sleeps in the kernel, where often not even SIGKILL ends it. A slow program uses the
+processor or wakes up from time to time. The thread states in /proc distinguish them, so that a busy machine causes no
+false timeout.
 
-The disks that do not answer are found by reading from them. A multipath device without a path that queues, or one whose
-requests device-mapper keeps back, has no request under way as /sys/block/*/stat counts them.
+Disks that do not answer are found by reading from them. A multipath device that queues without a path, or a suspended
+device-mapper device, has no request in flight in /sys/block/*/stat.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from backends.system.local.child import START, Child, start
 from backends.values import dataclass
 
 MOST = 256
-"""Disks that are read from at once."""
+"""Disks to read from at once."""
 
 _READY = "ready"
 
@@ -41,31 +41,31 @@ os.write(1, b"{_READY}\\n")
 for node in sys.argv[1:]:
     threading.Thread(target=ask, args=(node,)).start()
 """
-"""A process of its own, since one that waits for a disk cannot even be killed. An error is an answer."""
+"""Runs in its own process, because one that waits for a disk cannot be killed. A read error counts as an answer."""
 
 
 async def find_unanswered(nodes: Iterable[str], seconds: float) -> tuple[str, ...]:
-    """Those of the nodes below /dev of which the first bytes were not read in so long; waits for all of that time."""
-    asked = tuple(nodes)[:MOST]
-    if not asked:
+    """Return the nodes whose first bytes could not be read within `seconds`; always takes that long."""
+    probed = tuple(nodes)[:MOST]
+    if not probed:
         await asyncio.sleep(seconds)
         return ()
     try:
-        child = await start(Command(argv=(interpreter(), "-I", "-S", "-B", "-c", _CHILD, *asked)), "/", None)
+        child = await start(Command(argv=(interpreter(), "-I", "-S", "-B", "-c", _CHILD, *probed)), "/", None)
     except RaidbenchError:
         await asyncio.sleep(seconds)
         return ()
     try:
-        return await _silent(child, asked, seconds)
+        return await _unanswered_nodes(child, probed, seconds)
     finally:
         child.signal(signal.SIGKILL)
         child.close()
 
 
-async def _silent(child: Child, asked: tuple[str, ...], seconds: float) -> tuple[str, ...]:
+async def _unanswered_nodes(child: Child, nodes: tuple[str, ...], seconds: float) -> tuple[str, ...]:
     answered: set[str] = set()
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(START):  # on a busy machine an interpreter needs some to be there
+        async with asyncio.timeout(START):  # on a busy machine an interpreter starts slowly
             ready = await child.stdout.readline()
     if ready.decode().strip() != _READY:
         return ()
@@ -73,50 +73,50 @@ async def _silent(child: Child, asked: tuple[str, ...], seconds: float) -> tuple
         async with asyncio.timeout(seconds):
             while line := await child.stdout.readline():
                 answered.add(line.decode().strip())
-            answered |= set(asked)  # it ends when all have, and if it ended otherwise nothing is known
+            answered |= set(nodes)  # it ends when all have answered; an early end proves nothing
             await asyncio.sleep(seconds)
-    return tuple(node for node in asked if node not in answered)
+    return tuple(node for node in nodes if node not in answered)
 
 
 PACE = 0.5
-"""Seconds between two looks at a program."""
+"""Seconds between two checks of a program."""
 
 SYS = "/sys"
-"""Where the kernel tells of disks."""
+"""Mount point of sysfs."""
 
 _IN_FLIGHT, _COMPLETED = 8, (0, 4, 11, 15)
-"""Fields of /sys/block/*/stat: requests under way; reads, writes, discards and flushes that have ended
+"""Fields of /sys/block/*/stat: requests in flight; reads, writes, discards and flushes that have ended
 (Documentation/block/stat.rst)."""
 
 Counts = Mapping[str, tuple[int, int]]
-"""By kernel name of a disk: requests under way, and how many have ended."""
+"""By kernel name of a disk: requests in flight, and requests completed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
-    """A program that got nowhere."""
+    """Reason why a program makes no progress."""
 
     devices: tuple[str, ...] = ()
-    """Kernel names of the disks that it waits for, the lowest that do not answer; none where that cannot be told."""
+    """Kernel names of the lowest disks that do not answer and that it waits for; empty if unknown."""
     why: str = "which device it waits for is not known"
-    """In words."""
+    """Reason as text."""
 
 
 async def stall_of(pid: int, argv: Sequence[str], seconds: float) -> Stall:
-    """Comes back when a program, with all that it started, got nowhere for so long."""
+    """Return when a program and its children have made no progress for `seconds`."""
     while True:
         progress, before = await _stillness(pid, seconds / 2)
         touched = disks_of(pid, argv)
         stall = find_stall(touched, before, counts())
-        asked = () if stall.devices else tuple(touched)
-        answerless = await find_unanswered(map(_node, asked), seconds / 2)
+        probed = () if stall.devices else tuple(touched)
+        unanswered = await find_unanswered(map(_node, probed), seconds / 2)
         if _progress(pid) == progress:
-            silent = [name for name in asked if _node(name) in answerless]
+            silent = [name for name in probed if _node(name) in unanswered]
             return find_stall(disks_of(pid, argv), before, counts(), silent)
 
 
 async def _stillness(pid: int, seconds: float) -> tuple[object, Counts]:
-    """How far a program had come when it got nowhere for so long, and what disks had counted when that began."""
+    """Return the progress at which a program stopped for `seconds`, and the disks' counts when that began."""
     before: Counts = {}
     last: object = None
     silent = 0.0
@@ -131,44 +131,44 @@ async def _stillness(pid: int, seconds: float) -> tuple[object, Counts]:
 
 
 def _progress(pid: int) -> object:
-    """What changes whenever one of its threads does anything; None while one runs or wants to."""
-    matches = []
+    """Return a value that changes when any thread makes progress; None while one is runnable."""
+    states = []
     for task in _tasks(pid):
         text = _text(f"{task}/status")
         fields = dict(line.partition(":")[::2] for line in text.splitlines())
         if fields.get("State", "").strip().startswith("R"):
             return None
         times = _text(f"{task}/stat").rpartition(")")[2].split()[11:13]
-        matches.append((task, fields.get("voluntary_ctxt_switches"), fields.get("nonvoluntary_ctxt_switches"), *times))
-    return tuple(matches)
+        states.append((task, fields.get("voluntary_ctxt_switches"), fields.get("nonvoluntary_ctxt_switches"), *times))
+    return tuple(states)
 
 
 def _tasks(pid: int) -> tuple[str, ...]:
-    """Folders of the threads of a program and of all that it started."""
-    matches: list[str] = []
+    """Return the /proc folders of all threads of a program and its children."""
+    folders: list[str] = []
     waiting = [str(pid)]
-    while waiting and len(matches) < 1000:
+    while waiting and len(folders) < 1000:
         process = waiting.pop()
         for thread in _names(f"/proc/{process}/task"):
             folder = f"/proc/{process}/task/{thread}"
-            matches.append(folder)
+            folders.append(folder)
             waiting += _text(f"{folder}/children").split()
-    return tuple(matches)
+    return tuple(folders)
 
 
 def disks_of(pid: int, argv: Sequence[str]) -> Mapping[str, bool]:
-    """Disks that a program has open, or was told of by their nodes (then True), by kernel name."""
-    matches: dict[str, bool] = {}
+    """Return kernel names of disks that a program has open, or that its arguments name (then True)."""
+    disks: dict[str, bool] = {}
     for task in _tasks(pid):
         for name in _names(f"{task}/fd"):
             if (disk := _disk(f"{task}/fd/{name}")) is not None:
-                matches.setdefault(disk, False)
+                disks.setdefault(disk, False)
     named = (_disk(word) for word in argv[1:] if word.startswith("/dev/"))
-    return matches | {disk: True for disk in named if disk is not None}
+    return disks | {disk: True for disk in named if disk is not None}
 
 
 def _disk(path: str) -> str | None:
-    """Kernel name of the disk behind a node, or behind an open file; None where it is no block device."""
+    """Return the kernel name of the disk behind a node or an open file; None if it is no block device."""
     try:
         info = os.stat(path)
     except OSError:
@@ -181,27 +181,33 @@ def _disk(path: str) -> str | None:
 
 
 def counts() -> Counts:
-    """Every disk's, now."""
-    matches = {}
+    """Return the request counts of every disk."""
+    result = {}
     for name in _names(f"{SYS}/block"):
         fields = [int(word) for word in _text(f"{SYS}/block/{name}/stat").split() if word.isdigit()]
         if len(fields) > _IN_FLIGHT:
-            matches[name] = fields[_IN_FLIGHT], sum(fields[at] for at in _COMPLETED if at < len(fields))
-    return matches
+            result[name] = fields[_IN_FLIGHT], sum(fields[at] for at in _COMPLETED if at < len(fields))
+    return result
 
 
 def find_stall(touched: Mapping[str, bool], before: Counts, now: Counts, silent: Iterable[str] = ()) -> Stall:
-    """Which disk a program waits for, by what it has open or was told of, and by what came to an end meanwhile.
+    """Return which disk a program waits for, by its open files, its arguments and the completed requests.
 
-    A disk with requests under way of which none has ended stands still; one that device-mapper suspended keeps what is
-    sent to it. What lies beneath what the program touches counts as touched. `silent`: what was read from in vain.
+    A disk with requests in flight of which none completes is stuck. A suspended device-mapper device keeps its
+    requests. Disks below the touched ones count as touched. `silent`: disks that did not answer a read.
     """
     wanted = _with_lower(touched)
-    still = {name for name, (waiting, ended) in now.items() if waiting and _has_waited(before.get(name), ended)}
-    held = {name for name in now if _text(f"{SYS}/block/{name}/dm/suspended") == "1"}
+    idle = (0, 0)
+    # Stuck: requests are in flight now and were before, and none has completed since.
+    stuck = {
+        name
+        for name, (waiting, ended) in now.items()
+        if waiting and (old := before.get(name, idle))[0] > 0 and old[1] == ended
+    }
+    suspended = {name for name in now if _text(f"{SYS}/block/{name}/dm/suspended") == "1"}
     signs = (
-        (still, "has ended none of the requests that wait for it"),
-        (held, "is suspended"),
+        (stuck, "has ended none of the requests that wait for it"),
+        (suspended, "is suspended"),
         (set(silent), "does not answer when its first bytes are read"),
     )
     for names, text in signs:
@@ -212,34 +218,29 @@ def find_stall(touched: Mapping[str, bool], before: Counts, now: Counts, silent:
     return Stall(devices=only, why=f"it waits for {_nodes(only)}") if only else Stall()
 
 
-def _has_waited(before: tuple[int, int] | None, ended: int) -> bool:
-    """Whether requests were under way then, and none has ended since."""
-    return before is not None and before[0] > 0 and before[1] == ended
-
-
 def _with_lower(names: Iterable[str]) -> set[str]:
-    matches: set[str] = set()
+    disks: set[str] = set()
     waiting = [*names]
     while waiting:
         name = waiting.pop()
-        if name not in matches:
-            matches.add(name)
+        if name not in disks:
+            disks.add(name)
             waiting += _slaves(name)
-    return matches
+    return disks
 
 
 def _lowest(names: set[str]) -> tuple[str, ...]:
-    """Those that no other of them lies beneath."""
+    """Return the names that have no other of them below."""
     return tuple(sorted(name for name in names if not (_with_lower(_slaves(name)) & names)))
 
 
 def _slaves(name: str) -> list[str]:
-    """Disks that one lies on: for a partition among them its disk."""
-    matches = []
+    """Return the disks directly below a device; the disk for a partition."""
+    disks = []
     for slave in _names(f"{SYS}/block/{name}/slaves"):
         real = os.path.realpath(f"{SYS}/block/{name}/slaves/{slave}")
-        matches.append(os.path.basename(os.path.dirname(real)) if os.path.exists(f"{real}/partition") else slave)
-    return matches
+        disks.append(os.path.basename(os.path.dirname(real)) if os.path.exists(f"{real}/partition") else slave)
+    return disks
 
 
 def _nodes(names: Iterable[str]) -> str:

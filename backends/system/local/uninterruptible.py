@@ -1,4 +1,4 @@
-"""A call that nothing can interrupt, in a thread of its own."""
+"""Run a call that cannot be interrupted in its own thread."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 async def run_in_thread(name: str, work: Callable[[], T]) -> T:
-    """What `work` returns or raises. Whoever does not wait for it any more leaves it behind.
+    """Return what `work` returns, or raise what it raises. A cancelled caller leaves the thread behind.
 
-    The thread does not keep the program from ending, as one of the loop's own would.
+    The thread is a daemon, so that it does not keep the program from ending as a thread of the loop's executor would.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
@@ -31,7 +31,7 @@ async def run_in_thread(name: str, work: Callable[[], T]) -> T:
             failure = error
         try:
             loop.call_soon_threadsafe(settle, result, failure)
-        except RuntimeError:  # the loop is gone: nobody waits any more
+        except RuntimeError:  # the loop is closed: there is no caller left
             return
 
     threading.Thread(target=run, name=name, daemon=True).start()

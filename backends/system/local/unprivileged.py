@@ -1,10 +1,9 @@
-"""A program that root starts for a user, as a user who is nobody: it has what it is handed, and no right besides."""
+"""Programs that root runs under an unused user ID, with only the descriptors passed to them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import fcntl
 import grp
 import os
@@ -16,33 +15,33 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from backends.errors import RefusedError
 from backends.host import Command
-from backends.system.local.child import PIPE_BYTES, child_setup, clean_environment, not_started
+from backends.system.local.child import LIBC, PIPE_BYTES, child_setup, clean_environment, start_error
 from backends.system.local.files import private_folder
 
-NOBODYS = range(65520, 65534)
-"""Numbers that no user and no group has: Debian reserves them (Debian Policy 9.2.2), systemd leaves them out
-(https://systemd.io/UIDS-GIDS)."""
+UNUSED_IDS = range(65520, 65534)
+"""IDs that no user or group has: Debian reserves them (Debian Policy 9.2.2), systemd skips them.
+
+See https://systemd.io/UIDS-GIDS.
+"""
 
 _SUBORDINATE = ("/etc/subuid", "/etc/subgid")
-"""Ranges that users may take for their containers: NAME:FIRST:COUNT (subuid(5))."""
+"""ID ranges that users may use for their containers: NAME:FIRST:COUNT (subuid(5))."""
 
 _PR_SET_NO_NEW_PRIVS = 38
 _SECONDS = 5.0
-"""How long a killed program may take to be gone; one that is stuck in the kernel is left to it."""
-# Loaded here, not in the child: between fork and exec nothing may take a lock.
-_LIBC = ctypes.CDLL(None, use_errno=True)
+"""Seconds to wait for the end of a killed program; one stuck in the kernel is left behind."""
 
 
-def nobodys_number() -> int:
-    """Number of a user and group that nobody is, and no process runs as. Raises RefusedError where there is none."""
-    taken = {number for number in NOBODYS if _has_name(number)}
-    taken |= {number for first, count in _ranges() for number in NOBODYS if first <= number < first + count}
+def find_unused_id() -> int:
+    """Return an ID that no user, group or process uses. Raises RefusedError if there is none."""
+    taken = {number for number in UNUSED_IDS if _has_name(number)}
+    taken |= {number for first, count in _ranges() for number in UNUSED_IDS if first <= number < first + count}
     taken |= _of_processes()
-    free = next((number for number in NOBODYS if number not in taken), None)
+    free = next((number for number in UNUSED_IDS if number not in taken), None)
     if free is None:
         raise RefusedError(
             "No user number is free under which a program could read for you.",
-            hint=f"raidbench takes one of {NOBODYS[0]} to {NOBODYS[-1]} that no user, group or process has.",
+            hint=f"raidbench takes one of {UNUSED_IDS[0]} to {UNUSED_IDS[-1]} that no user, group or process has.",
         )
     return free
 
@@ -66,7 +65,7 @@ def _ranges() -> Iterator[tuple[int, int]]:
 
 
 def _of_processes() -> set[int]:
-    """Numbers of users and groups that processes have by now. Raises RefusedError where they cannot be seen."""
+    """Return user and group IDs of all processes. Raises RefusedError if processes cannot be seen."""
     numbers: set[int] = set()
     processes = 0
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -82,26 +81,26 @@ def _of_processes() -> set[int]:
 
 
 class UnprivilegedProcess:
-    """A running program whose outputs are pipes that somebody else reads; `close` ends it and all it started."""
+    """A running program whose output pipes the caller reads; `close` ends it and its group."""
 
     def __init__(self, process: asyncio.subprocess.Process, folder: str) -> None:
         self._process = process
         self._folder = folder
         self.pid = process.pid
-        """Process id; also its process group."""
+        """Process ID; also its process group."""
 
     async def wait(self) -> int:
-        """Exit status; -N when killed by signal N."""
+        """Wait for the exit and return the status; -N if killed by signal N."""
         return await self._process.wait()
 
     def signal(self, number: signal.Signals) -> None:
-        """To the whole group, while the program runs."""
+        """Send a signal to the process group while the program runs."""
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, number)
 
     async def close(self) -> None:
-        """End it at once."""
+        """Kill the program and its group."""
         self.signal(signal.SIGKILL)
         try:
             with contextlib.suppress(TimeoutError):
@@ -114,11 +113,11 @@ class UnprivilegedProcess:
 async def start_unowned(
     argv: Sequence[str], text: bytes, handed: Collection[int], number: int
 ) -> tuple[UnprivilegedProcess, tuple[int, int]]:
-    """Start a program as user and group `number`, and no group besides; the reading ends of its two outputs.
+    """Start a program as user and group `number` without other groups; return it and its output descriptors.
 
-    `text`: its standard input. `handed`: descriptors that it inherits under their own numbers. It cannot gain rights
-    (no_new_privs), leaves no memory behind (no core), stands in an empty folder that it may not even look into, and
-    dies with this process. The ends are the caller's to close. Raises ToolMissingError, ToolFailedError.
+    `text`: its standard input. `handed`: descriptors that it inherits under their numbers. It cannot gain privileges
+    (no_new_privs), dumps no core, has an empty working folder that it cannot list, and dies with this process. The
+    caller closes the descriptors. Raises ToolMissingError, ToolFailedError.
     """
     command = Command(argv=tuple(argv), env={"TMPDIR": "."})
     folder = private_folder()
@@ -149,7 +148,7 @@ async def start_unowned(
             os.close(end)
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError):
-            raise not_started(command, error) from error
+            raise start_error(command, error) from error
         raise
     for end in (input_descriptor, out_end, err_end):
         os.close(end)
@@ -157,7 +156,7 @@ async def start_unowned(
 
 
 def _pipe(ends: list[int]) -> tuple[int, int]:
-    """Both ends of a pipe with the slack that a program is given which is not to wait for its reader."""
+    """Return both ends of an enlarged pipe, so that a program does not wait for its reader."""
     pair = os.pipe()
     ends += pair
     with contextlib.suppress(OSError):
@@ -166,13 +165,13 @@ def _pipe(ends: list[int]) -> tuple[int, int]:
 
 
 def _setup(parent: int) -> Callable[[], None]:
-    """What runs between fork and exec, when user and groups are given up already."""
+    """Return the function that runs between fork and exec, after user and groups have been changed."""
     usual = child_setup(parent, None)
 
     def setup() -> None:
         usual()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or os.geteuid() == 0 or os.getegid() == 0:
+        if LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or os.geteuid() == 0 or os.getegid() == 0:
             os._exit(126)
 
     return setup

@@ -1,1 +1,1 @@
-"""This machine, where a helper that runs as root does what its user may not."""
+"""The local machine for an ordinary user, with a root helper for privileged operations."""

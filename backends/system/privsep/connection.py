@@ -1,4 +1,4 @@
-"""The user's end of the connection to the helper, and the frames that go over it."""
+"""Client end of the connection to the root helper, and its message format."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from typing import Any
 from backends.errors import RefusedError
 from backends.helper_interface import decode_error
 
-# -- what goes between the two sides: a length, then a JSON object. No I/O --------------------------------------------
+# -- messages: a length, then a JSON object. No I/O -------------------------------------------------------------------
 
 REQUEST_LIMIT = 1024 * 1024
 """Bytes of one request."""
 
 REPLY_LIMIT = 80 * 1024 * 1024
-"""Bytes of one answer: both outputs of a program, 16 MiB each, escaped."""
+"""Bytes of one reply: both outputs of a program, 16 MiB each, escaped."""
 
 MOST_DESCRIPTORS = 4
-"""Descriptors that come with one answer."""
+"""Descriptors passed with one reply."""
 
 _LENGTH = struct.Struct("!I")
 HEAD = _LENGTH.size
-"""Bytes of the length."""
+"""Bytes of the length field."""
 
 
 class MalformedError(ValueError):
-    """Bytes that are no message."""
+    """Error for bytes that are no message."""
 
 
 def pack(message: Mapping[str, Any]) -> bytes:
-    """A message with its length before it."""
+    """Return a message with its length in front."""
     body = json.dumps(message, separators=(",", ":")).encode()
     return _LENGTH.pack(len(body)) + body
 
 
 def length_of(head: bytes, limit: int) -> int:
-    """How many bytes follow. Raises MalformedError for none and for more than `limit`."""
+    """Return the number of bytes that follow. Raises MalformedError if it is 0 or above `limit`."""
     (length,) = _LENGTH.unpack(head)
     if not 0 < length <= limit:
         raise MalformedError(f"a message of {length} bytes")
@@ -51,7 +51,7 @@ def length_of(head: bytes, limit: int) -> int:
 
 
 def unpack(body: bytes) -> dict[str, Any]:
-    """The object in a message. Raises MalformedError for anything else, a name given twice and a number without end."""
+    """Return the object in a message. Raises MalformedError for other JSON, duplicate names and NaN or infinity."""
     try:
         data = json.loads(body.decode("utf-8"), object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
@@ -72,19 +72,19 @@ def _reject_constant(word: str) -> float:
     raise MalformedError(f"{word} is no number")
 
 
-# -- the user's end of the connection to the helper: questions by number, answered in any order -----------------------
+# -- client: numbered requests, answered in any order -----------------------------------------------------------------
 
 PATIENCE = 60.0
-"""Seconds that an answer is waited for where nothing else may happen meanwhile."""
+"""Timeout in seconds for a blocking request."""
 
 Answer = tuple[Mapping[str, Any], tuple[int, ...]]
 
 
 class Connection:
-    """Puts questions to the helper over a socket. A thread of its own takes the answers."""
+    """Sends requests to the helper over a socket. A thread receives the replies."""
 
     def __init__(self, sock: socket.socket) -> None:
-        """`sock`: the connected end, which becomes this object's own."""
+        """`sock`: the connected socket; this object closes it."""
         self._socket = sock
         self._lock = threading.Lock()
         self._waiting: dict[int, Future[Answer]] = {}
@@ -95,29 +95,26 @@ class Connection:
         threading.Thread(target=self._listen, name="root helper", daemon=True).start()
 
     def greeting(self, seconds: float | None) -> Mapping[str, Any]:
-        """What the helper says of itself when it is ready.
-
-        Raises RefusedError with its reason, or where it ended; TimeoutError.
-        """
+        """Return the helper's greeting. Raises RefusedError if it refused or ended, TimeoutError after `seconds`."""
         return self._greeting.result(seconds)[0]
 
     async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """See `RootSide.ask`."""
+        """Send a request and return the reply; see `HelperClient.ask`."""
         return (await self.fetch(verb, **args))[0]
 
     async def fetch(self, verb: str, **args: object) -> Answer:
-        """See `RootSide.fetch`."""
+        """Send a request and return the reply with its descriptors; see `HelperClient.fetch`."""
         return await asyncio.wrap_future(self._put(verb, args))
 
     def ask_now(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """See `RootSide.ask_now`."""
+        """Send a request and block for the reply; see `HelperClient.ask_now`."""
         try:
             return self._put(verb, args).result(PATIENCE)[0]
         except TimeoutError:
             raise RefusedError(f"The root helper did not answer within {PATIENCE:g} s.") from None
 
     def close(self) -> None:
-        """Let the helper go: it ends with its connection."""
+        """Close the connection, which ends the helper."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -170,7 +167,7 @@ class Connection:
                 os.close(descriptor)
 
     def _exactly(self, count: int) -> bytes:
-        """So many bytes; descriptors that come along are kept. Raises EOFError at the end, OSError."""
+        """Return so many bytes and keep descriptors that arrive with them. Raises EOFError at the end, OSError."""
         parts: list[bytes] = []
         while count:
             part, descriptors, _, _ = socket.recv_fds(
@@ -185,7 +182,7 @@ class Connection:
 
 
 def _fail(answer: Future[Answer], error: Exception) -> bool:
-    """Whoever no longer waits does not hear of it."""
+    """Set the error unless the caller has stopped waiting; return True."""
     with contextlib.suppress(Exception):
         answer.set_exception(error)
     return True

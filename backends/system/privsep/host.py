@@ -1,4 +1,4 @@
-"""This machine as its user sees it, with a helper that does what takes root."""
+"""The local machine as its user sees it, with a root helper for privileged operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backends.system.wrapped import HostWrapper
 
 
 class SplitHost(HostWrapper):
-    """Programs and files of the user's own are the user's business; the rest is asked of the helper."""
+    """Host that runs the user's own programs and files locally and asks the helper for the rest."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class SplitHost(HostWrapper):
         runs: Callable[[Sequence[str]], bool],
         reads: Callable[[str], bool],
     ) -> None:
-        """`runs`, `reads`: which programs and files the helper may know, so that it is not asked in vain."""
+        """`runs`, `reads`: which programs and files the helper allows, so that it is not asked in vain."""
         super().__init__(inner)
         self._side = side
         self._local = inner
@@ -35,21 +35,21 @@ class SplitHost(HostWrapper):
 
     @property
     def is_root(self) -> bool:
-        """What takes root has a chance: the helper does it."""
+        """Return True: the helper performs privileged operations."""
         return True
 
     @property
     def root_side(self) -> HelperClient:
-        """The helper."""
+        """Return the helper."""
         return self._side
 
     @property
     def firmware(self) -> SplitHost:
-        """Cards are asked through the helper."""
+        """Return this host: controllers are queried through the helper."""
         return self
 
     async def run(self, command: Command) -> Completed:
-        """Run to the end. What changes the machine is asked of the helper as a whole change, never as a program."""
+        """Run a read-only command. Raises RefusedError for a mutating one: the helper only makes complete changes."""
         if command.mutates:
             raise _single_step_error(command.shown())
         if not self._runs(command.argv):
@@ -58,20 +58,20 @@ class SplitHost(HostWrapper):
         return Completed(**reply)
 
     async def read(self, path: str) -> str | None:
-        """A small file's text."""
+        """Return the text of a small file, or None."""
         return (await self.read_many((path,))).get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Many small files: the user's look first, root's at what that could not read."""
+        """Return the texts of many small files, read as the user first, then as root if that failed."""
         texts = dict(await self._inner.read_many(paths))
-        # Whether a file may be read is known when it is tried: the rights of those below /proc do not tell.
-        closed = [path for path in paths if path not in texts and self._reads(path) and _is_there(path)]
+        # Permission bits of files below /proc do not say whether they are readable, so reading is tried first.
+        closed = [path for path in paths if path not in texts and self._reads(path) and _exists(path)]
         if closed:
             texts |= (await self._side.ask("read", paths=closed))["texts"]
         return texts
 
     async def link(self, path: str) -> str | None:
-        """Where a link leads."""
+        """Return the target of a link, or None."""
         target = await self._inner.link(path)
         if target is not None or not path.startswith("/proc/1/"):
             return target
@@ -79,15 +79,15 @@ class SplitHost(HostWrapper):
         return leads
 
     async def write(self, path: str, text: str) -> None:
-        """Refused: see `run`."""
+        """Raise RefusedError; see `run`."""
         raise _single_step_error(path)
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Refused: see `run`."""
+        """Raise RefusedError; see `run`."""
         raise _single_step_error(path)
 
     async def writable(self, path: str) -> str | None:
-        """None where root may try a write."""
+        """Return None if root may try a write, or the reason why not."""
         try:
             mode = os.stat(path).st_mode
         except OSError:
@@ -97,11 +97,11 @@ class SplitHost(HostWrapper):
 
     @property
     def firmware_queries(self) -> bool:
-        """Whether cards may be asked through their driver."""
+        """Return whether controllers may be queried through their driver."""
         return self._local.firmware_queries
 
     async def firmware_reachable(self) -> str | None:
-        """None if a card may be asked, else why not."""
+        """Return None if controllers can be queried, or the reason why not."""
         if not self.firmware_queries:
             return await self._local.firmware_reachable()
         why_not: str | None = (await self._side.ask("reachable"))["why_not"]
@@ -110,14 +110,14 @@ class SplitHost(HostWrapper):
     async def ask_firmware(
         self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
-        """A card's answer."""
+        """Return a controller's answer."""
         if not self.firmware_queries:
             return await self._local.ask_firmware(host_number, question, subject=subject, size=size)
         reply = await self._side.ask("ask", host=host_number, question=question.name, subject=subject, size=size)
         return base64.b64decode(reply["answer"])
 
 
-def _is_there(path: str) -> bool:
+def _exists(path: str) -> bool:
     return os.path.exists(path)
 
 

@@ -1,4 +1,4 @@
-"""A program that the helper started, seen from the user's side: its outputs are pipes, all else is asked."""
+"""Client side of a program that the helper started: its outputs are pipes, everything else is a request."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from backends.system.local.process import LocalProcess
 _WORDS = {signal.SIGINT: "interrupt", signal.SIGTERM: "terminate", signal.SIGKILL: "kill"}
 
 _GONE = -int(signal.SIGKILL)
-"""Exit status where the helper has ended: it takes what it started along."""
+"""Exit status if the helper has ended: the programs that it started die with it."""
 
 
 class HelperChild:
-    """What `LocalProcess` needs of a program that was started."""
+    """Program started by the helper, as `LocalProcess` needs it."""
 
     def __init__(self, side: HelperClient, run: int, pid: int) -> None:
         self._side = side
         self._run = run
         self.pid = pid
-        """Process id; also its process group."""
+        """Process ID; also its process group."""
         self.stdout = asyncio.StreamReader()
-        """Its output."""
+        """Standard output."""
         self.stderr = asyncio.StreamReader()
-        """Its error output."""
+        """Standard error."""
         self._ended = asyncio.create_task(self._end(), name="ended")
         self._pipes: list[asyncio.ReadTransport] = []
         self._asked: set[asyncio.Task[None]] = set()
 
     async def read_from(self, out: int, err: int) -> None:
-        """Take over the reading ends of its outputs."""
+        """Take over the reading ends of its output pipes."""
         loop = asyncio.get_running_loop()
         for stream, descriptor in ((self.stdout, out), (self.stderr, err)):
             reader = asyncio.StreamReaderProtocol(stream)
@@ -45,11 +45,11 @@ class HelperChild:
 
     @property
     def returncode(self) -> int | None:
-        """Exit status, None while it runs."""
+        """Return the exit status, None while it runs."""
         return self._ended.result() if self._ended.done() else None
 
     async def wait(self) -> int:
-        """Exit status; -N when killed by signal N."""
+        """Wait for the exit and return the status; -N if killed by signal N."""
         return await asyncio.shield(self._ended)
 
     async def _end(self) -> int:
@@ -59,36 +59,36 @@ class HelperChild:
             return _GONE
 
     def signal(self, number: signal.Signals) -> None:
-        """To the whole group, while the program runs; nobody waits for it."""
+        """Send a signal to the process group while the program runs, without waiting for the reply."""
         if self.returncode is None:
             task = asyncio.create_task(self._ask(_WORDS[number]), name="signal")
             self._asked.add(task)
             task.add_done_callback(self._asked.discard)
 
     async def _ask(self, how: str) -> None:
-        with contextlib.suppress(RefusedError):  # it has ended meanwhile
+        with contextlib.suppress(RefusedError):  # the program has ended meanwhile
             await self._side.ask("signal", run=self._run, how=how)
 
     def widen_pipe(self) -> None:
-        """The helper did."""
+        """Do nothing: the helper has enlarged the pipe."""
 
     def close(self) -> None:
-        """Let go of the pipes."""
+        """Close the pipes."""
         for pipe in self._pipes:
             pipe.close()
 
 
 class HelperProcess(AbstractAsyncContextManager[LocalProcess]):
-    """Asks the helper for a run on entry, ends it on exit."""
+    """Context that asks the helper to start a program on entry and ends it on exit."""
 
     def __init__(self, side: HelperClient, asked: Mapping[str, object]) -> None:
-        """`asked`: the words of the verb `measure`. Nothing is asked before the context is entered."""
+        """`asked`: arguments of the verb `measure`, which is sent on entry."""
         self._side = side
         self._asked = asked
         self._process: LocalProcess | None = None
 
     async def __aenter__(self) -> LocalProcess:
-        """Raises RefusedError, ToolMissingError, InvalidValueError."""
+        """Start the program. Raises RefusedError, ToolMissingError, InvalidValueError."""
         reply, (out, err) = await self._side.fetch("measure", **self._asked)
         child = HelperChild(self._side, reply["run"], reply["pid"])
         await child.read_from(out, err)

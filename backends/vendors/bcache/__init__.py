@@ -1,4 +1,4 @@
-"""bcache: disks of the kernel with a cache on a faster one before them, from sysfs alone."""
+"""bcache: disks with a cache on a faster device, from sysfs only."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
@@ -8,4 +8,4 @@ VENDOR = Vendor(
     present=present_if_found("/sys/fs/bcache/register"),
     declares=("backends.vendors.bcache.settings:SETTINGS",),
 )
-"""Found by the registry."""
+"""Registry entry."""

@@ -1,4 +1,4 @@
-"""The bcache backend: devices with their caches, settings through sysfs."""
+"""bcache backend: devices with their caches, settings through sysfs."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ from backends.vendors.bcache.readings import kernel_word, readings, value_afterw
 from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
 
 RULES = queue_rules("bcache", "bcache device")
-"""The lines of bcache devices, beside those of request queues."""
+"""udev rules of bcache devices, in addition to those of request queues."""
 
 _REDUNDANT = frozenset(("raid1", "raid4", "raid5", "raid6", "raid10"))
-"""md levels that lose a drive without losing data."""
+"""md levels that survive the loss of a drive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BcacheSnapshot:
-    """A device at one moment."""
+    """State of a device at one moment."""
 
     facts: BcacheFacts
-    """With the set that serves it."""
+    """Its sysfs values and its cache set."""
     node: Node
     """The kernel's disk."""
 
 
 class Bcache(Settable[BcacheSnapshot]):
-    """Every bcache device of one host that runs."""
+    """All running bcache devices of a host."""
 
     async def inventory(self) -> Inventory:
-        """Each device as an array of what is cached and what caches it."""
+        """Return each device as an array of its backing device and its cache devices."""
         devices = await read_devices(self._host)
         picture = await scan_topology(self._host) if devices else None
         return Inventory(
@@ -67,22 +67,22 @@ class Bcache(Settable[BcacheSnapshot]):
         )
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """The same for every device; what one without a cache lacks is blocked when read."""
+        """Return all settings; those that a device without a cache lacks are blocked when read."""
         return SETTINGS if target.backend == NAME else ()
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """As any backend's. Raises BlockedError besides where not all of the device can be read."""
+        """Return the changes. Raises BlockedError if the device could only be read in part."""
         if cut := (await self._device(target)).cut:
             raise truncation_error(target, cut)
         return await super().plan_together(target, values)
 
     async def seen(self, target: Target, *, back: bool = False) -> BcacheSnapshot:
-        """A device with the set that serves it now, and the kernel's disk."""
+        """Return a device with its present cache set and disk."""
         facts = await self._device(target)
         return BcacheSnapshot(facts=facts, node=await self._node(target))
 
     async def readings_of(self, snapshot: BcacheSnapshot) -> Mapping[str, Reading]:
-        """What the kernel says, and what may be set."""
+        """Return the kernel's values and the legal ones."""
         return await self._readings(snapshot.facts)
 
     async def _readings(self, device: BcacheFacts) -> Mapping[str, Reading]:
@@ -93,37 +93,37 @@ class Bcache(Settable[BcacheSnapshot]):
         return readings(device, dict(zip(paths, reasons, strict=True)), redundant=redundant)
 
     def identity_of(self, snapshot: BcacheSnapshot, key: str) -> Identity:
-        """The kernel's disk."""
+        """Return the identity of the kernel's disk."""
         return identity(snapshot.node)
 
     async def lock_for(self, snapshot: BcacheSnapshot, key: str) -> str:
-        """That of the disk; with it that of the set, for what holds for all that it serves."""
+        """Return the lock of the disk, preceded by that of the set for settings that all its devices share."""
         lock = await lock_of(self._host, snapshot.facts.name)
         return f"bcache-{snapshot.facts.set_uuid}\n{lock}" if key in OF_SET else lock
 
     def steps(
         self, snapshot: BcacheSnapshot, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """One file of the device, or of the set that serves it now."""
+        """Return the write to the file of the device or of its present set."""
         return (ChangeStep(path=snapshot.facts.path(key), text=kernel_word(key, value)),)
 
     def check(self, setting: Setting, now: Reading, value: str) -> str:
-        """See `wanted_value`."""
+        """Return the validated value; see `wanted_value`."""
         return wanted_value(setting, now, value)
 
     def check_restorable(self, snapshot: BcacheSnapshot, setting: Setting, now: Reading, value: str) -> str:
-        """See `value_before`."""
+        """Return the validated old value; see `value_before`."""
         return value_before(setting, now, value)
 
     def finished(
         self, snapshot: BcacheSnapshot, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """With what the kernel makes of the value, which may be another one."""
+        """Return the change with the value that the kernel makes of the requested one."""
         after = value_afterwards(request.setting.key, request.value)
         return replace(change, after=after, asked=request.value if after != request.value else "")
 
     def require_steps(self, snapshot: BcacheSnapshot, change: Change) -> None:
-        """Raises RefusedError unless each writes the file of this setting, in the set that serves the device now."""
+        """Raise RefusedError unless each step writes the file of this setting."""
         path = snapshot.facts.path(change.key)
         for step in change.writes:
             if path is None or step.path != path:
@@ -132,13 +132,13 @@ class Bcache(Settable[BcacheSnapshot]):
                 )
 
     async def require_unchanged_target(self, snapshot: BcacheSnapshot, change: Change) -> None:
-        """Raises unless it is this device, with the same set."""
+        """Raise an error unless it is this device with the same set."""
         present = await self.seen(change.target)
         require_same_device(change, self.identity_of(present, change.key))
         self.require_steps(present, change)
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """The udev rules file with this device's line replaced; no other line is touched."""
+        """Return the udev rules file with this device's line replaced and all other lines kept."""
         device, node = await self._device(target), await self._node(target)
         now = await self._readings(device) if values else {}
         legal: dict[str, str] = {}
@@ -154,7 +154,7 @@ class Bcache(Settable[BcacheSnapshot]):
         return await RULES.rule(self._host, node.device, match, actions, legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Disks whose cache is missing: they do not start without it."""
+        """Return a problem for each disk that does not start because its cache is missing."""
         files = [await self._host.list(f"/sys/block/{pattern}/bcache/running") for pattern in ("*", "*/*")]
         texts = await self._host.read_many([path for file in files for path in file])
         waiting = [path.split("/")[-3] for path, text in texts.items() if text == "0"]
@@ -166,12 +166,10 @@ class Bcache(Settable[BcacheSnapshot]):
         name = target.address
         if target.backend != NAME or not name.startswith("bcache") or not name.isalnum():
             raise not_found_error(target)
-        bcache_facts = next(
-            (read_device for read_device in await read_devices(self._host) if read_device.name == name), None
-        )
-        if bcache_facts is None:
+        facts = next((device for device in await read_devices(self._host) if device.name == name), None)
+        if facts is None:
             raise gone_error(target)
-        return bcache_facts
+        return facts
 
     async def _node(self, target: Target) -> Node:
         node = await read_node(self._host, target.address)

@@ -1,6 +1,4 @@
-"""A bcache device as the kernel tells it (its own folder, its cache set's, its cache device's), and the `Array` that
-it is.
-"""
+"""bcache devices as read from sysfs (their own folder, their cache set, its cache device), and their `Array`."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ WHOLE_FOLDER = CompletenessCheck(
     hides="the end of a value, which the kernel hands over at once",
     statuses=frozenset(),
 )
-"""Which files there are depends on the kernel, so the folders themselves tell."""
+"""The listed files decide what can be complete, because they depend on the kernel."""
 
 _FOLDERS = ("/sys/block/bcache*/bcache/*", "/sys/fs/bcache/*/*", "/sys/fs/bcache/*/cache0/*")
 _SET_FOLDER = re.compile(r"/sys/fs/bcache/([0-9a-fA-F-]{36})")
@@ -39,35 +37,35 @@ _UNITS = "?kMGTPEZY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BcacheFacts:
-    """One device."""
+    """sysfs values of one device."""
 
     name: str
     """Kernel name, `bcache0`."""
     backing: str | None = None
-    """Kernel name of the disk or partition that is cached; None if the kernel does not tell."""
+    """Kernel name of the cached disk or partition; None if it is not reported."""
     set_uuid: str | None = None
-    """Of the cache set that serves it; None without one."""
+    """UUID of its cache set; None without one."""
     caches: tuple[str, ...] = ()
     """Kernel names of the set's cache devices."""
     sharing: tuple[str, ...] = ()
-    """Kernel names of the other devices that the set serves."""
+    """Kernel names of the other devices of the set."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """All that was read, by the name of the file."""
+    """Contents of the files, by name."""
     cut: str = ""
-    """What of it is there and cannot be read, in words without a full stop; "" where all can."""
+    """Existing files that cannot be read, as text without a full stop; "" if there is none."""
 
     @property
     def state(self) -> str:
-        """`no cache`, `clean`, `dirty`, `inconsistent`; "" if not told."""
+        """Return `no cache`, `clean`, `dirty`, `inconsistent`; "" if not reported."""
         return clean(self.texts.get("state", ""), 32)
 
     @property
     def attached(self) -> bool:
-        """Whether a cache set serves it."""
+        """Return whether the device has a cache set."""
         return self.set_uuid is not None
 
     def path(self, key: str) -> str | None:
-        """The file of a setting; None of a cache set that is not there."""
+        """Return the file of a setting; None for a cache set that does not exist."""
         if key not in _SET:
             return f"/sys/block/{self.name}/bcache/{key}"
         if self.set_uuid is None:
@@ -76,7 +74,7 @@ class BcacheFacts:
 
 
 async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
-    """All devices that run, in the order of their names."""
+    """Return all running devices, sorted by name."""
     states = await host.list("/sys/block/bcache*/bcache/state")
     names = sorted((path.split("/")[3] for path in states), key=natural)
     folders, links = await asyncio.gather(
@@ -99,19 +97,19 @@ async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
     paths = {device.name: {key: path for key in _READ if (path := device.path(key)) is not None} for device in devices}
     texts = await host.read_many([path for set_of_device in paths.values() for path in set_of_device.values()])
     listed = await asyncio.gather(*map(host.list, _FOLDERS)) if devices else ()
-    there = {path for group in listed for path in group}
-    return tuple(_with_texts(device, paths[device.name], texts, there) for device in devices)
+    existing = {path for group in listed for path in group}
+    return tuple(_with_texts(device, paths[device.name], texts, existing) for device in devices)
 
 
 def _with_texts(
-    device: BcacheFacts, paths: Mapping[str, str], texts: Mapping[str, str], there: Collection[str]
+    device: BcacheFacts, paths: Mapping[str, str], texts: Mapping[str, str], existing: Collection[str]
 ) -> BcacheFacts:
-    """The device with what could be read of it, and what is there and could not."""
-    untold = [key for key, path in paths.items() if path not in texts and path in there]
+    """Return the device with the contents of its files, and a text about those that cannot be read."""
+    unreadable = [key for key, path in paths.items() if path not in texts and path in existing]
     return replace(
         device,
         texts={key: texts[path] for key, path in paths.items() if path in texts},
-        cut=unreadable_files_message(f"/sys/block/{device.name}/bcache", untold),
+        cut=unreadable_files_message(f"/sys/block/{device.name}/bcache", unreadable),
     )
 
 
@@ -120,47 +118,47 @@ async def _links(host: Host, paths: Sequence[str]) -> list[str | None]:
 
 
 async def _caches(host: Host, set_uuid: str) -> tuple[str, ...]:
-    """The devices of a cache set, whose folder links to `bcache` below each of them (drivers/md/bcache/super.c)."""
+    """Return the devices of a cache set, whose entries link to their `bcache` folder (drivers/md/bcache/super.c)."""
     folders = await _links(host, await host.list(f"/sys/fs/bcache/{set_uuid}/cache[0-9]*"))
     return tuple(name for link in folders if (name := _disk_of(link)) is not None)
 
 
 def _disk_of(folder: str | None) -> str | None:
-    """`sdb1` of `/sys/devices/.../block/sdb/sdb1/bcache`; None of anything else."""
+    """Return `sdb1` of `/sys/devices/.../block/sdb/sdb1/bcache`; None for other paths."""
     tokens = (folder or "").split("/")
     return clean(tokens[-2], 64) if len(tokens) > 3 and tokens[-1] == "bcache" and tokens[-2] else None
 
 
 def parse_size(text: str | None) -> int | None:
-    """The fewest bytes that the kernel tells as this: `4.0M` is 4194304; None of what is no size.
+    """Return the smallest number of bytes that the kernel prints as this text; None if it is no size.
 
-    It cuts twice, to whole units of the next lower kind and then to a tenth (drivers/md/bcache/util.c, bch_hprint):
-    1.4M may be any of 102 KiB, and the first of them is read as 1.4M again.
+    Example: `4.0M` is 4194304. The kernel truncates twice, to whole units of the next lower kind and then to a tenth
+    (drivers/md/bcache/util.c, bch_hprint). `1.4M` may be any of 102 KiB; the smallest one is printed as `1.4M` again.
     """
     match = _HUMAN.fullmatch(text or "")
     if match is None:
         return None
-    whole, tenth, unit = int(match[1]), match[2], match[3]
-    return whole if unit is None else _least(whole, int(tenth), _UNITS.index(unit))
+    integer, tenth, unit = int(match[1]), match[2], match[3]
+    return integer if unit is None else _least(integer, int(tenth), _UNITS.index(unit))
 
 
 def displayed_size(count: int) -> int:
-    """Which size is read of so many bytes."""
+    """Return the size that the kernel prints for this number of bytes."""
     power = 1
     while count >> 10 * power >= 1000:
         power += 1
     return _least(count >> 10 * power, (count >> 10 * (power - 1) & 1023) * 10 // 1024, power)
 
 
-def _least(whole: int, tenth: int, power: int) -> int:
-    """Less than 1000 of the lower unit would be told in that: 0.9G is 1000 MiB and more."""
-    return max(whole * 1024 + (tenth * 1024 + 9) // 10, 1000 if power > 1 else 0) << 10 * (power - 1)
+def _least(integer: int, tenth: int, power: int) -> int:
+    """Return the fewest bytes printed as these digits: less than 1000 of the lower unit would be printed in it."""
+    return max(integer * 1024 + (tenth * 1024 + 9) // 10, 1000 if power > 1 else 0) << 10 * (power - 1)
 
 
-# -- from a bcache device as the kernel tells it to an `Array`. Pure --------------------------------------------------
+# -- conversion to an `Array`. No I/O ---------------------------------------------------------------------------------
 
 NAME = "bcache"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 _STATES = {
     "no cache": (State.ONLINE, "no cache is attached"),
@@ -168,11 +166,11 @@ _STATES = {
     "dirty": (State.OPTIMAL, ""),
     "inconsistent": (State.FAILED, "it was started without the cache that had unwritten data"),
 }
-"""drivers/md/bcache/sysfs.c: states of a backing device, and why it is not in order."""
+"""State and reason by the kernel's state of a backing device (drivers/md/bcache/sysfs.c)."""
 
 
 def array_of(device: BcacheFacts, picture: Topology) -> Array:
-    """The device as the inventory shows it."""
+    """Return the device as an array of the inventory."""
     node = picture.tree.nodes.get(device.name)
     state, why = _STATES.get(device.state, (State.UNKNOWN, ""))
     members = (device.backing, *device.caches)

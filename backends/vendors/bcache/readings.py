@@ -1,4 +1,4 @@
-"""From the text of a file to a `Reading`, and from a wanted value to the text to write. Pure."""
+"""Conversion of file contents to a `Reading`, and of values to file contents. No I/O."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MODES = {word: choice.value for word, choice in CHOICES[CACHE_MODE.key].items()
 
 
 def readings(device: BcacheFacts, refusals: Mapping[str, str | None], *, redundant: bool = False) -> dict[str, Reading]:
-    """Every setting. `refusals`: by key, what stands against writing; `redundant`: whether the cache has copies."""
+    """Return all settings. `refusals`: by key, why it cannot be written; `redundant`: whether the cache is mirrored."""
     return {setting.key: _reading(device, setting.key, refusals.get(setting.key), redundant) for setting in SETTINGS}
 
 
@@ -51,7 +51,7 @@ def _reading(device: BcacheFacts, key: str, why_not: str | None, redundant: bool
 
 
 def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tuple[Choice, ...], Span | None]:
-    """What it is, and what it may be."""
+    """Return the present value and the legal ones."""
     unread = None if raw is None else "unknown"
     if key == SEQUENTIAL_CUTOFF.key:
         size = parse_size(raw)
@@ -77,9 +77,9 @@ def _cutoff(size: int) -> Choice:
 
 
 def wanted_value(setting: Setting, now: Reading, value: str) -> str:
-    """The value in canonical form; the kernel's words for modes and any number of bytes are taken, too.
+    """Return the value in canonical form. The kernel's names of modes and any number of bytes are accepted.
 
-    Raises InvalidValueError, for a number that the kernel would cut with the number it would become.
+    Raises InvalidValueError, also for a number that the kernel would silently limit.
     """
     if setting.key == SEQUENTIAL_CUTOFF.key and (size := number(value)) is not None and size <= CUTOFF_MAX:
         return str(size)
@@ -95,19 +95,16 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that it had before: more than 40 % is the share of a kernel with another limit.
-
-    Raises InvalidValueError.
-    """
+    """Return a validated old value; a kernel with another limit may allow over 40 %. Raises InvalidValueError."""
     check = wanted_value if setting.key == SEQUENTIAL_CUTOFF.key else is_restorable_value
     return check(setting, now, value)
 
 
 def kernel_word(key: str, value: str) -> str:
-    """The text the kernel wants; sizes in bytes, for it refuses its own `4.0M`."""
+    """Return the text to write; sizes in bytes, because the kernel does not accept its own `4.0M`."""
     return next((word for word, choice in CHOICES.get(key, {}).items() if choice.value == value), value)
 
 
 def value_afterwards(key: str, value: str) -> str:
-    """The value that is read of it afterwards."""
+    """Return the value that the kernel reports after writing."""
     return str(displayed_size(int(value))) if key == SEQUENTIAL_CUTOFF.key else value

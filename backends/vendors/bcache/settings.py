@@ -1,6 +1,6 @@
-"""The settings of a bcache device, of its cache set and of its cache device, each declared once. Pure.
+"""Declarations of the settings of bcache devices, cache sets and cache devices. No I/O.
 
-Facts of the kernel are those of drivers/md/bcache/sysfs.c and Documentation/admin-guide/bcache.rst, tried on Linux 6.1.
+Facts come from drivers/md/bcache/sysfs.c and Documentation/admin-guide/bcache.rst, verified on Linux 6.1.
 """
 
 from __future__ import annotations
@@ -95,15 +95,15 @@ SETTINGS = (
     CONGESTED_WRITE,
     REPLACEMENT,
 )
-"""All settings, in the order they are shown."""
+"""All settings in display order."""
 
 OF_SET = (CONGESTED_READ.key, CONGESTED_WRITE.key, REPLACEMENT.key)
-"""Those of the cache set and its cache device: all devices that the set serves share them."""
+"""Settings of the cache set and its cache device, shared by all devices of the set."""
 
 KEPT = tuple(
     setting.key for setting in SETTINGS if setting.persistence is not Persistence.STORED and setting.key not in OF_SET
 )
-"""Those of the device itself that a reboot takes away."""
+"""Settings of the device itself that a reboot resets."""
 
 SPANS = {
     WRITEBACK_PERCENT.key: Span(minimum=0, maximum=40, unit="%"),
@@ -113,13 +113,13 @@ SPANS = {
     CONGESTED_READ.key: Span(minimum=0, maximum=10_000_000, unit="us"),
     CONGESTED_WRITE.key: Span(minimum=0, maximum=10_000_000, unit="us"),
 }
-"""What is offered, a value that is larger already aside. The kernel cuts 40 % (bch_cutoff_writeback) and 60 s."""
+"""Offered ranges, extended to the present value. The kernel limits 40 % (bch_cutoff_writeback) and 60 s."""
 
 CUTOFFS = tuple(1 << power for power in (16, 18, 20, 22, 24, 26, 30))
-"""Sequential cutoffs in bytes that are offered besides 0; any other number may be given too."""
+"""Offered sequential cutoffs in bytes, in addition to 0; any other number is accepted too."""
 
 CUTOFF_MAX = (1 << 32) - 1
-"""Bytes; the kernel cuts what is larger to this."""
+"""Bytes; the kernel limits larger values to this."""
 
 CHOICES = {
     CACHE_MODE.key: {
@@ -142,4 +142,4 @@ CHOICES = {
         "random": offer("random", "Any."),
     },
 }
-"""Choices by the kernel's words."""
+"""Choices by the kernel's text."""

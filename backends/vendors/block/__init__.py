@@ -1,4 +1,4 @@
-"""Every disk of the kernel: inventory from sysfs, settings of its request queue."""
+"""All disks of the kernel: inventory from sysfs, settings of their request queue."""
 
 from backends.protocol import Vendor, lazy_backend
 
@@ -7,4 +7,4 @@ VENDOR = Vendor(
     backend=lazy_backend("backends.vendors.block.backend:BlockBackend"),
     declares=("backends.vendors.block.settings:SETTINGS", "backends.vendors.block.settings:OF_NVME"),
 )
-"""Found by the registry."""
+"""Registry entry."""

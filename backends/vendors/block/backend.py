@@ -1,4 +1,4 @@
-"""The block backend: inventory, reading, planning and applying through sysfs."""
+"""Block backend: inventory, reading, planning and applying through sysfs."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ from backends.vendors.block.values import (
 )
 
 NAME = "block"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
-_BESIDE = ("max_hw_sectors_kb", "logical_block_size", "rotational", "optimal_io_size")
-"""Queue attributes that tell what is legal and what the kernel resets to, read along with the settings."""
+_EXTRA_ATTRIBUTES = ("max_hw_sectors_kb", "logical_block_size", "rotational", "optimal_io_size")
+"""Queue attributes that determine legal values and the kernel's defaults, read along with the settings."""
 
 _TUNABLE = re.compile(r"iosched/[a-z][a-z0-9_]{0,40}")
 _NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
 class BlockBackend:
-    """Every disk of one host."""
+    """All disks of a host."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._page: int | None = None
 
     async def inventory(self) -> Inventory:
-        """Every disk, in the order of their names."""
+        """Return all disks, sorted by name."""
         picture = await scan_topology(self._host)
         nodes = sorted(filter(is_drive, picture.tree.nodes.values()), key=lambda node: (len(node.name), node.name))
         problems = [Problem(where=NAME, message=f"{text.capitalize()}.") for text in picture.blind]
@@ -68,11 +68,11 @@ class BlockBackend:
         return Inventory(drives=tuple(drive(node, picture) for node in nodes), problems=tuple(problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Return the settings of a disk; what one lacks is blocked when read."""
+        """Return the settings of a disk; those that it lacks are blocked when read."""
         return settings_of(target.address) if target.backend == NAME else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now."""
+        """Return the present values of all settings."""
         name = await self._name(target)
         return await self._readings(name, await self._attributes(name))
 
@@ -82,22 +82,22 @@ class BlockBackend:
         reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in declared))
         page = await self._page_kb()
         return {
-            setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), page)
+            setting.key: reading(setting.key, attributes, why_not or _useless_reason(name, setting.key), page)
             for setting, why_not in zip(declared, reasons, strict=True)
         }
 
     async def _page_kb(self) -> int:
-        """Return the size of a page of the kernel's, in KiB."""
+        """Return the kernel's page size in KiB."""
         if self._page is None:
             self._page = await page_bytes(self._host)
         return self._page // 1024
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """What setting `key` to `value` would write, and what brings the present state back."""
+        """Return the change that sets `key` to `value`, with the writes that undo it."""
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings. What resets others comes first; the scheduler decides what they may be."""
+        """Return changes in an order in which none resets another; a new scheduler decides which values are legal."""
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         node = await self._node(target)
         attributes = await self._attributes(node.name)
@@ -106,14 +106,14 @@ class BlockBackend:
         for key in in_order(values):
             now = (await self._readings(node.name, attributes))[key]
             request = requested_value(target, settings[key], now, values[key])
-            if key == "nr_requests" and "scheduler" in values:  # which resets what is there now
+            if key == "nr_requests" and "scheduler" in values:  # the new scheduler resets the present value
                 require_size(request, attributes)
-            changes.append(await self._planned(node, request, attributes, lock))
+            changes.append(await self._plan(node, request, attributes, lock))
             attributes = _with_attribute(attributes, key, kernel_text(key, request.value), now)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """What writes `value` again, and then its companions: what the kernel reset along with it."""
+        """Return the change that restores `value` and then its companions, which the kernel reset along with it."""
         setting = setting_of(self.settings(target), target, key)
         require_companions(target, key, companions, {name: _NUMBER for name in companions if _is_companion(key, name)})
         node = await self._node(target)
@@ -121,12 +121,12 @@ class BlockBackend:
         request = validated_old_value(target, setting, (await self._readings(node.name, attributes))[key], value)
         if key == "nr_requests" and request.value != request.now.now:
             require_size(request, attributes)
-        change = await self._planned(node, request, attributes, await lock_of(self._host, node.name))
+        change = await self._plan(node, request, attributes, await lock_of(self._host, node.name))
         if key == "scheduler":
             companions = fitting_companions(companions, request.value, attributes)
         return replace(change, writes=_revert_writes(node.name, key, request.value, companions))
 
-    async def _planned(self, node: Node, request: RequestedValue, attributes: Mapping[str, str], lock: str) -> Change:
+    async def _plan(self, node: Node, request: RequestedValue, attributes: Mapping[str, str], lock: str) -> Change:
         key = request.setting.key
         companions = await self._companions(node.name, key, attributes)
         before = request.now.now
@@ -138,23 +138,23 @@ class BlockBackend:
         write = ChangeStep(path=f"{_queue(node.name)}/{key}", text=kernel_text(key, request.value))
         change = request.change((write,), undo, identity(node), lock)
         after = value_afterwards(key, request.value, attributes)
-        asked = request.value if after != request.value else ""
+        requested = request.value if after != request.value else ""
         return replace(
             change,
             after=after,
-            asked=asked,
+            asked=requested,
             moves=SIDE_EFFECTS.get(key, ()),
             resets_to=resets_to(key, request.value, attributes, await self._page_kb()),
             companions=companions,
         )
 
     async def apply(self, change: Change) -> None:
-        """Write, after making sure that this is still the device that was planned for."""
+        """Write after checking that this is still the planned device."""
         _require_own_writes(change)
-        await run_steps(change, self._take, same=lambda: self._same(change))
+        await run_steps(change, self._write_step, same=lambda: self._require_same(change))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """The udev rules file with this disk's lines replaced; no other line is touched."""
+        """Return the udev rules file with this disk's lines replaced and all other lines kept."""
         node = await self._node(target)
         declared = {key: setting_of(self.settings(target), target, key) for key in values}
         attributes = await self._attributes(node.name) if values else {}
@@ -168,7 +168,7 @@ class BlockBackend:
         return await RULES.rule(self._host, node.device, match, actions(legal), legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """What is missing for settings, for raw writes and for keeping settings."""
+        """Return problems that prevent changing settings, raw writes or persisting settings."""
         problems: list[Problem] = []
         if not self._host.is_root:
             message = "Without root, settings can be read but not changed, and no device can be written to."
@@ -184,17 +184,17 @@ class BlockBackend:
             problems.append(Problem(where=NAME, message=message, hint="Set them from a unit or script at boot."))
         return tuple(problems)
 
-    async def _take(self, step: ChangeStep) -> None:
+    async def _write_step(self, step: ChangeStep) -> None:
         assert step.path is not None
         if "/iosched/" in step.path and step.path not in await self._host.list(f"{step.path.rpartition('/')[0]}/*"):
             raise ToolFailedError(f"the kernel has no {step.path.rpartition('/')[2]} with this scheduler")
         await self._host.write(step.path, step.text or "")
 
-    async def _same(self, change: Change) -> None:
+    async def _require_same(self, change: Change) -> None:
         require_same_device(change, identity(await self._node(change.target)))
 
     async def _companions(self, name: str, key: str, attributes: Mapping[str, str]) -> dict[str, str]:
-        """What has to come back after the old value: what the kernel resets, then a scheduler's tunables."""
+        """Return values to restore after the old value: those that the kernel resets, and a scheduler's tunables."""
         folder = _queue(name)
         companions = {other: attributes[other] for other in SIDE_EFFECTS.get(key, ()) if other in attributes}
         if key != "scheduler":
@@ -204,7 +204,7 @@ class BlockBackend:
 
     async def _attributes(self, name: str) -> Mapping[str, str]:
         folder = _queue(name)
-        names = (*BY_KEY, *_BESIDE)
+        names = (*BY_KEY, *_EXTRA_ATTRIBUTES)
         tags = f"/sys/block/{name}/mq/0/nr_tags"
         texts = await self._host.read_many([*(f"{folder}/{key}" for key in names), tags])
         attributes = {path.rsplit("/", 1)[1]: text for path, text in texts.items()}
@@ -213,7 +213,7 @@ class BlockBackend:
         return attributes
 
     async def _name(self, target: Target) -> str:
-        """The kernel name of a target of ours, which becomes part of a path: nothing else may."""
+        """Return the kernel name of a target of this backend, which is safe as part of a path."""
         name = target.address
         if target.backend != NAME or not name or "/" in name or name.startswith("."):
             raise not_found_error(target)
@@ -227,12 +227,12 @@ class BlockBackend:
 
 
 def _with_attribute(attributes: Mapping[str, str], key: str, text: str, now: Reading) -> Mapping[str, str]:
-    """Return the attributes as they are once `text` are written to a file that reads `now`."""
+    """Return the attributes after `text` was written to a file that reads `now`."""
     return {**attributes, key: scheduler_file(now, text) if key == "scheduler" else text}
 
 
 def _require_own_writes(change: Change) -> None:
-    """Raises RefusedError for a step that writes any file but those of this setting of this very disk."""
+    """Raise RefusedError unless each step writes a file of this setting of this disk."""
     front = f"{_queue(change.target.address)}/"
     for step in change.writes:
         attribute = (step.path or "").removeprefix(front)
@@ -241,7 +241,7 @@ def _require_own_writes(change: Change) -> None:
 
 
 def _is_companion(key: str, attribute: str) -> bool:
-    """Return whether a way back of `key` may write the file `attribute` as well."""
+    """Return whether undoing `key` may also write the file `attribute`."""
     return attribute in SIDE_EFFECTS.get(key, ()) or (key == "scheduler" and _TUNABLE.fullmatch(attribute) is not None)
 
 
@@ -249,13 +249,13 @@ def _queue(name: str) -> str:
     return f"/sys/block/{name}/queue"
 
 
-def _never(name: str, key: str) -> str | None:
-    """Why a setting that the kernel offers can do nothing here: it takes write-back for zram and ignores it."""
+def _useless_reason(name: str, key: str) -> str | None:
+    """Return why a setting has no effect although the kernel offers it: zram accepts write-back and ignores it."""
     return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 
 def _revert_writes(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """The setting's own file first: it resets the others, and a scheduler has its tunables only once it is there."""
+    """Return the writes of the setting, then of its companions: it resets them, and tunables need their scheduler."""
     reset = [other for other in SIDE_EFFECTS.get(key, ()) if other in companions]
     then = {other: companions[other] for other in (*reset, *sorted(set(companions) - set(reset)))}
     return tuple(

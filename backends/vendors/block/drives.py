@@ -1,4 +1,4 @@
-"""From sysfs attributes to a `Drive`. Pure."""
+"""Conversion of sysfs attributes to a `Drive`. No I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backends.topology.device_identity import identity, interface, medium, model
 from backends.topology.tree import number
 
 NO_DRIVES = ("dm-", "sr", "fd", "ram", "mtdblock")
-"""Kernel names of what is built on drives, or is none; arrays, bcache, DRBD, ZFS volumes are shown for their queue."""
+"""Prefixes of devices that are not listed. Arrays, bcache, DRBD and ZFS volumes are, because of their queue."""
 
 _STATES = {
     **dict.fromkeys(("running", "live"), State.ONLINE),
@@ -22,7 +22,7 @@ _STATES = {
 
 
 def is_drive(node: Node) -> bool:
-    """Whether this is a disk to show: no partition, no array, no hidden path, no empty loop or zram."""
+    """Return whether to list the node: no partition, array, hidden path, or unused loop or zram device."""
     if node.parent is not None or node.attributes.get("hidden") == "1":
         return False
     if node.name.startswith(NO_DRIVES):
@@ -35,7 +35,7 @@ def is_drive(node: Node) -> bool:
 
 
 def drive(node: Node, picture: Topology) -> Drive:
-    """The drive as the inventory shows it."""
+    """Return the drive of the inventory."""
     attributes = node.attributes
     kind = interface(node)
     current, _ = parse_choices(attributes.get("queue/scheduler", ""))
@@ -66,18 +66,16 @@ def drive(node: Node, picture: Topology) -> Drive:
         signatures=picture.signatures_of(node.name),
         partitions=node.partitions,
         backing=clean(backing, 512) if backing else None,
-        facts=tuple(_facts(node, attributes)),
+        facts=_facts(node, attributes),
     )
 
 
-def _facts(node: Node, attributes: Mapping[str, str]) -> list[Fact]:
-    facts: list[Fact] = []
-    if rotational := {"0": "no", "1": "yes"}.get(attributes.get("queue/rotational", "")):
-        facts.append(Fact(label="Rotational", value=rotational))
-    if (zoned := attributes.get("queue/zoned", "none")) != "none":
-        facts.append(Fact(label="Zoned", value=clean(zoned)))
-    if attributes.get("removable") == "1":
-        facts.append(Fact(label="Removable", value="yes"))
-    if path := node.udev.get("ID_PATH"):
-        facts.append(Fact(label="Path", value=clean(path)))
-    return facts
+def _facts(node: Node, attributes: Mapping[str, str]) -> tuple[Fact, ...]:
+    zoned = attributes.get("queue/zoned", "none")
+    rows = (
+        ("Rotational", {"0": "no", "1": "yes"}.get(attributes.get("queue/rotational", ""))),
+        ("Zoned", clean(zoned) if zoned != "none" else None),
+        ("Removable", "yes" if attributes.get("removable") == "1" else None),
+        ("Path", clean(node.udev.get("ID_PATH", ""))),
+    )
+    return Fact.from_rows(rows)

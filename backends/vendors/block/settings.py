@@ -1,7 +1,7 @@
-"""The settings of a request queue, each declared once, and those that the kernel resets with another one. No I/O.
+"""Declarations of the request queue settings, and which of them the kernel resets with another one. No I/O.
 
-The resets decide the order of a set and of a persistent rule, the values that undo restores, and the other settings
-that a change may move. The tests measure each pair on the kernel at hand; docs/queue.md has two kernels side by side.
+The resets decide the order of writes, the values that undo restores, and the settings that a change may move. The tests
+measure each pair on the running kernel; docs/queue.md compares two kernels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from backends.topology.tree import number
 from backends.udev import attribute_assignment, queue_rules
 
 _LIMITS = ("read_ahead_kb",)
-"""Raised by `queue_limits_commit_update` to its default for the limits of the queue (Linux 6.9 and later)."""
+"""Raised to its default by `queue_limits_commit_update` (Linux 6.9 and later)."""
 
 SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
     "scheduler": ("nr_requests", "wbt_lat_usec"),
@@ -35,15 +35,15 @@ _READ_AHEAD_MIN = 128
 
 
 def in_order(keys: Iterable[str]) -> list[str]:
-    """Return the keys in the order in which nothing is reset after it was written."""
+    """Return the keys in an order in which no write resets an earlier one."""
     return order_by_moves(keys, SIDE_EFFECTS)
 
 
 def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int) -> dict[str, tuple[str, ...]]:
-    """Return the values that the kernel may reset each setting to once `key` is `value`, or is taken back, by key.
+    """Return, by key, the values to which the kernel may reset settings when `key` is set to `value` or undone.
 
-    The default of read-ahead is twice the optimal I/O size, or twice the largest request where a rotational device
-    reports none, in whole pages, and 128 KiB at least. Settings without an entry may get any value.
+    The default of read-ahead is twice the optimal I/O size, or twice the largest request if a rotational device reports
+    none, in whole pages and at least 128 KiB. Settings without an entry may get any value.
     """
     if "read_ahead_kb" not in SIDE_EFFECTS.get(key, ()):
         return {}
@@ -54,7 +54,7 @@ def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int)
     return {"read_ahead_kb": tuple(str(size) for size in sorted(defaults))}
 
 
-# -- a sentence about each scheduler ----------------------------------------------------------------------------------
+# -- help texts of schedulers -----------------------------------------------------------------------------------------
 
 SENTENCES = {
     "none": "Requests go to the device as they come: best for fast NVMe and for RAID controllers that sort themselves.",
@@ -66,10 +66,10 @@ SENTENCES = {
     "cfq": "Fair time slices per program, on old kernels.",
     "adios": "Sorts by predicted latency: an addition of some distributions' kernels.",
 }
-"""One sentence of help per scheduler (Documentation/block, block/*-iosched.c)."""
+"""Help text per scheduler (Documentation/block, block/*-iosched.c)."""
 
 
-# -- the settings of a request queue, each declared once --------------------------------------------------------------
+# -- declarations of the settings -------------------------------------------------------------------------------------
 
 SCHEDULER = Setting(
     key="scheduler",
@@ -170,16 +170,16 @@ SETTINGS = (
     ADD_RANDOM,
     IOSTATS,
 )
-"""Settings of every disk, in the order they are shown."""
+"""Settings of every disk in display order."""
 
 OF_NVME = (IO_TIMEOUT,)
-"""Settings that NVMe namespaces have besides."""
+"""Additional settings of NVMe namespaces."""
 
 _NVME = re.compile(r"nvme[0-9]{1,6}n[0-9]{1,6}")
 
 
 def settings_of(name: str) -> tuple[Setting, ...]:
-    """Return the settings of a disk by its kernel name: NVMe namespaces have a timeout of their own."""
+    """Return the settings of a disk by its kernel name: NVMe namespaces also have a timeout."""
     return (*SETTINGS, *OF_NVME) if _NVME.fullmatch(name) else SETTINGS
 
 
@@ -218,13 +218,13 @@ FIXED_CHOICES = {
 """Choices that are the same on every device."""
 
 
-# -- settings that survive a reboot: one line per disk in the rules file of request queues ----------------------------
+# -- persistent settings: one line per disk in a udev rules file ------------------------------------------------------
 
 RULES = queue_rules("queue", "disk")
-"""The lines of request queues."""
+"""udev rules of request queues."""
 
 
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
-    """What the line of a disk does; what resets others first, as udev writes in this order. Raises BlockedError."""
+    """Return the assignments of a disk's rule in order: udev writes in this order. Raises BlockedError."""
     declared = [key for key in BY_KEY if key in values]
     return tuple(attribute_assignment(f"queue/{key}", values[key]) for key in in_order(declared))

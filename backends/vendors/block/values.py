@@ -1,4 +1,4 @@
-"""From the text of a queue attribute to a `Reading`, and from a wanted value to the text to write. Pure."""
+"""Conversion of queue attributes to a `Reading`, and of values to file contents. No I/O."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from backends.text import clean, parse_choices
 from backends.vendors.block.settings import FIXED_CHOICES, SENTENCES
 
 READ_AHEAD_MAX = 1024 * 1024
-"""KiB offered at most: the kernel itself has no limit below 4 TiB."""
+"""Offered maximum in KiB; the kernel's own limit is 4 TiB."""
 
 WBT_MAX = 10_000_000
-"""Microseconds offered at most."""
+"""Offered maximum in microseconds."""
 
 TIMEOUT_MIN, TIMEOUT_MAX, TIMEOUT_STEP = 1000, 4_294_967_200, 100
-"""Milliseconds: the kernel takes an unsigned 32-bit number and counts in ticks, of which 100 ms are a whole number at
-100, 250, 300 and 1000 Hz. Less than a second resets healthy drives (block/blk-sysfs.c, queue_io_timeout_store)."""
+"""Milliseconds. The kernel has an unsigned 32-bit number and counts in ticks: 100 ms are a whole number of them at 100,
+250, 300 and 1000 Hz. Less than a second resets healthy drives (block/blk-sysfs.c, queue_io_timeout_store)."""
 
 SCHEDULED_MAX = 2048
 """Requests per queue with a scheduler (block/blk-mq-sched.h, MAX_SCHED_RQ = 16 * 128)."""
 
 REQUESTS_MIN = 4
-"""The kernel raises less to this (include/linux/blkdev.h, BLKDEV_MIN_RQ)."""
+"""The kernel raises smaller values to this (include/linux/blkdev.h, BLKDEV_MIN_RQ)."""
 
 _CACHE_WORDS = {"write back": "write-back", "write through": "write-through"}
 
@@ -33,9 +33,10 @@ _NUMBER = re.compile(r"-?\d{1,19}", re.ASCII)
 
 
 def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_kb: int) -> Reading:
-    """One setting as the kernel tells it.
+    """Return the reading of one setting.
 
-    `attributes` has the files of `queue/` by name and `nr_tags`; `why_not` is the host's reason against writing.
+    `attributes` has the files of `queue/` by name, and `nr_tags`; `why_not` is the host's reason why it cannot be
+    written.
     """
     raw = attributes.get(key)
     if key == "scheduler":
@@ -69,7 +70,7 @@ def _scheduler(raw: str | None, why_not: str | None) -> Reading:
 
 
 def scheduler_file(now: Reading, wanted: str) -> str:
-    """The `scheduler` file as it will read with another one."""
+    """Return the content of the `scheduler` file after `wanted` was written."""
     return " ".join(f"[{choice.value}]" if choice.value == wanted else choice.value for choice in now.choices)
 
 
@@ -113,16 +114,16 @@ def _span(key: str, attributes: Mapping[str, str], page_kb: int, now: str | None
 
 
 def _has_no_queue(attributes: Mapping[str, str]) -> bool:
-    """Return whether it is an md, dm or other device without a request queue.
+    """Return whether the device has no request queue, as md and dm devices.
 
-    The kernel reports a size for it and takes none (block/blk-sysfs.c, queue_requests_store, queue_is_mq).
+    The kernel reports a size for it and accepts none (block/blk-sysfs.c, queue_requests_store, queue_is_mq).
     """
     _, names = parse_choices(attributes.get("scheduler", ""))
     return "nr_tags" not in attributes and tuple(names) == ("none",)
 
 
 def require_size(request: RequestedValue, attributes: Mapping[str, str]) -> None:
-    """Raise InvalidValueError for a queue size that the kernel does not take with the scheduler of `attributes`."""
+    """Raise InvalidValueError for a queue size that is not legal with the scheduler of `attributes`."""
     most = _requests_max({**attributes, "nr_requests": ""})
     if most and request.value.isdecimal() and int(request.value) > most:
         raise InvalidValueError(
@@ -132,7 +133,7 @@ def require_size(request: RequestedValue, attributes: Mapping[str, str]) -> None
 
 
 def _requests_max(attributes: Mapping[str, str]) -> int:
-    """2048 with a scheduler; the device's tags without; what is set now where the kernel does not tell the tags."""
+    """Return 2048 with a scheduler, otherwise the device's tags, or the present value if they are not reported."""
     current, _ = parse_choices(attributes.get("scheduler", ""))
     if current is not None and current != "none":
         return SCHEDULED_MAX
@@ -142,7 +143,7 @@ def _requests_max(attributes: Mapping[str, str]) -> int:
 def fitting_companions(
     companions: Mapping[str, str], scheduler: str, attributes: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """Return what comes along with a scheduler, without a queue size that it does not take."""
+    """Return the companions of a scheduler, without a queue size that it does not accept."""
     top = _requests_max({**attributes, "scheduler": f"[{scheduler}]", "nr_requests": ""})
     size = companions.get("nr_requests", "")
     too_many = bool(top) and size.isdigit() and int(size) > top
@@ -150,13 +151,13 @@ def fitting_companions(
 
 
 def kernel_text(key: str, value: str) -> str:
-    """The text the kernel wants for a value of the common vocabulary."""
+    """Return the text to write for a value of the common vocabulary."""
     kernel_words = {common: kernel for kernel, common in _CACHE_WORDS.items()}
     return kernel_words.get(value, value) if key == "write_cache" else value
 
 
 def value_afterwards(key: str, value: str, attributes: Mapping[str, str]) -> str:
-    """The value that will be read back: wbt's -1 stands for a default that depends on the medium."""
+    """Return the value that the kernel reports afterwards: wbt's -1 selects a default of the medium."""
     if key == "wbt_lat_usec" and value == "-1":
         return "75000" if attributes.get("rotational") == "1" else "2000"
     return value

@@ -1,4 +1,4 @@
-"""Device-mapper's devices that no other vendor tells of: encrypted volumes, disks on several paths, plain targets."""
+"""Device-mapper devices without another vendor module: encrypted volumes, multipath devices, plain targets."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
@@ -8,4 +8,4 @@ VENDOR = Vendor(
     present=present_if_found("/sys/block/dm-*"),
     root_reads="backends.vendors.dm.backend:ROOT_READS",
 )
-"""Found by the registry."""
+"""Registry entry."""

@@ -1,4 +1,4 @@
-"""The backend of device-mapper's devices by the names they were given: listed with what their tables tell."""
+"""Backend of device-mapper devices by their names: listed with the contents of their tables."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from backends.topology.tree import number
 from backends.vendors._read_only import ListingBackend
 
 NAME = "dm"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 _KINDS = (("mpath-", "multipath"), ("CRYPT-", "crypt"))
-"""How the UUIDs of what multipathd and cryptsetup made begin, and the targets these are of."""
+"""UUID prefixes set by multipathd and cryptsetup, and the target that they mean."""
 
 _INNER = (MARK, "stratis-1-private", "stratis-1-")
-"""UUIDs of what another layer keeps for itself, or another vendor tells of."""
+"""UUID prefixes of devices that another layer uses internally or another vendor module lists."""
 
 _PARTITION = re.compile(r"part\d+-", re.ASCII)
-"""Of a partition that kpartx made of another device: lsblk, too, shows it as a part."""
+"""Partition that kpartx made of another device; lsblk shows it as a part, too."""
 
 _LEVELS = {
     "crypt": Level.CRYPT,
@@ -37,44 +37,44 @@ _LEVELS = {
     "thin-pool": Level.THIN_POOL,
     "vdo": Level.VDO,
 }
-_TELLING = ("multipath", "cache", "integrity", "raid", "thin-pool", "vdo", "verity")
-"""Targets that say in their status how they are (Documentation/admin-guide/device-mapper)."""
+_WITH_STATUS = ("multipath", "cache", "integrity", "raid", "thin-pool", "vdo", "verity")
+"""Targets that report their state in `dmsetup status` (Documentation/admin-guide/device-mapper)."""
 
 _PATH = re.compile(r"(\d+:\d+) ([AF]) ", re.ASCII)
 """A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
 
 
 class Dm(ListingBackend):
-    """Every such device of one host."""
+    """The device-mapper devices of a host."""
 
     async def inventory(self) -> Inventory:
-        """What device-mapper has, by name, with kind and options where root may ask for them."""
+        """Return the devices by name, with target and options if root may read them."""
         picture = await scan_topology(self._host)
-        nodes = [node for node in picture.tree.nodes.values() if _is_shown(node)]
+        nodes = [node for node in picture.tree.nodes.values() if _is_listed(node)]
         if not nodes:
             return Inventory()
         tables = segments_by_kernel_name(await dmsetup_output(self._host, TABLE), picture.tree)
-        has_telling = any(_kind(node, tables.get(node.name, ())) in _TELLING for node in nodes)
-        states = segments_by_kernel_name(await dmsetup_output(self._host, STATUS), picture.tree) if has_telling else {}
+        has_status = any(_kind(node, tables.get(node.name, ())) in _WITH_STATUS for node in nodes)
+        states = segments_by_kernel_name(await dmsetup_output(self._host, STATUS), picture.tree) if has_status else {}
         nodes.sort(key=lambda node: node.attributes["dm/name"])
         return Inventory(
             arrays=tuple(_array(node, picture, tables.get(node.name, ()), states.get(node.name, ())) for node in nodes)
         )
 
 
-def _is_shown(node: Node) -> bool:
+def _is_listed(node: Node) -> bool:
     uuid = node.attributes.get("dm/uuid", "")
     inner = uuid.startswith(_INNER) or _PARTITION.match(uuid) is not None
     return bool(clean(node.attributes.get("dm/name", ""))) and not inner
 
 
 def target_of(name: str) -> Target:
-    """The target of a device by its name, `crypt1`."""
+    """Return the target of a device by its name, such as `crypt1`."""
     return Target(backend=NAME, address=clean(name), scope=Scope.ARRAY)
 
 
 def _kind(node: Node, table: Iterable[Segment]) -> str:
-    """`crypt`, `multipath`, `linear`, ...; "" where nobody tells, or there are several."""
+    """Return `crypt`, `multipath`, `linear`, ...; "" if it is unknown or there are several."""
     kinds = {part.kind for part in table}
     uuid = node.attributes.get("dm/uuid", "")
     kind_by_uuid = next((kind for front, kind in _KINDS if uuid.startswith(front)), "")
@@ -99,17 +99,17 @@ def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tu
         uses=picture.uses(node.name),
         above=picture.above(node.name),
         facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value)
-        + tuple(Fact(label=f"Used, {word}", value=f"{share:.1%}") for word, share in _used(states)),
+        + tuple(Fact(label=f"Used, {word}", value=f"{share:.1%}") for word, share in _usage_shares(states)),
     )
 
 
 def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> tuple[State, str]:
-    """Return the state by the paths, and why it is not in order; a multipath device may have lost all of them."""
+    """Return the state and the reason; a multipath device may have lost all paths."""
     if kind == "multipath" and states and not paths:
         return State.FAILED, "no path is left"
     if why := next(filter(None, map(_failure, states)), ""):
         return State.FAILED, why
-    if why := next(filter(None, map(_dead, states)), ""):
+    if why := next(filter(None, map(_failed_devices_text, states)), ""):
         return State.DEGRADED, why
     failed = [path for path, state in paths.items() if state == "failed"]
     if not failed:
@@ -119,8 +119,8 @@ def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> t
 
 
 def _failure(part: Segment) -> str:
-    """Return why a target does not serve, by its status; "" where it does, or does not say."""
-    status = part.words
+    """Return why a target has failed according to its status; "" if it works or does not report it."""
+    status = part.args
     if part.kind in ("cache", "thin-pool") and status[:1] == ("Fail",):
         return f"its {part.kind.replace('-', ' ')} has failed"
     if part.kind in ("cache", "thin-pool") and "ro" in status[3:]:
@@ -132,10 +132,10 @@ def _failure(part: Segment) -> str:
     return ""
 
 
-def _used(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
-    """Yield what is used of data and metadata of a thin pool, or of the data of a VDO volume, 0..1."""
+def _usage_shares(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
+    """Yield the used share (0..1) of data and metadata of a thin pool, or of the data of a VDO volume."""
     for part in states:
-        status = part.words
+        status = part.args
         if part.kind == "thin-pool" and len(status) > 2:
             pairs = [("metadata", *parse_usage(status[1])), ("data", *parse_usage(status[2]))]
         elif part.kind == "vdo" and len(status) > 6:
@@ -145,14 +145,14 @@ def _used(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
         yield from ((word, used / total) for word, used, total in pairs if used is not None and total)
 
 
-def _dead(part: Segment) -> str:
-    """Return how many devices of dm-raid have failed, in words; "" for none."""
-    letters = part.words[2] if part.kind == "raid" and len(part.words) > 2 else ""
+def _failed_devices_text(part: Segment) -> str:
+    """Return the number of failed devices of dm-raid as text; "" for none."""
+    letters = part.args[2] if part.kind == "raid" and len(part.args) > 2 else ""
     return f"{letters.count('D')} of {len(letters)} devices have failed" if "D" in letters else ""
 
 
 def _members(node: Node, picture: Topology) -> Iterator[Target]:
-    """What it lies on, each by the address under which it is listed."""
+    """Yield the devices below, by the targets under which they are listed."""
     for name in node.slaves:
         disk = picture.tree.nodes.get(picture.tree.disk_of(name))
         if disk is None:
@@ -160,16 +160,16 @@ def _members(node: Node, picture: Topology) -> Iterator[Target]:
         volume = lvm_name(disk)
         if volume is not None:
             yield Target(backend="lvm", address=volume.shown, scope=Scope.ARRAY)
-        elif _is_shown(disk):
+        elif _is_listed(disk):
             yield target_of(disk.attributes["dm/name"])
         else:
             yield Target(backend="block", address=disk.name)
 
 
 def _paths(picture: Topology, states: Iterable[Segment]) -> Mapping[str, str]:
-    """Paths by their nodes: `active` or `failed`."""
+    """Return `active` or `failed` by the nodes of the paths."""
     states_by_node: dict[str, str] = {}
-    for devno, letter in _PATH.findall("".join(f"{' '.join(part.words)} " for part in states)):
+    for devno, letter in _PATH.findall("".join(f"{' '.join(part.args)} " for part in states)):
         node = picture.tree.by_devno(devno)
         states_by_node[node.device if node is not None else devno] = {"A": "active", "F": "failed"}[letter]
     return states_by_node
@@ -178,10 +178,10 @@ def _paths(picture: Topology, states: Iterable[Segment]) -> Mapping[str, str]:
 def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if kind and kind not in _LEVELS:
         yield "Target", kind
-    first = table[0].words if table else ()
+    first = table[0].args if table else ()
     if kind == "crypt" and first:
         yield "Cipher", first[0]
-        yield "Options", ", ".join(first[6:])  # behind CIPHER KEY IV DEVICE OFFSET COUNT (dm-crypt.rst)
+        yield "Options", ", ".join(first[6:])  # after CIPHER KEY IV DEVICE OFFSET COUNT (dm-crypt.rst)
     if kind == "multipath" and first:
         yield "Policy", _selector(first)
     if len(table) > 1:
@@ -191,7 +191,7 @@ def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> I
 
 
 def _selector(args: tuple[str, ...]) -> str:
-    """How the paths of a group take turns, `service-time`: behind features, handler and groups, each with a count."""
+    """Return the path selector of a group, such as `service-time`, which follows features, handler and groups."""
     try:
         at = 1 + int(args[0])
         at += 1 + int(args[at])
@@ -201,4 +201,4 @@ def _selector(args: tuple[str, ...]) -> str:
 
 
 ROOT_READS: RootReads = {("dmsetup",): (TABLE, STATUS, ("status",))}
-"""What root starts for a user: it reads, and changes nothing."""
+"""Read-only commands that root may run for a user."""

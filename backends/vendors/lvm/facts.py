@@ -235,7 +235,7 @@ class LoadedTable:
 def parse_tables(text: str) -> Mapping[str, LoadedTable]:
     """What the kernel has, by the names below /dev/mapper; of several segments the first."""
     return {
-        name: LoadedTable(kind=segments[0].kind, words=segments[0].words)
+        name: LoadedTable(kind=segments[0].kind, words=segments[0].args)
         for name, segments in parse_segments(text).items()
     }
 

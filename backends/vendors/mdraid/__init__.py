@@ -9,4 +9,4 @@ VENDOR = Vendor(
     declares=("backends.vendors.mdraid.settings:GENERAL", "backends.vendors.mdraid.settings:OF_MEMBERS"),
     root_reads="backends.vendors.mdraid.details:ROOT_READS",
 )
-"""Found by the registry."""
+"""Registry entry."""

@@ -1,4 +1,4 @@
-"""The md backend: arrays of the kernel's RAID driver through sysfs, geometry and policies through mdadm."""
+"""md backend: arrays of the kernel's RAID driver through sysfs, geometry and policies through mdadm."""
 
 from __future__ import annotations
 
@@ -42,13 +42,11 @@ from backends.vendors.mdraid.details import (
     parse_export,
     parse_platforms,
     platform_of,
-    unnamed,
+    unlisted_member,
 )
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
-from backends.vendors.mdraid.interrupted_creation import assembly_hint
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
 from backends.vendors.mdraid.plans import (
-    GEOMETRY,
     ReshapeContext,
     change_of,
     identity_for,
@@ -60,6 +58,7 @@ from backends.vendors.mdraid.plans import (
     with_bitmap,
 )
 from backends.vendors.mdraid.readings import ArrayView, readings
+from backends.vendors.mdraid.recreate import GEOMETRY, assembly_hint
 from backends.vendors.mdraid.reshape import ReshapeMethod, fixed_reason, method_of
 from backends.vendors.mdraid.reshape_backup import backup_for
 from backends.vendors.mdraid.running import KEPT, RULES, MdRaidRunner, actions, match_of
@@ -69,11 +68,11 @@ from backends.vendors.mdraid.sysfs import count_cpus, read_arrays
 _MEMORY, _CPUS, _SPEED = "/proc/meminfo", "/sys/devices/system/cpu/online", "/proc/sys/dev/raid/speed_limit_max"
 
 _FROM_SYSFS = 10.0
-"""Seconds after which mdadm is not waited for any longer: sysfs has told nearly all by then."""
+"""Timeout of mdadm in seconds; sysfs has nearly all values anyway."""
 
 
 class MdRaid:
-    """Arrays of one host. Which settings an array has is known once it was looked at."""
+    """md arrays of one host. The settings of an array are known once it has been read."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -82,68 +81,69 @@ class MdRaid:
         self._page: int | None = None
 
     async def inventory(self) -> Inventory:
-        """Every array and container, from sysfs; names that only mdadm knows are added where it can be asked."""
+        """Return all arrays and containers from sysfs, with the names that only mdadm knows if root can run it."""
         array_facts = await read_arrays(self._host)
         if not array_facts:
             return Inventory()
         picture, page = await asyncio.gather(scan_topology(self._host), self._page_bytes())
         arrays = {array.name: array for array in array_facts}
         self._outlines = {name: outline_of(array, page) for name, array in arrays.items()}
-        asked = asyncio.gather(
+        property_reads = asyncio.gather(
             *(self._read_properties(array, picture.tree.nodes.get(array.name)) for array in array_facts)
         )
-        (platforms, untold), pairs = await asyncio.gather(self._platforms(array_facts), asked)
+        (platforms, platform_problems), pairs = await asyncio.gather(self._platforms(array_facts), property_reads)
         return Inventory(
             arrays=tuple(
                 array_of(_with_uuid(array, more), picture, arrays, more, platforms)
                 for array, (more, _) in zip(array_facts, pairs, strict=True)
             ),
             problems=deduplicated(
-                (*_cuts(array_facts), *(problem for _, problem in pairs if problem is not None), *untold)
+                (*_cuts(array_facts), *(problem for _, problem in pairs if problem is not None), *platform_problems)
             ),
         )
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of the array's level, and of its members; of a container none."""
+        """Return the settings of the array's level and its members; a container has none."""
         return settings_of(self._outlines.get(target.address)) if target.backend == NAME else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now. Raises NotFoundError, DeviceGoneError."""
+        """Return the present values of all settings. Raises NotFoundError, DeviceGoneError."""
         return readings(await self._view(target))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """What setting `key` to `value` would write or run, and what brings the present value back."""
+        """Return the change that sets `key` to `value`, with the steps that undo it."""
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings, each as if those before it were set: an array created again has their bitmap.
+        """Return changes of several settings, each assuming that the previous ones were applied.
 
-        Raises BlockedError where more than one of them moves every byte.
+        For example, a re-created array keeps the new bitmap. Raises BlockedError if two of them move all data.
         """
         if GEOMETRY.keys() <= values.keys():
             raise BlockedError(
                 f"Chunk size and layout of {target} cannot be set together: each moves every byte.",
                 hint="Set one of them, and the other when that has come to its end.",
             )
-        view = as_found = await self._view(target)
+        view = initial_view = await self._view(target)
         changes: list[Change] = []
         for key in sorted(values, key=order_rank):
-            change = await self._planned(view, target, key, values[key])
-            if key in GEOMETRY and as_found is not view:  # made again, it is to be as it was before the whole set
-                first = await self._planned(as_found, target, key, values[key])
+            change = await self._plan(view, target, key, values[key])
+            if key in GEOMETRY and initial_view is not view:  # undo restores the state before the first change
+                first = await self._plan(initial_view, target, key, values[key])
                 change = replace(change, undo=first.undo, companions=first.companions)
             changes.append(change)
             view = with_bitmap(view, change.after) if key == "bitmap" else view
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """What writes or runs `value` again: a bitmap with its chunks; a re-creation of the members that there are."""
-        return await self._planned(await self._view(target), target, key, value, companions)
+        """Return the change that restores `value`: a bitmap with its chunk size, or a re-creation with the present
+        members."""
+        return await self._plan(await self._view(target), target, key, value, companions)
 
-    async def _planned(
+    async def _plan(
         self, view: ArrayView, target: Target, key: str, value: str, companions: Mapping[str, str] | None = None
     ) -> Change:
-        """`companions`: of a value that is to come back."""
+        """Return a change. `companions`: values to restore along with an old value; None for a new value."""
         setting = setting_of(settings_of(view.outline), target, key)
         now = readings(view)[key]
         if view.array.cut and companions is None:
@@ -154,30 +154,30 @@ class MdRaid:
             legal = legal_companions(view, key, value, ReshapeContext(properties=properties))
             require_companions(target, key, companions, legal)
         contents: tuple[Signature, ...] | None = None
-        there = companions is not None and now.now == value
-        anew = key in GEOMETRY and method_of(view.array, key) is ReshapeMethod.RECREATE
-        if anew and self._host.is_root and not there:
-            contents = await require_free(self._host, view.device)  # without root not all can be seen: before applying
+        is_present = companions is not None and now.now == value
+        recreates = key in GEOMETRY and method_of(view.array, key) is ReshapeMethod.RECREATE
+        if recreates and self._host.is_root and not is_present:
+            contents = await require_free(self._host, view.device)  # without root this is only checked before applying
         if companions is None:
             request = requested_value(target, setting, now, value, wanted_value)
         else:
             request = validated_old_value(target, setting, now, value, value_before)
         view = replace(view, array=_with_uuid(view.array, properties))
-        beside = ReshapeContext(properties=properties)
-        if not there:
-            beside = await self._reshape_context(view, key, request.value, picture, properties, contents)
-        change = change_of(view, request, await self._identity(target), beside, companions)
+        context = ReshapeContext(properties=properties)
+        if not is_present:
+            context = await self._reshape_context(view, key, request.value, picture, properties, contents)
+        change = change_of(view, request, await self._identity(target), context, companions)
         return replace(change, found=contents)
 
     async def apply(self, change: Change) -> None:
-        """Take the steps, after making sure that this is still the array that was planned for."""
+        """Take the steps after checking that this is still the planned array."""
         array = await self._array(change.target)
         require_same_device(change, identity_for(change.key, await self._identity(change.target)))
         if change.before == change.after and any(write.argv for write in change.writes):
-            return  # mdadm calls it an error to set what is set, and nothing is created again for nothing
+            return  # mdadm fails if the value is already set, and a re-creation would be in vain
         if array.uuid is None and change.key in GEOMETRY:
             array = _with_uuid(array, await self._properties(array))
-        if change.key in GEOMETRY and (why_not := fixed_reason(array)):  # mdadm would break off a check for its reshape
+        if change.key in GEOMETRY and (why_not := fixed_reason(array)):  # mdadm would abort a running check
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {why_not}.")
         try:
             await self._runner.run(change, array, node_path(array.name))
@@ -188,26 +188,23 @@ class MdRaid:
             ) from error
 
     async def remains(self, change: Change) -> str | None:
-        """How to bring an array back that was stopped, where its members still hold it."""
+        """Return how to assemble an array that was stopped, if its members still have it; None otherwise."""
         tool = self._host.which(("mdadm",))
         try:
             await self._array(change.target)
         except DeviceGoneError:
-            return (
-                None
-                if tool is None
-                else await assembly_hint(self._host, tool, node_path(change.target.address), change)
-            )
+            if tool is not None:
+                return await assembly_hint(self._host, tool, node_path(change.target.address), change)
         except RaidbenchError:
             pass
         return None
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """None of its own: the kernel sees every drive that md can have."""
+        """Return none: the kernel lists all drives that md can use."""
         return ()
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """The lines of mdadm that make it, its node and its UUID chosen."""
+        """Return the mdadm commands that create the array, with its node and UUID."""
         tool = self._host.which(("mdadm",))
         if tool is None:
             raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
@@ -218,28 +215,28 @@ class MdRaid:
         return replace(planned, locks=await locks_of(self._host, names))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """By the UUIDs on its drives; what bears another one is never taken for it."""
+        """Return the array found by the UUIDs on its drives; drives with other UUIDs never match."""
         tool = self._host.which(("mdadm",))
         if tool is None:
             raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
         return await find_made(self._host, tool, array)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """mdadm, step by step."""
+        """Run mdadm step by step."""
         await self._runner.run_making(steps)
 
     async def begin_check(self, target: Target) -> None:
-        """By sync_action (Documentation/admin-guide/md.rst)."""
+        """Start a check through sync_action (Documentation/admin-guide/md.rst)."""
         array = await self._array(target)
         await self._host.write(f"/sys/block/{array.name}/md/sync_action", "check")
 
     async def mismatches(self, target: Target) -> int | None:
-        """By mismatch_cnt: sectors, counted in whole pages or chunks."""
+        """Return mismatch_cnt: sectors, counted in whole pages or chunks."""
         array = await self._array(target)
         return number(await self._host.read(f"/sys/block/{array.name}/md/mismatch_cnt"))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """The udev rules file with this array's line replaced; no other line is touched."""
+        """Return the udev rules file with this array's line replaced and all other lines kept."""
         view = await self._view(target)
         now = readings(view)
         legal: dict[str, str] = {}
@@ -257,11 +254,11 @@ class MdRaid:
         return await RULES.rule(self._host, view.device, match_of(array.uuid), actions(legal), legal)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """A resync, check, reshape ... of the array. Raises NotFoundError, DeviceGoneError."""
+        """Return the background work of the array. Raises NotFoundError, DeviceGoneError."""
         return tasks_of(await self._array(target))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """What is missing without mdadm, and arrays that need somebody."""
+        """Return problems if mdadm is missing, and for arrays that need the administrator."""
         array_facts = await read_arrays(self._host)
         problems: list[Problem] = []
         if array_facts and self._host.which(("mdadm",)) is None:
@@ -280,7 +277,7 @@ class MdRaid:
         return tuple(problems)
 
     async def _view(self, target: Target) -> ArrayView:
-        """The array as it is now, and what stands against changing it."""
+        """Return the present array and the reasons why it cannot be changed."""
         array = await self._array(target)
         outline = outline_of(array, await self._page_bytes())
         self._outlines[array.name] = outline
@@ -299,17 +296,11 @@ class MdRaid:
             refusals={path.removeprefix(base): why for path, why in zip(paths.values(), reasons, strict=True)},
             container_metadata=texts.get(above, ""),
             mdadm=tool,
-            mdadm_why_not=await self._run_blocked_reason(base, tool),
+            mdadm_why_not=await denial_of(self._host, f"{base}array_state") if tool else "mdadm is not installed",
             memory_bytes=kib * 1024 if kib else None,
             cpus=count_cpus(texts.get(_CPUS)),
             speed_kib=number(texts.get(_SPEED)),
         )
-
-    async def _run_blocked_reason(self, base: str, tool: str | None) -> str | None:
-        """What stands against running mdadm for a change; a dry run answers as root would be answered."""
-        if tool is None:
-            return "mdadm is not installed"
-        return await denial_of(self._host, f"{base}array_state")
 
     async def _array(self, target: Target) -> ArrayFacts:
         name = target.address
@@ -321,14 +312,14 @@ class MdRaid:
         return array_facts[0]
 
     async def _properties(self, array: ArrayFacts) -> Mapping[str, str]:
-        """What udev knows of an array, else mdadm; nothing where neither can be asked. Raises BlockedError for half."""
+        """Return the properties of an array from udev or else mdadm. Raises BlockedError for truncated output."""
         properties, problem = await self._read_properties(array, await read_node(self._host, array.name))
         if problem is not None:
             raise truncation_error(f"{NAME}:{array.name}", problem.message.rstrip("."))
         return properties
 
     async def _read_properties(self, array: ArrayFacts, node: Node | None) -> tuple[Mapping[str, str], Problem | None]:
-        """The same of a node, with what is told of an answer that was cut."""
+        """Return the properties of an array by its node, and a problem if mdadm's output was truncated."""
         udev_properties = known_by_udev(node)
         tool = self._host.which(("mdadm",))
         if udev_properties.get("MD_UUID") or tool is None or not self._host.is_root:
@@ -338,20 +329,23 @@ class MdRaid:
         command = Command(argv=(tool, "--detail", "--export", device), timeout=_FROM_SYSFS, stall=STALL)
         tool_output = await run_checked(self._host, WHOLE_EXPORT, command, where)
         fields, problem = parse_export(tool_output.text), tool_output.problem
-        if problem is None and (absent := unnamed(fields, (member.name for member in array.members))) is not None:
+        if (
+            problem is None
+            and (absent := unlisted_member(fields, (member.name for member in array.members))) is not None
+        ):
             problem = truncation_problem(where, command, f"{node_path(absent)} is not in it")
         return fields or udev_properties, problem
 
     async def _platforms(
         self, arrays: Iterable[ArrayFacts]
     ) -> tuple[tuple[ImsmPlatform, ...] | None, tuple[Problem, ...]]:
-        """What the machine's Intel firmware allows, and what is told where mdadm does not say it of an array.
+        """Return Intel's RAID platforms, and a problem if mdadm omits that of an array.
 
-        None where mdadm cannot be asked or does not tell, or no array is of its kind.
+        None if mdadm cannot be run or does not report them, or if no array has Intel's metadata.
         """
         tool = self._host.which(("mdadm",))
-        boxes = [array for array in arrays if array.is_imsm]
-        if not boxes or tool is None or not self._host.is_root:
+        containers = [array for array in arrays if array.is_imsm]
+        if not containers or tool is None or not self._host.is_root:
             return None, ()
         command = Command(argv=(tool, *ASK_PLATFORM), timeout=_FROM_SYSFS, stall=STALL)
         try:
@@ -362,12 +356,14 @@ class MdRaid:
             return (), ()
         tool_output = judge_output(WHOLE_PLATFORM, command, NAME, done)
         platforms = parse_platforms(tool_output.text)
-        untold = [
-            box for box in boxes if platform_of(platforms, {node_path(member.name) for member in box.members}) is None
+        missing = [
+            container
+            for container in containers
+            if platform_of(platforms, {node_path(member.name) for member in container.members}) is None
         ]
-        if not untold:
+        if not missing:
             return platforms, ()
-        text = f"none of the disks of {untold[0].name} is in it, as of another controller"
+        text = f"none of the disks of {missing[0].name} is in it, as of another controller"
         return platforms or None, (tool_output.problem or truncation_problem(NAME, command, text),)
 
     async def _reshape_context(
@@ -379,7 +375,7 @@ class MdRaid:
         properties: Mapping[str, str],
         contents: tuple[Signature, ...] | None,
     ) -> ReshapeContext:
-        """What a change of the geometry needs besides; for all others nothing."""
+        """Return the additional facts for a change of the geometry; empty for other changes."""
         if picture is None:
             return ReshapeContext()
         if method_of(view.array, key) is ReshapeMethod.RECREATE:
@@ -403,12 +399,12 @@ class MdRaid:
 
 
 def _cuts(arrays: Iterable[ArrayFacts]) -> Iterable[Problem]:
-    """What is told of arrays that the kernel did not tell of as a whole."""
+    """Yield a problem for each array that could only be read in part."""
     for array in arrays:
         if array.cut:
             yield Problem(where=f"{NAME}:{array.name}", message=f"{array.cut}.", hint=LOOK_AGAIN)
 
 
 def _with_uuid(array: ArrayFacts, properties: Mapping[str, str]) -> ArrayFacts:
-    """With the UUID that udev or mdadm know, where the kernel does not tell it (before Linux 5.9)."""
+    """Return the array with the UUID from udev or mdadm, if the kernel does not report it (before Linux 5.9)."""
     return array if array.uuid is not None else replace(array, uuid=parse_uuid(properties.get("MD_UUID")))

@@ -1,4 +1,4 @@
-"""The commands that make an md array and take it apart, and the search for an array made here, by UUIDs alone."""
+"""Commands that create and delete md arrays, and the search for a created array by its UUIDs."""
 
 from __future__ import annotations
 
@@ -41,29 +41,28 @@ from backends.vendors.mdraid.settings import STRIPED
 from backends.vendors.mdraid.sysfs import read_arrays
 
 _CHUNK = 512 << 10
-"""Bytes; mdadm(8), --chunk."""
+"""Default chunk in bytes; mdadm(8), --chunk."""
 
 _LOST = 128 << 20
-"""What md keeps of each large member: superblock, bitmap and room to reshape (super1.c, data offset), at most."""
+"""Bytes that md reserves at most on a large member: superblock, bitmap and reshape space (super1.c, data offset)."""
 
 _CREATE_SECONDS = 0.7
-"""Longest of ten on Linux 6.1 with mdadm 4.2."""
+"""Longest of ten runs on Linux 6.1 with mdadm 4.2."""
 
 NESTED = {Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}
-"""Levels made of a RAID 0 over inner arrays, and theirs."""
+"""Levels that are a RAID 0 of inner arrays, and the level of these."""
 
 FIRST = 100
-"""Numbers of nodes begin here: what is assembled at boot goes down from 127, and others begin at 0."""
+"""First node number: arrays assembled at boot count down from 127, other tools count up from 0."""
 
 
 def plan_array(
     request: ArrayRequest, *, mdadm: str, taken: Collection[str], uuids: tuple[str, ...], assume_clean: bool
 ) -> ArrayPlan:
-    """What makes the array: of RAID 50 and 60 the inner arrays first, the outer one's chunk their full stripe.
+    """Return the plan of an array. RAID 50 and 60 need inner arrays, whose full stripe is the outer chunk.
 
-    `taken`: kernel names that are used. `uuids`: one for the array and, of a nested one, one for each inner array.
-    `assume_clean`: its parity is not computed: right only once every stripe was written.
-    Raises InvalidValueError.
+    `taken`: kernel names in use. `uuids`: one for the array and, for a nested one, one for each inner array.
+    `assume_clean`: skip computing parity, which is valid only after every stripe was written. Raises InvalidValueError.
     """
     warnings = require_alike(request.drives)
     data = require_shape(request) if request.layout is None else require_layout(request)
@@ -90,13 +89,15 @@ def plan_array(
     nodes = [drive.place for drive in request.drives]
     numbers = (number for number in range(FIRST, FIRST + 1000) if f"md{number}" not in taken)
     if request.level not in NESTED:
-        own = f"/dev/md{next(numbers)}"
+        node = f"/dev/md{next(numbers)}"
         steps = [
-            _create(mdadm, own, request.level.value, nodes, request.name, uuids[0], strip, assume_clean, request.layout)
+            _create(
+                mdadm, node, request.level.value, nodes, request.name, uuids[0], strip, assume_clean, request.layout
+            )
         ]
     else:
         members_each = len(nodes) // spans
-        own, *inner = [f"/dev/md{next(numbers)}" for _ in range(spans + 1)]
+        node, *inner = [f"/dev/md{next(numbers)}" for _ in range(spans + 1)]
         assert strip is not None
         assert data is not None
         full = strip * (data // spans)
@@ -113,7 +114,7 @@ def plan_array(
             )
             for at, name in enumerate(inner)
         ]
-        steps.append(_create(mdadm, own, "raid0", inner, request.name, uuids[0], full, assume_clean=False))
+        steps.append(_create(mdadm, node, "raid0", inner, request.name, uuids[0], full, assume_clean=False))
     return ArrayPlan(
         wish=wanted,
         maker="mdadm",
@@ -128,7 +129,7 @@ def plan_array(
 
 
 def uuid_text(digits: str) -> str:
-    """32 hex digits as mdadm spells a UUID."""
+    """Return 32 hex digits in mdadm's spelling of a UUID."""
     return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
 
 
@@ -143,7 +144,7 @@ def _create(
     assume_clean: bool,
     layout: str | None = None,
 ) -> ChangeStep:
-    """`--run` answers mdadm's question about what lies on the members: that is looked for, and asked about, before."""
+    """Return the command. `--run` answers mdadm's prompt about existing content, which was checked before."""
     options = [
         mdadm,
         "--create",
@@ -179,33 +180,33 @@ def _initialising(request: ArrayRequest, assume_clean: bool) -> str:
 
 
 _NO_SUPERBLOCK = "No md superblock"
-"""What `mdadm --examine` says of a disk that is none of md's, with status 1 (Examine.c)."""
+"""Message of `mdadm --examine`, with status 1, for a disk without md metadata (Examine.c)."""
 
 _SUPERBLOCK = (0, 8192)
-"""First byte and length of what holds a superblock of version 1.2, which arrays are made with here (super1.c)."""
+"""First byte and length of the area with a superblock of version 1.2, which new arrays get (super1.c)."""
 
 _READ_SECONDS = 10.0
-"""How long a disk may take to read it."""
+"""Timeout for reading it from a disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
-    """What there is on the drives of an array, and of what it is told whose it is."""
+    """Drives of an array and the arrays on them."""
 
     nodes: tuple[str, ...]
-    """Kernel names of its drives now, in order."""
+    """Present kernel names of its drives, in order."""
     marked: tuple[str, ...]
-    """Those that bear a superblock of one of its UUIDs."""
+    """Drives with a superblock of one of its UUIDs."""
     inner: tuple[ArrayFacts, ...]
-    """Arrays over its drives; of a nested one the inner ones."""
+    """Arrays on its drives; for a nested one, the inner arrays."""
     outer: tuple[ArrayFacts, ...]
-    """Arrays over those: of a nested one the outer."""
+    """Arrays on the inner arrays: the outer array of a nested one."""
     marked_inner: tuple[str, ...]
-    """Inner arrays that bear the outer one's superblock."""
+    """Inner arrays with the superblock of the outer one."""
 
 
 async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
-    """What is there now of an array; see `MakesArrays.find_made`. `tool`: mdadm. Raises ToolFailedError."""
+    """Return the state of an array, see `ArrayCreator.find_made`. `tool`: path of mdadm. Raises ToolFailedError."""
     try:
         parts = await _parts(host, tool, array)
     except ForeignArrayError as reason:
@@ -215,15 +216,15 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
         text = f"None of its {len(array.members)} drives bears a mark of it."
         return ArrayMatch(standing=ArrayMatchState.ABSENT, words=text, locks=locks)
     tops = parts.outer or parts.inner
-    stands = _is_complete(array, parts)
-    if not stands and (changed := _foreign_array(array, parts)) is not None:
+    is_complete = _is_complete(array, parts)
+    if not is_complete and (changed := _foreign_array(array, parts)) is not None:
         text = f"{node_path(changed)} runs, and has another level or other members than it was made with."
         return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=text)
-    # An inner array that bears its outer one's mark is full of that alone, and the guard would take it for another's.
+    # Skip inner arrays with the outer array's superblock: the guard would report them as in use.
     running = [top.name for top in tops if _is_running(top) and top.name not in parts.marked_inner]
-    top = tops[0].name if stands else None
+    top = tops[0].name if is_complete else None
     return ArrayMatch(
-        standing=ArrayMatchState.WHOLE if stands else ArrayMatchState.PARTLY,
+        standing=ArrayMatchState.WHOLE if is_complete else ArrayMatchState.PARTLY,
         words=(
             f"{node_path(top)} is it: UUID {array.uuids[0]}, {array.level.name} of these {len(array.members)} drives."
             if top is not None
@@ -238,7 +239,7 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
 
 
 def _is_complete(array: CreatedArray, parts: _Parts) -> bool:
-    """Whether all of it is there as it was made: levels, number and drives, running."""
+    """Return whether the array exists as it was created: levels, number and drives, running."""
     if len(parts.marked) != len(parts.nodes):
         return False
     if array.level not in NESTED:
@@ -251,7 +252,7 @@ def _is_complete(array: CreatedArray, parts: _Parts) -> bool:
 
 
 def _foreign_array(array: CreatedArray, parts: _Parts) -> str | None:
-    """Of parts: an array that runs and is no inner one as it was made, so that somebody may have done it since."""
+    """Return a running array that differs from the created one, so that another program may have made it."""
     inner = [] if array.level not in NESTED else list(_groups(array, parts))
     level = NESTED.get(array.level, array.level)
     fit = {facts.name for facts in parts.inner if any(_is_array_over(facts, level, group) for group in inner)}
@@ -261,7 +262,7 @@ def _foreign_array(array: CreatedArray, parts: _Parts) -> str | None:
 
 
 def _groups(array: CreatedArray, parts: _Parts) -> Iterator[tuple[str, ...]]:
-    """The drives of each inner array."""
+    """Return the drives of each inner array."""
     members_each = len(parts.nodes) // (array.spans or 1)
     return (parts.nodes[at : at + members_each] for at in range(0, len(parts.nodes), members_each))
 
@@ -277,16 +278,16 @@ def _is_array_over(facts: ArrayFacts, level: Level, members: Sequence[str]) -> b
 
 def _partial_text(parts: _Parts) -> str:
     stopped = [facts.name for facts in (*parts.outer, *parts.inner) if not _is_running(facts)]
-    have = f"{len(parts.marked)} of its {len(parts.nodes)} drives bear its UUID"
+    prefix = f"{len(parts.marked)} of its {len(parts.nodes)} drives bear its UUID"
     if stopped:
-        return f"{have}, and {', '.join(map(node_path, stopped))} does not run."
+        return f"{prefix}, and {', '.join(map(node_path, stopped))} does not run."
     if parts.inner:
-        return f"{have}; {', '.join(node_path(facts.name) for facts in parts.inner)} runs, and is not all of it."
-    return f"{have}, and no array of them runs."
+        return f"{prefix}; {', '.join(node_path(facts.name) for facts in parts.inner)} runs, and is not all of it."
+    return f"{prefix}, and no array of them runs."
 
 
 def _removal_steps(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
-    """The outer array first: it holds the inner ones."""
+    """Return the steps that delete it, the outer array first because it uses the inner ones."""
     stops: list[tuple[str, ...]] = [(tool, "--stop", node_path(facts.name)) for facts in parts.outer]
     stops += [(tool, "--zero-superblock", *map(node_path, parts.marked_inner))] if parts.marked_inner else []
     stops += [(tool, "--stop", node_path(facts.name)) for facts in parts.inner]
@@ -294,11 +295,11 @@ def _removal_steps(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
     return tuple(ChangeStep(argv=tuple(stop)) for stop in stops)
 
 
-# -- whose the parts are ----------------------------------------------------------------------------------------------
+# -- ownership of the parts -------------------------------------------------------------------------------------------
 
 
 async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
-    """Raises NotItsOwnError at the first thing that is not its own."""
+    """Return the drives and arrays. Raises ForeignArrayError at the first part that belongs to another array."""
     tree, arrays = await read_tree(host), await read_arrays(host)
     nodes = tuple(_node(tree, member).name for member in array.members)
     inner_uuids = array.uuids[1:] if array.level in NESTED else array.uuids[:1]
@@ -323,7 +324,7 @@ async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
 
 
 def _arrays_over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[str]) -> tuple[ArrayFacts, ...]:
-    """Arrays over some of these. Raises NotItsOwnError for one with a member that is none, or bears no mark of it."""
+    """Return arrays over some of the drives. Raises ForeignArrayError for one with other or unmarked members."""
     over = [facts for facts in arrays if any(member.name in names for member in facts.members)]
     for facts in over:
         if facts.cut or facts.untold:
@@ -336,14 +337,16 @@ def _arrays_over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Seq
 
 
 def _node(tree: Tree, member: MemberDrive) -> Node:
-    """The disk that a member is by now. Raises NotItsOwnError where it is not there, or not alone."""
+    """Return the present disk of a member. Raises ForeignArrayError if it is missing or ambiguous."""
     candidates = [node for node in tree.nodes.values() if node.parent is None and _is_same_drive(node, member)]
     named = [node for node in candidates if node.device == member.place] or candidates
-    called = clean(member.serial or member.wwn or member.place, 80)
+    drive_name = clean(member.serial or member.wwn or member.place, 80)
     if not named:
-        raise ForeignArrayError(f"Its drive {called} is not there.")
+        raise ForeignArrayError(f"Its drive {drive_name} is not there.")
     if len(named) > 1:
-        raise ForeignArrayError(f"Several disks are called {called}: {', '.join(node.device for node in named[:4])}.")
+        raise ForeignArrayError(
+            f"Several disks are called {drive_name}: {', '.join(node.device for node in named[:4])}."
+        )
     return named[0]
 
 
@@ -359,7 +362,7 @@ def _is_same_drive(node: Node, member: MemberDrive) -> bool:
 
 
 async def _uuid(host: Host, tool: str, node: Node) -> str | None:
-    """Return the md UUID that a disk bears, None if it bears none. Raises ToolFailedError if that is not known."""
+    """Return the md UUID on a disk, or None. Raises ToolFailedError if it cannot be determined."""
     command = Command(argv=(tool, "--examine", "--export", node.device))
     done = await host.run(command)
     fields: Mapping[str, str] = parse_export(done.stdout)
@@ -368,7 +371,7 @@ async def _uuid(host: Host, tool: str, node: Node) -> str | None:
     if done.returncode != 0 and _NO_SUPERBLOCK in done.stderr + done.stdout:
         await _require_readable(host, node)
         return None
-    if done.returncode == 0 and not fields:  # a partition table is told too, without a line of md's
+    if done.returncode == 0 and not fields:  # mdadm also succeeds for a partition table, without an MD_ line
         return None
     raise ToolFailedError(
         f"mdadm does not say whose {node.device} is: {clean(done.stderr or done.stdout, 200) or 'nothing'}",
@@ -377,7 +380,7 @@ async def _uuid(host: Host, tool: str, node: Node) -> str | None:
 
 
 async def _require_readable(host: Host, node: Node) -> None:
-    """Raise ToolFailedError if a superblock could not be read: mdadm says then, too, that there is none."""
+    """Raise ToolFailedError if the superblock cannot be read: mdadm then also reports that there is none."""
     if (reader := pieces_on(host)) is None:
         return
     read = None

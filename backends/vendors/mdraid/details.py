@@ -1,6 +1,6 @@
 """Parsers of mdadm: `--detail --export`, `--examine` and, for Intel's firmware, `--detail-platform`. No I/O.
 
-Format of the platform: super-intel.c of mdadm, print_imsm_capability; a licence key shows by the levels that are there.
+Platform format: super-intel.c of mdadm, print_imsm_capability. The listed levels depend on the licence key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
 _ROLE = re.compile(r"MD_DEVICE_(?:dev_)?([A-Za-z0-9_]{1,64})_ROLE")
 _STATE = re.compile(r"^ *Array State : .*\n", re.MULTILINE)
 _EXAMINED = re.compile(r"^(/dev/[^\s:]{1,200}):[ \t\r]*$", re.MULTILINE)
-"""The line with which `mdadm --examine` begins."""
+"""First line of `mdadm --examine`."""
 
 _UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")
 
@@ -30,7 +30,7 @@ WHOLE_EXPORT = CompletenessCheck(
     missing=line_end,
     statuses=frozenset(),
 )
-"""Members come last (Detail.c). A build that names none is taken for cut where udev does not know the array either."""
+"""Members come last (Detail.c). Output without members counts as truncated unless udev knows the array."""
 
 WHOLE_EXAMINE = CompletenessCheck(
     tool="mdadm --examine",
@@ -41,10 +41,7 @@ WHOLE_EXAMINE = CompletenessCheck(
 
 
 def parse_export(text: str) -> Mapping[str, str]:
-    """The `MD_...=value` lines of `mdadm --detail --export` or of udev's database; everything else is passed over.
-
-    A key with two values has none.
-    """
+    """Return the `MD_...=value` lines of `mdadm --detail --export` or udev, without keys with two values."""
     properties: dict[str, str] = {}
     twice: set[str] = set()
     for line in text.split("\n")[:5000]:
@@ -55,39 +52,24 @@ def parse_export(text: str) -> Mapping[str, str]:
 
 
 def misnamed_examine(text: str, device: str) -> str:
-    """Return why what `mdadm --examine` says is not about a device alone, as a clause; "" where it is."""
+    """Return why the output of `mdadm --examine` is not about the device alone, as a clause; "" if it is."""
     return misnamed_reason(device, _EXAMINED.findall(text[:20_000]), required=False)
 
 
-def unnamed(properties: Mapping[str, str], members: Iterable[str]) -> str | None:
-    """The first of an array's members, by kernel names, that `mdadm --detail --export` does not name."""
+def unlisted_member(properties: Mapping[str, str], members: Iterable[str]) -> str | None:
+    """Return the first member, by kernel name, that `mdadm --detail --export` does not list; None if all are listed."""
     named = {match[1] for key in properties if (match := _ROLE.fullmatch(key))}
     return next((member for member in members if re.sub(r"[^A-Za-z0-9]", "_", member) not in named), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnusedSpace:
-    """Room on a member around its data, which a reshape may move them into."""
-
-    before_bytes: int
-    """Between the metadata and the data."""
-    after_bytes: int
-    """Behind the data."""
-
-    @property
-    def most_bytes(self) -> int:
-        """The larger."""
-        return max(self.before_bytes, self.after_bytes)
-
-
-def parse_unused(text: str) -> UnusedSpace | None:
-    """The line `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`; None if there is none."""
+def parse_unused(text: str) -> int | None:
+    """Return the larger size in bytes of `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`."""
     match = _UNUSED.search(text[:20_000])
-    return None if match is None else UnusedSpace(before_bytes=int(match[1]) * 512, after_bytes=int(match[2]) * 512)
+    return None if match is None else max(int(match[1]), int(match[2])) * 512
 
 
 ASK_PLATFORM = ("--detail-platform",)
-"""What mdadm is asked."""
+"""Arguments of mdadm."""
 
 WHOLE_PLATFORM = CompletenessCheck(
     tool="mdadm --detail-platform",
@@ -95,7 +77,7 @@ WHOLE_PLATFORM = CompletenessCheck(
     missing=line_end,
     statuses=frozenset(),
 )
-"""Of a container none of whose disks is named nothing is said of its platform."""
+"""The platform is unknown for a container without listed disks."""
 
 _NONE = re.compile(r"imsm capabilities not found|no active Intel\(R\) RAID", re.IGNORECASE)
 _LINE = re.compile(r" {0,12}([A-Za-z0-9/][A-Za-z0-9/ ]{0,24}?) : (.{1,300})")
@@ -104,27 +86,27 @@ _DISK = re.compile(r"(/dev/\S{1,64}) \(")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImsmPlatform:
-    """One of a machine's platforms: its SATA controllers are another one than its VMD domains."""
+    """One RAID platform of a machine: its SATA controllers and its VMD domains are different platforms."""
 
     name: str
     """`Intel(R) Virtual RAID on CPU`."""
     version: str = ""
-    """The firmware's; "" where it does not tell one."""
+    """Firmware version; "" if it is not reported."""
     levels: tuple[str, ...] = ()
-    """`raid0`, ...: those that firmware and licence key allow."""
+    """Levels allowed by firmware and licence key: `raid0`, ..."""
     chunks: tuple[str, ...] = ()
-    """`4k`, `64k`."""
+    """Chunk sizes: `4k`, `64k`."""
     max_disks: int | None = None
-    """In one container."""
+    """Most disks in one container."""
     max_volumes: str = ""
-    """`2 per array, 24 per controller`."""
+    """Text such as `2 per array, 24 per controller`."""
     other_makers: str = ""
-    """Whether NVMe drives of other makers are supported, in mdadm's word; "" where it does not say."""
+    """mdadm's text on support of NVMe drives of other manufacturers; "" if it is not reported."""
     disks: tuple[str, ...] = ()
-    """Nodes of what is attached."""
+    """Nodes of the attached disks."""
 
     def facts(self) -> Iterable[Fact]:
-        """What is shown of it."""
+        """Return the displayed facts."""
         lines = (
             ("Platform", f"{self.name} {self.version}".rstrip()),
             ("Platform: levels", ", ".join(self.levels)),
@@ -137,7 +119,7 @@ class ImsmPlatform:
 
 
 def parse_platforms(text: str) -> tuple[ImsmPlatform, ...]:
-    """Every platform, in mdadm's order; nothing where there is none. Lines of other shapes are passed over."""
+    """Return all platforms in mdadm's order; lines of other formats are ignored."""
     blocks: list[list[tuple[str, str]]] = []
     for line in text.split("\n")[:2000]:
         if (match := _LINE.fullmatch(line.rstrip()[:400])) is None:
@@ -150,7 +132,7 @@ def parse_platforms(text: str) -> tuple[ImsmPlatform, ...]:
 
 
 def _platform(lines: list[tuple[str, str]]) -> ImsmPlatform:
-    fields = dict(reversed(lines))  # the first of each counts
+    fields = dict(reversed(lines))  # the first value of each counts
     disks = (match[1] for _, value in lines if (match := _DISK.match(value)) is not None)
     return ImsmPlatform(
         name=clean(fields["Platform"], 80),
@@ -169,16 +151,16 @@ def _cleaned_tokens(text: str) -> tuple[str, ...]:
 
 
 def platform_of(platforms: Collection[ImsmPlatform], disks: Collection[str]) -> ImsmPlatform | None:
-    """That to which disks, by their nodes, are attached; None where they are named nowhere."""
+    """Return the platform to which any of the disks (nodes) is attached, or None."""
     return next((platform for platform in platforms if not set(disks).isdisjoint(platform.disks)), None)
 
 
 def has_none(returncode: int, text: str) -> bool:
-    """Whether mdadm says, by its status and on standard error, that the machine has no such firmware."""
+    """Return whether mdadm reports, by status and standard error, that the machine has no such firmware."""
     return returncode in (1, 2) and _NONE.search(text) is not None
 
 
 ROOT_READS: RootReads = {
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE), ("--detail-platform",)),
 }
-"""What root starts for a user: it reads, and changes nothing."""
+"""Read-only commands that root may run for a user."""

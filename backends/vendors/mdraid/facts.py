@@ -1,7 +1,6 @@
-"""Facts of an array out of sysfs and /proc/mdstat, and the parsers of both. No I/O.
+"""Facts of md arrays from sysfs and /proc/mdstat, and the parsers of both. No I/O.
 
-Format of /proc/mdstat: drivers/md/md.c, md_seq_show and status_resync; each personality adds its own words to the
-second line.
+Format of /proc/mdstat: drivers/md/md.c, md_seq_show and status_resync. Each personality adds text to the second line.
 """
 
 from __future__ import annotations
@@ -35,28 +34,28 @@ _BITMAP = re.compile(r"bitmap: (.{1,120})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatRow:
-    """The lines of one array."""
+    """Entry of one array in /proc/mdstat."""
 
     state: str
     """`active`, `inactive`, `active (read-only)`, `active (auto-read-only)`."""
     level: str | None = None
-    """`raid5`; None of an inactive array that says none."""
+    """`raid5`; None for an inactive array without a level."""
     members: Mapping[str, str] | None = None
-    """Flags (`F`, `S`, `W`, `R`, `J`, together) by kernel name."""
+    """Flags (`F`, `S`, `W`, `R`, `J`, concatenated) by kernel name."""
     action: str | None = None
-    """`resync`, `recovery`, `reshape`, `check`, `repair`; None if nothing is done."""
+    """`resync`, `recovery`, `reshape`, `check`, `repair`; None if the array is idle."""
     progress: float | None = None
     """0..1."""
     speed_kib: int | None = None
     """KiB/s."""
     waiting: bool = False
-    """DELAYED by another array's work, or PENDING until the array is written to."""
+    """DELAYED by work on another array, or PENDING until the first write."""
     bitmap: str | None = None
-    """`1/1 pages [4KB], 65536KB chunk`."""
+    """Text such as `1/1 pages [4KB], 65536KB chunk`."""
 
 
 def parse_mdstat(text: str) -> Mapping[str, StatRow]:
-    """Every array by its kernel name; lines of other shapes are passed over."""
+    """Return all arrays by kernel name; other lines are ignored."""
     blocks: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in text.split("\n")[:20_000]:
@@ -76,9 +75,8 @@ def _row(lines: list[str]) -> StatRow:
     assert head is not None
     tokens = (head[4] or "").split()
     level = clean(tokens[0], 32) if tokens and "[" not in tokens[0] else None
-    members = {
-        clean(match[1], 64): match[3].replace("(", "").replace(")", "") for match in map(_member, tokens) if match
-    }
+    matches = (_MEMBER.fullmatch(token[:200]) for token in tokens)
+    members = {clean(match[1], 64): match[3].replace("(", "").replace(")", "") for match in matches if match}
     body = "\n".join(lines[1:40])
     running, waiting, speed = _ACTION.search(body), _WAITING.search(body), _SPEED.search(body)
     bitmap = _BITMAP.search(body)
@@ -95,20 +93,16 @@ def _row(lines: list[str]) -> StatRow:
 
 
 def _share(percent: str) -> float | None:
-    """0..1; None of more than all."""
+    """Return a percentage as 0..1; None above 100 %."""
     share = float(percent) / 100
     return share if share <= 1 else None
 
 
-def _member(word: str) -> re.Match[str] | None:
-    return _MEMBER.fullmatch(word[:200])
-
-
 IMSM = "external:imsm"
-"""Metadata of Intel's containers."""
+"""Metadata version of Intel's containers."""
 
 SECTOR = 512
-"""md counts in sectors of 512 bytes, whatever the members' own."""
+"""md's unit in bytes, whatever the members' sector size."""
 
 _LEVELS = {
     "linear": Level.CONCAT,
@@ -122,9 +116,9 @@ class ReshapedValue:
     """A number of the geometry that a reshape may be changing: `131072 (65536)` is new and old."""
 
     now: int
-    """The new value while a reshape is under way, else the only one."""
+    """The new value during a reshape, otherwise the only one."""
     old: int | None = None
-    """The value that what is not yet reshaped has; None when there is no reshape."""
+    """The value of data that are not yet reshaped; None without a reshape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,21 +126,21 @@ class ArrayDevice:
     """One device of an array."""
 
     name: str
-    """Kernel name, a partition's or a disk's; `/` in it is `!` as in sysfs."""
+    """Kernel name of a partition or disk; a `/` in it is `!` as in sysfs."""
     slot: int | None = None
-    """Its place in the array; None for spares, failed and journal devices."""
+    """Slot in the array; None for spares, failed and journal devices."""
     flags: tuple[str, ...] = ()
-    """Words of its `state` file: `in_sync`, `faulty`, `spare`, `write_mostly`, `failfast`, `journal`, ..."""
+    """Flags in its `state` file: `in_sync`, `faulty`, `spare`, `write_mostly`, `failfast`, `journal`, ..."""
     size_bytes: int | None = None
-    """What the array may use of it."""
+    """Bytes that the array may use."""
     offset_bytes: int | None = None
-    """Where its data begin."""
+    """Start of the data."""
     errors: int | None = None
-    """Read errors that were put right since it was added."""
+    """Corrected read errors since it was added."""
 
     @property
     def role(self) -> str:
-        """What it does in the array, in words."""
+        """Return its role in the array as text."""
         if "faulty" in self.flags:
             return "failed"
         if "journal" in self.flags:
@@ -161,7 +155,7 @@ class ArrayDevice:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What is special about it, in words."""
+        """Return its special flags as texts."""
         texts = {
             "write_mostly": "write-mostly",
             "failfast": "failfast",
@@ -174,75 +168,75 @@ class ArrayDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sync:
-    """What md is doing to an array by itself."""
+    """Background work of md on an array."""
 
     action: str
-    """The kernel's word: `resync`, `recover`, `check`, `repair`, `reshape`."""
+    """The kernel's term: `resync`, `recover`, `check`, `repair`, `reshape`."""
     progress: float | None = None
-    """0..1, None while it waits or does not tell."""
+    """0..1; None while it waits or if it is not reported."""
     speed_kib: int | None = None
-    """KiB/s on each member, None if not told."""
+    """KiB/s on each member; None if not reported."""
     left_seconds: float | None = None
-    """How long it will take at that speed, None if not to be told."""
+    """Remaining seconds at that speed; None if unknown."""
     waiting: bool = False
     """Whether it waits for another array or for the first write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayFacts:
-    """One array as the kernel tells it."""
+    """One array as reported by the kernel."""
 
     name: str
     """Kernel name, `md0`."""
     level_word: str
-    """The kernel's word; "" for a container or an array that was never started."""
+    """The kernel's term; "" for a container or an array that was never started."""
     metadata: str = ""
     """`1.2`, `0.90`, `external:imsm`, `external:/md127/0`, `none`."""
     array_state: str = ""
-    """The kernel's word: `clean`, `active`, `inactive`, `broken`, ..."""
+    """The kernel's term: `clean`, `active`, `inactive`, `broken`, ..."""
     uuid: str | None = None
-    """In mdadm's spelling, `6689836f:97e6caec:c09b0e7b:40aefd16`."""
+    """UUID in mdadm's spelling, `6689836f:97e6caec:c09b0e7b:40aefd16`."""
     disks: int | None = None
-    """Members it is made for."""
+    """Configured number of members."""
     chunk: ReshapedValue | None = None
-    """Bytes; None where the level has none."""
+    """Bytes; None if the level has none."""
     layout: ReshapedValue | None = None
-    """The kernel's number of it."""
+    """The kernel's layout number."""
     component_bytes: int | None = None
-    """What is used of each member; None where they differ (RAID 0)."""
+    """Bytes used of each member; None if they differ (RAID 0)."""
     degraded: int | None = None
-    """Members that are missing."""
+    """Number of missing members."""
     members: tuple[ArrayDevice, ...] = ()
-    """By slot, then the others by name."""
+    """Members by slot, then the other devices by name."""
     sync: Sync | None = None
     """Background work."""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """All that was read of its `md` folder, by name."""
+    """Contents of its `md` folder, by file name."""
     stat: StatRow | None = None
-    """Its lines in /proc/mdstat."""
+    """Its entry in /proc/mdstat."""
     untold: frozenset[str] = frozenset()
-    """Files of its `md` folder that are there and could not be read: `degraded`, `dev-sda/state`."""
+    """Existing files of its `md` folder that could not be read: `degraded`, `dev-sda/state`."""
     cut: str = ""
-    """What of it was not told as a whole, in words without a full stop; "" where it was."""
+    """Text, without full stop, about values that could not be read completely; "" if all could."""
 
     @property
     def level(self) -> Level:
-        """The level, UNKNOWN for containers and for what has no name in the model."""
+        """Return the level; UNKNOWN for containers and levels that the model does not have."""
         return _LEVELS.get(self.level_word, Level.UNKNOWN)
 
     @property
     def is_container(self) -> bool:
-        """Whether it only holds the metadata of other arrays (Intel, DDF)."""
+        """Return whether the array only has the metadata of other arrays (Intel, DDF)."""
         return self.metadata.startswith("external:") and not self.metadata.startswith(("external:/", "external:-"))
 
     @property
     def is_imsm(self) -> bool:
-        """Whether it is a container of Intel's metadata (VROC, RST)."""
+        """Return whether the array is a container of Intel's metadata (VROC, RST)."""
         return self.metadata == IMSM
 
     @property
     def container(self) -> str | None:
-        """Kernel name of the container that it is an array of; None if it is of none."""
+        """Return the kernel name of its container; None if it has none."""
         word = self.metadata.removeprefix("external:")
         if word == self.metadata or not word.startswith(("/", "-")):
             return None
@@ -250,12 +244,12 @@ class ArrayFacts:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether mdadm holds the volumes of its container still, as for a reshape of one of them."""
+        """Return whether mdadm has frozen the volumes of its container, as for a reshape of one of them."""
         return self.metadata.startswith("external:-")
 
     @property
     def foreign(self) -> str | None:
-        """Whose metadata it has, in words, where they are not md's own; None where they are."""
+        """Return a text about its metadata if they are not md's own; None otherwise."""
         if self.container is not None:
             return f"its metadata are those of the container {self.container}"
         if not self.metadata.startswith("external:"):
@@ -264,17 +258,17 @@ class ArrayFacts:
 
     @property
     def layout_word(self) -> str | None:
-        """The layout in mdadm's words; None where the level has none."""
+        """Return mdadm's name of the layout; None if the level has none."""
         return None if self.layout is None else layout_word(self.level_word, self.layout.now)
 
     @property
     def active(self) -> tuple[ArrayDevice, ...]:
-        """Members that have a place, by slot, in sync."""
+        """Return the members in sync that have a slot, by slot."""
         return tuple(member for member in self.members if member.slot is not None and "in_sync" in member.flags)
 
     @property
     def data_drives(self) -> int | None:
-        """Members that carry data in one stripe; None if that is no whole number or not known."""
+        """Return the members with data in one stripe; None if that is no whole number or unknown."""
         if self.level is not Level.RAID10:
             return raid.data_drives(self.level, self.disks)
         if self.layout is None:
@@ -285,9 +279,9 @@ class ArrayFacts:
 
     @property
     def is_converted(self) -> bool:
-        """Whether this RAID 4 is a RAID 0 that mdadm reshapes: all there but the parity disk, parity last.
+        """Return whether this RAID 4 is a RAID 0 during a reshape: only the parity disk is missing, parity last.
 
-        A RAID 4 that lost its parity disk looks the same, but is not reshaped.
+        A RAID 4 that lost its parity disk looks the same but has no reshape.
         """
         return (
             self.level_word == "raid4"
@@ -299,22 +293,22 @@ class ArrayFacts:
 
     @property
     def state(self) -> State:
-        """State in the model's words."""
+        """Return the state as a term of the model."""
         if self.untold:
             return State.UNKNOWN
-        if self.is_container:  # which never runs
+        if self.is_container:  # a container never runs
             return State.ONLINE
         if self.array_state in ("inactive", "clear", ""):
             return State.OFFLINE
         if self.array_state == "broken":
             return State.FAILED
         missing = self.degraded or 0
-        # mdadm reshapes RAID 0 by way of a RAID 4 without parity disk: it looks degraded and is not.
+        # mdadm reshapes RAID 0 as a RAID 4 without a parity disk, which looks degraded but is not.
         if self.is_converted and self.sync is not None and self.sync.action == "reshape":
             return State.OPTIMAL
         if missing > _TOLERATED.get(self.level_word, missing):
             return State.FAILED
-        # These levels have no `degraded` file: a lost member is only seen by counting.
+        # These levels have no `degraded` file: a lost member is only detected by counting.
         if self.level_word in ("raid0", "linear") and self.disks is not None and len(self.active) < self.disks:
             return State.FAILED
         if self.sync is not None and self.sync.action == "recover" and missing:
@@ -323,27 +317,27 @@ class ArrayFacts:
 
     @property
     def lacks_journal(self) -> bool:
-        """Return whether it is made for a journal device and has none that works: md then takes no writes (md(4))."""
+        """Return whether the journal device is missing or faulty: md then accepts no writes (md(4))."""
         if self.attributes.get("consistency_policy") != "journal":
             return False
         return not any("journal" in device.flags and "faulty" not in device.flags for device in self.members)
 
 
 def parse_moving(text: str | None) -> ReshapedValue | None:
-    """`131072 (65536)` or `65536`; None for anything else."""
+    """Return the values of `131072 (65536)` or `65536`; None for other texts."""
     new, _, bracketed = (text or "").partition(" ")
     now, old = _whole(new), _whole(bracketed.strip("()"))
     return None if now is None else ReshapedValue(now=now, old=old)
 
 
 def _whole(text: str) -> int | None:
-    """A number, perhaps negative: RAID 0 has the layout -1."""
+    """Return a number that may be negative: RAID 0 has the layout -1."""
     bare = number(text.removeprefix("-"))
     return None if bare is None else -bare if text.startswith("-") else bare
 
 
 def parse_limit(text: str | None) -> tuple[int, bool] | None:
-    """A speed limit and whether it is the array's own: `200000 (system)`, `5000 (local)`; None for anything else."""
+    """Return a speed limit and whether it is local: `200000 (system)`, `5000 (local)`; None for other texts."""
     value, _, source = (text or "").partition(" ")
     limit = number(value)
     if limit is None or source not in ("(system)", "(local)"):
@@ -352,7 +346,7 @@ def parse_limit(text: str | None) -> tuple[int, bool] | None:
 
 
 def parse_uuid(text: str | None) -> str | None:
-    """The UUID as mdadm spells it, from sysfs or udev; None if it is none."""
+    """Return a UUID from sysfs or udev in mdadm's spelling; None for other texts."""
     digits = (text or "").replace("-", "").replace(":", "").lower()
     if len(digits) != 32 or not set(digits) <= set("0123456789abcdef") or not digits.strip("0"):
         return None
@@ -360,7 +354,7 @@ def parse_uuid(text: str | None) -> str | None:
 
 
 def parse_member(name: str, texts: Mapping[str, str]) -> ArrayDevice:
-    """A member from the files of its `dev-NAME` folder."""
+    """Return a member from the files of its `dev-NAME` folder."""
     size, offset = number(texts.get("size")), number(texts.get("offset"))
     return ArrayDevice(
         name=name,
@@ -373,17 +367,17 @@ def parse_member(name: str, texts: Mapping[str, str]) -> ArrayDevice:
 
 
 def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
-    """Background work; None if there is none. /proc/mdstat alone tells of work that waits."""
+    """Return the background work, or None. Only /proc/mdstat reports work that waits."""
     action = clean(texts.get("sync_action", ""), 16)
     stat_action = stat.action if stat is not None else None
-    # sysfs says idle while a resync waits for another array on the same disks; mdstat says DELAYED or PENDING.
+    # While a resync waits for another array on the same disks, sysfs has idle and mdstat DELAYED or PENDING.
     if action in ("", "idle", "frozen"):
         if stat is None or stat_action is None or not stat.waiting:
             return None
         return Sync(action="recover" if stat_action == "recovery" else stat_action, waiting=True)
     done, slash, total = texts.get("sync_completed", "").partition(" / ")
     have, all_of = number(done), number(total)
-    if "sync_completed" not in texts:  # mdstat's share is another one
+    if "sync_completed" not in texts:  # progress in mdstat is counted differently
         return Sync(action=action)
     if not slash or have is None or not all_of:
         return Sync(action=action, progress=stat.progress if stat is not None else None, waiting=True)
@@ -400,7 +394,7 @@ def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
 def parse_array(
     name: str, texts: Mapping[str, str], members: Mapping[str, Mapping[str, str]], stat: StatRow | None
 ) -> ArrayFacts:
-    """An array from the files of its `md` folder, those of its members by their names, and its lines in mdstat."""
+    """Return an array from the files of its `md` folder and its members' folders, and its entry in mdstat."""
     chunk = parse_moving(texts.get("chunk_size"))
     level = clean(texts.get("level", ""), 16)
     disks = parse_moving(texts.get("raid_disks"))

@@ -1,4 +1,4 @@
-"""The preset that lets a resync of an array run at full speed: which settings it stands for. Pure."""
+"""Preset that lets a resync run at full speed, and the settings that it combines. No I/O."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ KEY = "resync_speed"
 """Key of the preset."""
 
 FULL = "full"
-"""Its value that takes as much of the members as they give."""
+"""Value for as much speed as the members have."""
 
 FULL_KIB = 10_000_000
-"""KiB/s on each member, more than any member can do (drivers/md/md.c, md_do_sync, compares with the measured speed)."""
+"""KiB/s on each member, beyond any member (drivers/md/md.c, md_do_sync, compares with the measured speed)."""
 
 CACHE_PAGES = 8192
-"""Pages a member of the stripe cache, where the memory allows: a resync of RAID 4 to 6 gathers stripes there."""
+"""Stripe cache in pages per member, if memory allows: a resync of RAID 4 to 6 gathers stripes there."""
 
 _CACHE = "stripe_cache_size"
 _LIMITS = ("sync_speed_max", "sync_speed_min")
 PARTS = (_CACHE, *_LIMITS)
-"""Settings that the preset stands for, in the order in which they are written."""
+"""Settings that the preset combines, in the order of writing."""
 
 _WORD = re.compile(r"system|[1-9][0-9]{0,9}")
 _BETWEEN = " + "
 
 
 def parts_of(parity: bool) -> tuple[str, ...]:
-    """Return the keys that the preset stands for; only levels with parity have a stripe cache."""
+    """Return the keys that the preset combines; only levels with parity have a stripe cache."""
     return PARTS if parity else _LIMITS
 
 
 def full_parts(cache_now: int | None, cache_most: int) -> dict[str, str]:
-    """Return the value of each part at full speed; a stripe cache that is larger already stays as it is.
+    """Return the value of each part at full speed; a larger stripe cache is kept.
 
-    `cache_now`: pages a member, None for a level without parity. `cache_most`: the largest value that is offered.
+    `cache_now`: pages per member, None for a level without parity. `cache_most`: the largest value that is offered.
     """
     limits = dict.fromkeys(_LIMITS, str(FULL_KIB))
     return limits if cache_now is None else {_CACHE: str(max(cache_now, min(CACHE_PAGES, cache_most))), **limits}
 
 
 def value_of(parts: Mapping[str, str], full: Mapping[str, str]) -> str:
-    """Return the value of the preset that these parts are: `full`, or all of them in one word."""
+    """Return the preset's value for these parts: `full`, or all of them in one text."""
     return FULL if parts == full else _BETWEEN.join(parts.values())
 
 
 def parts_in(value: str, parity: bool) -> dict[str, str]:
-    """Return the parts by key that a value other than `full` stands for; nothing where it is no such value."""
+    """Return the parts by key that a value combines; empty for `full` and illegal values."""
     values, keys = value.split(_BETWEEN), parts_of(parity)
     legal = len(values) == len(keys) and all(_WORD.fullmatch(word) for word in values)
     return dict(zip(keys, values, strict=True)) if legal else {}

@@ -1,4 +1,4 @@
-"""From an array as the kernel tells it to an `Array`. Pure."""
+"""Conversion of an md array to an `Array`. No I/O."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backends.vendors.mdraid.readings import bitmap_word
 from backends.vendors.mdraid.sysfs import MEMBER_ATTRIBUTES, time_text
 
 NAME = "md"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 TASKS = {
     "recover": "rebuild",
@@ -25,7 +25,7 @@ TASKS = {
     "repair": "repair",
     "reshape": "reshape",
 }
-"""The model's words for the kernel's."""
+"""The model's terms by the kernel's."""
 
 _STATES = {
     "clear": "no array",
@@ -39,11 +39,11 @@ _STATES = {
     "active-idle": "active, no write lately",
     "broken": "broken: too many members have failed",
 }
-"""Documentation/admin-guide/md.rst, array_state."""
+"""Texts by array_state (Documentation/admin-guide/md.rst)."""
 
 
 def target_of(name: str) -> Target:
-    """The target of an array."""
+    """Return the target of an array."""
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 
@@ -54,10 +54,7 @@ def array_of(
     properties: Mapping[str, str],
     platforms: Collection[ImsmPlatform] | None = None,
 ) -> Array:
-    """The array as the inventory shows it.
-
-    `arrays`: all by kernel name; `properties`: what udev or mdadm know; `platforms`: None where mdadm does not tell.
-    """
+    """Return an array. `arrays`: all by kernel name; `properties`: of udev or mdadm; `platforms`: None if unknown."""
     node = picture.tree.nodes.get(array.name)
     size = node.size_bytes if node is not None else None
     return Array(
@@ -79,19 +76,19 @@ def array_of(
 
 
 def _strip(array: ArrayFacts) -> int | None:
-    """Bytes that lie on one member in a row."""
+    """Return the chunk size in bytes, or None."""
     striped = array.level is not Level.CONCAT and "level" not in array.untold
     return array.chunk.now if array.chunk is not None and striped else None
 
 
 def _member_target(member: ArrayDevice, picture: Topology, arrays: Mapping[str, ArrayFacts]) -> Target:
-    """The whole disk that a member is or lies on, or the array that it is."""
+    """Return the disk of a member, or the array that the member is."""
     disk = picture.tree.disk_of(member.name)
     return target_of(disk) if disk in arrays else Target(backend="block", address=disk)
 
 
 def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
-    """Its background work."""
+    """Return its background work."""
     if array.sync is None:
         return ()
     return (Task(kind=TASKS.get(array.sync.action, array.sync.action), progress=array.sync.progress),)
@@ -104,7 +101,7 @@ def _missing(array: ArrayFacts) -> str:
 
 
 def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | None) -> Iterable[Fact]:
-    """What the firmware beneath a container allows."""
+    """Return what the firmware of a container supports."""
     if platforms is None:
         return ()
     platform = platform_of(platforms, {node_path(member.name) for member in array.members})
@@ -121,28 +118,28 @@ def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact
         if value and not (partial and label in _OF_OTHERS) and not (array.cut and label in _OF_MANY):
             yield Fact(label=label, value=value)
     if partial and (array.is_container or "metadata_version" in array.untold):
-        return  # whose disks are in which volume, others say
+        return  # the other arrays say which disks their volumes use
     volumes = [array_facts for array_facts in arrays.values() if array_facts.container == array.name]
     for member in array.members:
         if array.is_container:
-            inside = [volume.name for volume in volumes if member.name in {its.name for its in volume.members}]
-            line = f"{node_path(member.name)}, {'in ' + ', '.join(inside) if inside else 'spare'}"
-            yield Fact(label=f"Disk {member.name}", value=clean(line, 200))
+            names = [volume.name for volume in volumes if member.name in {its.name for its in volume.members}]
+            text = f"{node_path(member.name)}, {'in ' + ', '.join(names) if names else 'spare'}"
+            yield Fact(label=f"Disk {member.name}", value=clean(text, 200))
         elif not any(f"dev-{member.name}/{name}" in array.untold for name in MEMBER_ATTRIBUTES):
-            yield Fact(label=_place(member), value=_member_line(member))
+            yield Fact(label=_member_label(member), value=_member_line(member))
 
 
 _OF_OTHERS = ("Kind", "Built on", "Volumes")
-"""Facts that depend on what other arrays are."""
+"""Facts that depend on other arrays."""
 
 _OF_MANY = ("Array state", "Task", "Bitmap")
-"""Facts of several files: half of one would be another."""
+"""Facts derived from several files, which would be wrong if one is missing."""
 
 
 def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tuple[str, str | None]]:
     attributes = array.attributes
     yield "Kind", _kind(array, arrays)
-    if array.is_container:  # of md's own it has nothing but its disks
+    if array.is_container:  # a container has only disks
         yield (
             "Volumes",
             ", ".join(name for name, array_facts in arrays.items() if array_facts.container == array.name) or "none",
@@ -150,7 +147,7 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
         yield "Metadata", array.metadata
         yield "UUID", array.uuid
         return
-    yield "Built on", _nested(array, arrays)
+    yield "Built on", _nested_text(array, arrays)
     yield "Layout", layout_label(array.layout_word) if array.layout_word is not None else None
     if array.chunk is not None and array.chunk.old is not None:
         yield "Reshape", f"chunk {size_words(array.chunk.old)} becomes {size_words(array.chunk.now)}"
@@ -167,7 +164,7 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
 
 
 def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
-    """What has no level of its own."""
+    """Return a text for arrays without a level of their own."""
     if array.is_container:
         return f"container of {array.metadata.removeprefix('external:')} metadata, holds the volumes made of its disks"
     if array.container is not None:
@@ -181,8 +178,8 @@ def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
     return None
 
 
-def _nested(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
-    """`2 x raid5`: a level of two layers is known by what lies beneath."""
+def _nested_text(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
+    """Return a text such as `2 x raid5` for an array of arrays."""
     levels = [arrays[member.name].level_word for member in array.members if member.name in arrays]
     if not levels:
         return None
@@ -220,7 +217,7 @@ def _cache_line(array: ArrayFacts) -> str | None:
     return f"{pages} pages on each of {array.disks} members"
 
 
-def _place(member: ArrayDevice) -> str:
+def _member_label(member: ArrayDevice) -> str:
     return f"Member {member.slot}" if member.slot is not None else f"{member.role.capitalize()} {member.name}"
 
 
@@ -231,6 +228,6 @@ def _member_line(member: ArrayDevice) -> str:
 
 
 def known_by_udev(node: Node | None) -> Mapping[str, str]:
-    """What udev's database holds of an array: `MD_NAME`, `MD_UUID`."""
+    """Return the properties of an array in udev's database: `MD_NAME`, `MD_UUID`."""
     udev = {} if node is None else node.udev
     return {key: clean(value) for key, value in udev.items() if key.startswith("MD_")}

@@ -1,7 +1,7 @@
-"""Layouts in mdadm's words and in the kernel's numbers. Pure.
+"""Layouts by mdadm's names and the kernel's numbers. No I/O.
 
-include/uapi/linux/raid/md_p.h and drivers/md/raid5.h (ALGORITHM_*), drivers/md/raid10.h (near, far and offset copies),
-mdadm's maps.c for the words.
+Sources: include/uapi/linux/raid/md_p.h, drivers/md/raid5.h (ALGORITHM_*), drivers/md/raid10.h (near, far and offset
+copies), mdadm's maps.c for the names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ROTATING = {
     4: "parity-first",
     5: "parity-last",
 }
-"""Where parity goes from stripe to stripe, RAID 5 and 6."""
+"""Placement of parity from stripe to stripe, RAID 5 and 6."""
 
 SIX = {
     8: "ddf-zero-restart",
@@ -28,7 +28,7 @@ SIX = {
     19: "right-symmetric-6",
     20: "parity-first-6",
 }
-"""More of RAID 6: those of DDF, and those of a RAID 5 with the second parity on a disk of its own."""
+"""Additional layouts of RAID 6: those of DDF, and those of a RAID 5 with the second parity on a separate disk."""
 
 SENTENCES = {
     "left-symmetric": "Parity moves left, data follow it: sequential reads use every member. mdadm's default.",
@@ -38,16 +38,13 @@ SENTENCES = {
     "parity-first": "All parity on the first member.",
     "parity-last": "All parity on the last member, as in RAID 4.",
 }
-"""One sentence about each rotating layout (md(4), mdadm(8) --layout)."""
+"""Help text of each rotating layout (md(4), mdadm(8) --layout)."""
 
 _OFFSET = 1 << 16
 
 
 def layout_word(level: str, code: int) -> str | None:
-    """mdadm's word for the kernel's number: `left-symmetric`, `n2`, `f2`, `o2`, `n2f2`.
-
-    None for a level without layouts, `unknown` for a number without a word.
-    """
+    """Return mdadm's name (`left-symmetric`, `n2`, `n2f2`), `unknown`, or None for a level without layouts."""
     match level:
         case "raid5":
             return ROTATING.get(code, "unknown")
@@ -66,13 +63,13 @@ def layout_word(level: str, code: int) -> str | None:
 
 
 def layout_label(word: str) -> str:
-    """As `mdadm --detail` prints it: `near=2`."""
+    """Return the layout as `mdadm --detail` prints it: `near=2`."""
     match = LAYOUT.fullmatch(word)
     return f"{ARRANGEMENTS[match[1]]}={match[2]}" if match else word
 
 
 def layout_help(word: str) -> str:
-    """One sentence about a layout."""
+    """Return the help text of a layout."""
     match = LAYOUT.fullmatch(word)
     if match is None:
         return SENTENCES.get(word, "")

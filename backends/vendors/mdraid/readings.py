@@ -1,4 +1,4 @@
-"""One array at one moment, and the readings of its settings. Pure."""
+"""One array at one moment, and the readings of its settings. No I/O."""
 
 from __future__ import annotations
 
@@ -9,69 +9,69 @@ from dataclasses import field
 from backends.settings import NOT_UNDERSTOOD, Availability, Choice, Reading, Risk, Span, available_unless, offer
 from backends.sizes import size_words
 from backends.text import clean
-from backends.topology.tree import number
+from backends.topology.tree import node_path, number
 from backends.values import dataclass
 from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.facts import IMSM, ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
-from backends.vendors.mdraid.reshape import ReshapeChoice, ReshapeMethod, chunk_offers, fixed_reason, layout_offers
+from backends.vendors.mdraid.reshape import ReshapeMethod, chunk_offers, fixed_reason, layout_offers, method_of
 from backends.vendors.mdraid.settings import PARITY, SPEEDS, ArrayTraits, member_of, settings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayView:
-    """One array as it is now, and what stands against changing it."""
+    """The present array, and the reasons why it cannot be changed."""
 
     array: ArrayFacts
-    """What the kernel tells."""
+    """Facts from the kernel."""
     outline: ArrayTraits
-    """What its list of settings depends on."""
+    """Traits that decide which settings it has."""
     refusals: Mapping[str, str | None] = field(default_factory=dict)
-    """By attribute of its `md` folder: why it cannot be written, None if it may be tried."""
+    """By file of its `md` folder, why it cannot be written; None if a write may be tried."""
     container_metadata: str = ""
-    """`external:imsm`: of the container that it is a volume of; "" where it is of none."""
+    """Metadata version of its container, `external:imsm`; "" without one."""
     mdadm: str | None = None
-    """Path of mdadm, None if it is not installed."""
+    """Path of mdadm; None if it is not installed."""
     mdadm_why_not: str | None = None
     """Why mdadm cannot be run for a change; None if it can."""
     memory_bytes: int | None = None
-    """The machine's memory; None if it is not told."""
+    """Memory of the machine; None if unknown."""
     cpus: int | None = None
-    """Its CPUs; None if not told."""
+    """CPUs of the machine; None if unknown."""
     speed_kib: int | None = None
-    """The machine's upper limit of a resync, KiB/s on each member; None if not told."""
+    """System-wide maximum of a resync, KiB/s on each member; None if unknown."""
 
     @property
     def device(self) -> str:
-        """The array's node."""
-        return "/dev/" + self.array.name.replace("!", "/")
+        """Return the array's node."""
+        return node_path(self.array.name)
 
 
-# -- from an array as the kernel tells it to the readings of its settings. Pure ---------------------------------------
+# -- readings of the settings. No I/O ---------------------------------------------------------------------------------
 
 STRIPE_CACHE_MIN, STRIPE_CACHE_MAX = 17, 32768
-"""Pages a member (drivers/md/raid5.c, raid5_set_cache_size)."""
+"""Pages per member (drivers/md/raid5.c, raid5_set_cache_size)."""
 
 MEMORY_SHARE = 4
-"""No more than this part of the memory is offered to the stripe cache."""
+"""The stripe cache may use at most one part in this many of the memory."""
 
 THREADS_MAX = 8192
-"""drivers/md/raid5.c, raid5_store_group_thread_cnt."""
+"""Limit in drivers/md/raid5.c, raid5_store_group_thread_cnt."""
 
 SAFE_MODE_MAX, SAFE_MODE_STEP = 60_000, 20
-"""Milliseconds; the kernel counts in ticks, and 20 ms is a whole number of them at 100, 250, 300 and 1000 Hz."""
+"""Milliseconds. The kernel counts in ticks: 20 ms are a whole number of them at 100, 250, 300 and 1000 Hz."""
 
 SPEED_STEPS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
-"""KiB/s offered; any other number can be given too."""
+"""Offered KiB/s; any other number is accepted too."""
 
 SPEED_LIMIT = (1 << 31) - 1
-"""KiB/s the kernel can hold (drivers/md/md.h, an int)."""
+"""Largest KiB/s in the kernel's data type (drivers/md/md.h, an int)."""
 
 _SECONDS = re.compile(r"([0-9]{1,7})\.([0-9]{3})")
 
 
 def readings(view: ArrayView) -> dict[str, Reading]:
-    """Every setting that the array has, in the order they are shown."""
+    """Return all settings of the array in display order."""
     return {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
 
 
@@ -113,7 +113,7 @@ def _stripe_cache_most(view: ArrayView) -> int:
 
 
 def resync_parts(view: ArrayView, value: str) -> dict[str, str]:
-    """Return the settings by key that a value of the preset stands for on this array; nothing for no such value."""
+    """Return the settings by key that a value of the preset combines on this array; empty for an illegal value."""
     parity = view.outline.level in PARITY
     if value != full_speed.FULL:
         return full_speed.parts_in(value, parity)
@@ -122,7 +122,7 @@ def resync_parts(view: ArrayView, value: str) -> dict[str, str]:
 
 
 def _resync(view: ArrayView) -> Reading:
-    """The preset, or what is set now where that is something else."""
+    """Return the preset, or the present combination if it is a different one."""
     parts = {key: _reading(key, view) for key in full_speed.parts_of(view.outline.level in PARITY)}
     texts = {key: reading.now for key, reading in parts.items() if reading.now is not None and reading.now != "unknown"}
     complete = texts.keys() == parts.keys()
@@ -165,7 +165,7 @@ _MODE = re.compile(r"\[(write-through|write-back)\]")
 
 
 def _journal_mode(view: ArrayView) -> Reading:
-    """`[write-through] write-back`: what is in brackets is in force."""
+    """Return the mode in brackets: `[write-through] write-back`."""
     raw = view.array.attributes.get("journal_mode")
     match = _MODE.search(raw or "")
     why_not = view.array.foreign or view.refusals.get("journal_mode")
@@ -201,18 +201,20 @@ def _speed(view: ArrayView, key: str) -> Reading:
 
 
 LOCKLESS = "lockless"
-"""The bitmap of Linux 6.18 and later, in mdadm's word; the kernel says `llbitmap`. Only a new array can have it:
-`mdadm --grow --bitmap=lockless` is refused (mdadm's test 05r1-grow-lockless)."""
+"""Bitmap of Linux 6.18 and later, mdadm's name of the kernel's `llbitmap`.
+
+Only a new array can have it: `mdadm --grow --bitmap=lockless` is refused (mdadm's test 05r1-grow-lockless).
+"""
 
 _TYPE = re.compile(r"\[(\w{1,32})\]")
 _WITHOUT = ("resync", "ppl", "journal")
-"""Consistency policies of an array that has no bitmap (drivers/md/md.c, consistency_policy_show)."""
+"""Consistency policies of an array without a bitmap (drivers/md/md.c, consistency_policy_show)."""
 
 
 def bitmap_word(attributes: Mapping[str, str]) -> str | None:
-    """Return which bitmap there is: `none`, `internal`, `lockless`, `file`, `clustered`; None if it is not told.
+    """Return the kind of bitmap: `none`, `internal`, `lockless`, `file`, `clustered`; None if it is not reported.
 
-    Since Linux 6.18 `bitmap_type` has the kind in brackets, and an array without bitmap need have no `bitmap` folder.
+    Since Linux 6.18 `bitmap_type` has the kind in brackets, and an array without a bitmap may have no `bitmap` folder.
     """
     chosen = _TYPE.search(attributes.get("bitmap_type", ""))
     if chosen is not None and chosen[1] == "llbitmap":
@@ -289,7 +291,7 @@ def _consistency(view: ArrayView) -> Reading:
 
 
 def milliseconds(raw: str | None) -> int | None:
-    """`0.204` as 204; None for anything else."""
+    """Return `0.204` as 204; None for other texts."""
     match = _SECONDS.fullmatch(raw or "")
     return None if match is None else int(match[1]) * 1000 + int(match[2])
 
@@ -301,7 +303,9 @@ def _safe_mode(view: ArrayView) -> Reading:
 
 def _chunk(view: ArrayView) -> Reading:
     chunk = view.array.chunk
-    choices = tuple(_offered(choice, size_words(int(choice.value)), "") for choice in chunk_offers(view.array))
+    choices = tuple(
+        _geometry_choice(view, "chunk_size", str(size), size_words(size)) for size in chunk_offers(view.array)
+    )
     return Reading(
         now=None if chunk is None else str(chunk.now),
         raw=_raw(view.array.attributes.get("chunk_size")),
@@ -315,7 +319,8 @@ def _chunk(view: ArrayView) -> Reading:
 def _layout(view: ArrayView) -> Reading:
     layout = view.array.layout
     choices = tuple(
-        _offered(choice, layout_label(choice.value), layout_help(choice.value)) for choice in layout_offers(view.array)
+        _geometry_choice(view, "layout", word, layout_label(word), layout_help(word))
+        for word in layout_offers(view.array)
     )
     return Reading(
         now=view.array.layout_word,
@@ -333,11 +338,13 @@ def _interrupted_reason(view: ArrayView) -> str:
     return f"the reshape is under way{done}"
 
 
-def _offered(legal: ReshapeChoice, label: str, text: str) -> Choice:
-    """A value of the geometry; making the array anew destroys what is on it."""
-    again = legal.way is ReshapeMethod.RECREATE
-    how = "The array has to be created again: its data are lost." if again else "The data are moved while it is in use."
-    return offer(legal.value, f"{text} {how}".strip(), label=label, risk=Risk.DESTROYS_DATA if again else Risk.OUTAGE)
+def _geometry_choice(view: ArrayView, key: str, value: str, label: str, text: str = "") -> Choice:
+    """Return a value of the geometry; re-creating the array destroys its data."""
+    if method_of(view.array, key) is ReshapeMethod.RECREATE:
+        how, risk = "The array has to be created again: its data are lost.", Risk.DESTROYS_DATA
+    else:
+        how, risk = "The data are moved while it is in use.", Risk.OUTAGE
+    return offer(value, f"{text} {how}".strip(), label=label, risk=risk)
 
 
 def _shape_blocked_reason(view: ArrayView) -> str | None:
@@ -345,7 +352,7 @@ def _shape_blocked_reason(view: ArrayView) -> str | None:
 
 
 def _grow_blocked_reason(view: ArrayView, *, imsm: bool = False) -> str | None:
-    """What stands against `mdadm --grow` of what is no geometry. `imsm`: whether Intel's metadata keep it, too."""
+    """Return why `mdadm --grow` is not possible, except for the geometry; `imsm`: Intel's metadata support it."""
     array = view.array
     if array.foreign is not None and not (imsm and view.container_metadata == IMSM):
         return array.foreign

@@ -1,15 +1,26 @@
-"""The commands that take an array apart and make it anew of the same members. Pure."""
+"""Commands that re-create an array with the same members, and a recovery hint after an interruption.
+
+After an interrupted re-creation the members often still have the old array, including its data.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from backends.topology.tree import number
-from backends.vendors.mdraid.facts import ArrayFacts
+from backends.change import Change
+from backends.errors import RaidbenchError
+from backends.host import STALL, Command, Host
+from backends.topology.tree import node_path, number
+from backends.vendors.mdraid.details import WHOLE_EXAMINE, misnamed_examine
+from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.readings import bitmap_word
 
+GEOMETRY = {"chunk_size": "chunk", "layout": "layout"}
+"""Settings that move all data, and the keys that a re-creation uses for them."""
+
 _METADATA = ("1.2", "1.1", "1.0")
-"""md's own metadata that hold a UUID, a name and where data begin."""
+"""md metadata versions that have a UUID, a name and a data offset."""
 
 SHAPE = {
     "chunk": "--chunk",
@@ -19,14 +30,14 @@ SHAPE = {
     "data_offset": "--data-offset",
     "name": "--name",
 }
-"""What an array is made with besides level, UUID and members, as its options; sizes in bytes, options in KiB."""
+"""Options of an array in addition to level, UUID and members; values in bytes, options in KiB."""
 
 IN_BYTES = ("chunk", "size", "data_offset")
-"""Those of them that are sizes."""
+"""Keys of `SHAPE` that are sizes."""
 
 
 def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
-    """What it is made with, or why that cannot be told. `name`: what mdadm calls it."""
+    """Return the parameters of an array, or why they are unknown. `name`: mdadm's name of it."""
     offsets = {device.offset_bytes for device in array.active}
     if len(offsets) != 1 or None in offsets:
         return "the data of its members begin at different places"
@@ -47,10 +58,10 @@ def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
 def recreation(
     array: ArrayFacts, *, mdadm: str, device: str, shape: Mapping[str, str]
 ) -> tuple[tuple[str, ...], ...] | str:
-    """Stop, then create of the same members and with the same UUID; or why that cannot be done.
+    """Return the commands that stop and re-create the array with members and UUID kept, or why that is not possible.
 
-    `--run` answers the question whether members that bear an array's metadata are to be used. Nothing is assumed to be
-    clean: a resync follows, which makes the copies equal.
+    `--run` answers mdadm's prompt about members with metadata of an array. `--assume-clean` is not used: a resync
+    follows, which makes the copies equal.
     """
     reason = _blocked_reason(array)
     if reason is not None:
@@ -75,18 +86,18 @@ def _options(shape: Mapping[str, str], *keys: str) -> list[str]:
 
 
 def option_value(key: str, value: str) -> str:
-    """The word of an option of `SHAPE`."""
+    """Return the value of an option of `SHAPE`."""
     size = number(value) if key in IN_BYTES else None
     return value if size is None else f"{size // 1024}K"
 
 
 def nodes_of(array: ArrayFacts) -> tuple[str, ...]:
-    """The nodes of its members, by their place."""
-    return tuple(f"/dev/{device.name.replace('!', '/')}" for device in array.active)
+    """Return the nodes of its members by slot."""
+    return tuple(node_path(device.name) for device in array.active)
 
 
 def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """The members that a `--create` names: its last words."""
+    """Return the members in a `--create` command: its last arguments."""
     devices: list[str] = []
     for word in reversed(argv):
         if not word.startswith("/dev/"):
@@ -106,3 +117,68 @@ def _blocked_reason(array: ArrayFacts) -> str | None:
     if any(member.marks for member in members):
         return "members are marked write-mostly or failfast: take the marks off first"
     return None
+
+
+# -- hint after an interrupted re-creation ----------------------------------------------------------------------------
+
+_LINE = re.compile(
+    r"^ *(Array UUID|Raid Level|Raid Devices|Layout|Chunk Size|Data Offset) : ([^\n]{1,80}?) *$", re.MULTILINE
+)
+_NAMES = {
+    "Array UUID": "uuid",
+    "Raid Level": "level",
+    "Raid Devices": "devices",
+    "Layout": "layout",
+    "Chunk Size": "chunk",
+    "Data Offset": "data_offset",
+}
+_SHAPE_KEYS = ("layout", "chunk", "data_offset")
+"""Parameters of the array in the superblock of a member."""
+
+_NODE = re.compile(r"/dev/[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9+_./-]{0,127}")
+_COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)
+
+
+async def assembly_hint(host: Host, mdadm: str, device: str, change: Change) -> str | None:
+    """Return the hint to assemble an array that a change stopped and did not re-create, if its members agree.
+
+    mdadm writes all metadata at once near its end (Create.c, write_init_super). Before that the members have the old
+    array, afterwards the new one. None if they have neither, or if the change names neither its members nor the array.
+    """
+    uuid = parse_uuid((change.identity.wwn or "").removeprefix("md.")) if change.identity is not None else None
+    option = GEOMETRY.get(change.key)
+    if uuid is None or option is None or not change.members or not all(map(_NODE.fullmatch, change.members)):
+        return None
+    examined = [await _examine(host, mdadm, member) for member in change.members]
+    fields = {"uuid": uuid, "devices": str(len(change.members))}
+    shape = {key: option_value(key, text) for key, text in change.companions.items() if key in _SHAPE_KEYS}
+    for value, state_text in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
+        wanted = {**fields, **shape, option: option_value(option, value or "")}
+        alike = len({record.get("level") for record in examined}) == 1
+        if alike and all(wanted.items() <= record.items() for record in examined):
+            nodes = " ".join(change.members)
+            return f"Its members hold it {state_text}. Bring it back with: mdadm --assemble {device} {nodes}"
+    return None
+
+
+async def _examine(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
+    try:
+        done = await host.run(Command(argv=(mdadm, "--examine", member), timeout=20, stall=STALL))
+    except RaidbenchError:
+        return {}
+    if WHOLE_EXAMINE.lost(done) or misnamed_examine(done.stdout, member):
+        return {}
+    return parse_examined(done.stdout)
+
+
+def parse_examined(text: str) -> dict[str, str]:
+    """Return the array's parameters in `mdadm --examine`, by options and values of `mdadm --create`."""
+    by_option: dict[str, str] = {}
+    for name, value in _LINE.findall(text[:20_000]):
+        copies = _COPIES.fullmatch(value)
+        if name == "Layout" and copies:
+            value = f"{copies[1][0]}{copies[2]}"
+        if name == "Data Offset" and value.endswith(" sectors"):
+            value = f"{int(value.removesuffix(' sectors')) // 2}K"
+        by_option[_NAMES[name]] = value
+    return by_option

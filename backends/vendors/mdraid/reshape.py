@@ -1,14 +1,13 @@
-"""Chunk and layout: whether the array can be reshaped, has to be created again, or neither. Pure.
+"""Chunk and layout: whether the array can be reshaped, must be re-created, or neither. No I/O.
 
-What can be reshaped was tried on Linux 6.1 with mdadm 4.2. There, mdadm and the kernel take a reshape of a RAID 10 with
-offset copies and end it without complaint, and its data are not the same afterwards: it is not offered.
+Verified on Linux 6.1 with mdadm 4.2. There a reshape of a RAID 10 with offset copies ends without an error but corrupts
+the data, so it is not offered.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-from backends.values import dataclass
 from backends.vendors.mdraid.facts import ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import ROTATING
 from backends.vendors.mdraid.settings import PARITY
@@ -18,28 +17,18 @@ CHUNKS = tuple(1 << power for power in range(12, 25))
 """Chunk sizes in bytes, 4 KiB to 16 MiB."""
 
 _USUAL = range(1 << 14, (1 << 20) + 1)
-"""Chunk sizes that are offered, besides what there is."""
+"""Chunk sizes that are offered in addition to the present one."""
 
 
 class ReshapeMethod(StrEnum):
-    """How another geometry comes about."""
+    """Method of changing the geometry."""
 
     RESHAPE = "reshape"
     RECREATE = "re-create"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReshapeChoice:
-    """One value that chunk or layout may take."""
-
-    value: str
-    """In the setting's vocabulary."""
-    way: ReshapeMethod
-    """How."""
-
-
 def fixed_reason(array: ArrayFacts) -> str | None:
-    """Why neither chunk nor layout can be changed now; None when they can."""
+    """Return why neither chunk nor layout can be changed now, or None."""
     sync = array.sync
     if array.foreign is not None or array.cut:
         return array.foreign or array.cut
@@ -66,62 +55,48 @@ def fixed_reason(array: ArrayFacts) -> str | None:
 
 
 def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
-    """How another chunk (`chunk_size`) or layout comes about."""
-    if key == "chunk_size":
-        return _chunk_way(array)
-    return ReshapeMethod.RESHAPE if array.level_word in PARITY else ReshapeMethod.RECREATE
+    """Return how the chunk (`chunk_size`) or layout can be changed."""
+    reshapes = array.level_word in PARITY
+    if key == "chunk_size" and array.level_word == "raid0":
+        reshapes = len({device.size_bytes for device in array.active}) == 1  # RAID 4 in between needs equal members
+    elif key == "chunk_size" and not reshapes:
+        reshapes = array.layout is not None and array.layout.now >> 8 == 1  # near copies
+    return ReshapeMethod.RESHAPE if reshapes else ReshapeMethod.RECREATE
 
 
-def chunk_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
-    """Chunk sizes this array can get, the present one among them; it must divide what is used of each member."""
+def chunk_offers(array: ArrayFacts) -> tuple[int, ...]:
+    """Return legal chunk sizes including the present one; a chunk must divide the used size of each member."""
     now = array.chunk.now if array.chunk is not None else 0
-    used = _used(array)
-    way = method_of(array, "chunk_size")
+    used = _used_bytes(array)
     sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
-    return tuple(ReshapeChoice(value=str(size), way=way) for size in sorted(sizes) if size)
+    return tuple(size for size in sorted(sizes) if size)
 
 
-def layout_offers(array: ArrayFacts) -> tuple[ReshapeChoice, ...]:
-    """Layouts this array can get, the present one among them."""
+def layout_offers(array: ArrayFacts) -> tuple[str, ...]:
+    """Return legal layouts including the present one."""
     now = array.layout_word
     if now is None:
         return ()
-    parts: list[str] = []
-    way = method_of(array, "layout")
-    if way is ReshapeMethod.RESHAPE:
-        parts = [*ROTATING.values()]
+    if method_of(array, "layout") is ReshapeMethod.RESHAPE:
+        layouts = [*ROTATING.values()]
     else:
         copies = _copies(array)
-        parts = [f"{kind}{copies}" for kind in "nfo"] if copies and array.disks and copies <= array.disks else []
-    if now not in parts and now != "unknown":
-        parts.append(now)
-    return tuple(ReshapeChoice(value=word, way=way) for word in parts)
-
-
-def _chunk_way(array: ArrayFacts) -> ReshapeMethod:
-    """RAID 0 goes by way of RAID 4, which wants members of one size."""
-    if array.level_word in PARITY:
-        return ReshapeMethod.RESHAPE
-    if array.level_word == "raid0":
-        return (
-            ReshapeMethod.RESHAPE
-            if len({device.size_bytes for device in array.active}) == 1
-            else ReshapeMethod.RECREATE
-        )
-    near = array.layout is not None and array.layout.now >> 8 == 1
-    return ReshapeMethod.RESHAPE if near else ReshapeMethod.RECREATE
+        layouts = [f"{kind}{copies}" for kind in "nfo"] if copies and array.disks and copies <= array.disks else []
+    if now not in layouts and now != "unknown":
+        layouts.append(now)
+    return tuple(layouts)
 
 
 def _copies(array: ArrayFacts) -> int | None:
-    """Copies of a RAID 10 of one kind; None where kinds are mixed."""
+    """Return the copies of a RAID 10; None for mixed kinds of copies."""
     if array.layout is None:
         return None
     near, far = array.layout.now & 0xFF, array.layout.now >> 8 & 0xFF
     return max(near, far) if min(near, far) == 1 and max(near, far) > 1 else None
 
 
-def _used(array: ArrayFacts) -> int | None:
-    """Bytes used of each member that a chunk has to divide; None if they are not told."""
+def _used_bytes(array: ArrayFacts) -> int | None:
+    """Return the bytes used of each member that a chunk must divide; None if unknown."""
     if array.component_bytes:
         return array.component_bytes
     sizes = [device.size_bytes for device in array.active]
@@ -130,13 +105,12 @@ def _used(array: ArrayFacts) -> int | None:
 
 
 def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
-    """How long a reshape will take, in a sentence.
+    """Return a sentence about the duration of a reshape.
 
-    `system_kib`: the machine's limit, for a level that has none of its own. Every byte is read and written again at the
-    same members, so the speed limit, which counts what is written of each
-    member, is reached at best where the members do twice as much.
+    `system_kib`: the system-wide limit, for a level without its own. Every byte is read and written on the same
+    members. The speed limit counts written bytes, so it is reached at best if the members do twice as much.
     """
-    used, limit = _used(array), parse_limit(array.attributes.get("sync_speed_max"))
+    used, limit = _used_bytes(array), parse_limit(array.attributes.get("sync_speed_max"))
     kib = limit[0] if limit is not None else system_kib
     if not used or not kib:
         return "How long it takes is not known."

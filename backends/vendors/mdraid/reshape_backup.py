@@ -1,4 +1,4 @@
-"""Whether a reshape needs a backup file, and where it may lie."""
+"""Backup file of a reshape: whether it is needed, and its path."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from backends.errors import BlockedError, RaidbenchError
 from backends.host import STALL, Command, Host
 from backends.subject import refused_words
 from backends.tool_output import truncation_error, truncation_message
-from backends.topology import Topology
-from backends.vendors.mdraid.details import WHOLE_EXAMINE, UnusedSpace, misnamed_examine, parse_unused
+from backends.topology import Topology, node_path
+from backends.vendors.mdraid.details import WHOLE_EXAMINE, misnamed_examine, parse_unused
 from backends.vendors.mdraid.facts import ArrayDevice
 from backends.vendors.mdraid.readings import ArrayView
 
 FOLDERS = ("/var/lib/raidbench", "/var/lib")
-"""Where the file is put: in raidbench's own folder if it is there."""
+"""Folders for the file: raidbench's own if it exists."""
 
 
 async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int | None) -> str | None:
-    """Path of the backup file, None where the members have room enough to move the data into.
+    """Return the path of the backup file; None if the members have enough unused space instead.
 
-    With md's metadata 1.x mdadm moves where the data begin, by at least the larger chunk, and needs no file
-    (Grow.c, set_new_data_offset). What cannot be examined is left to mdadm, which refuses by itself.
-    Raises BlockedError when the only places for a file lie on the array itself, and for half an answer about a member.
+    With metadata 1.x mdadm moves the data offset by at least the larger chunk and needs no file (Grow.c,
+    set_new_data_offset). Members that cannot be examined are left to mdadm, which then refuses. Raises BlockedError if
+    all folders are on the array itself, or if output about a member is truncated.
     """
     array = view.array
     if not array.metadata.startswith("1."):
@@ -28,14 +28,14 @@ async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int 
     if view.mdadm is None or not host.is_root or array.chunk is None:
         return None
     least = max(array.chunk.now, chunk or 0)
-    rooms = [await _unused(host, view.mdadm, member) for member in array.active]
-    if all(room is None or room.most_bytes >= least for room in rooms):
+    spaces = [await _read_unused_space(host, view.mdadm, member) for member in array.active]
+    if all(space is None or space >= least for space in spaces):
         return None
     return await _path(host, view, picture)
 
 
-async def _unused(host: Host, mdadm: str, member: ArrayDevice) -> UnusedSpace | None:
-    device = f"/dev/{member.name.replace('!', '/')}"
+async def _read_unused_space(host: Host, mdadm: str, member: ArrayDevice) -> int | None:
+    device = node_path(member.name)
     command = Command(argv=(mdadm, "--examine", device), timeout=20, stall=STALL)
     try:
         done = await host.run(command)
@@ -63,7 +63,7 @@ async def _path(host: Host, view: ArrayView, picture: Topology) -> str:
 
 
 def lies_on(picture: Topology, path: str) -> set[str]:
-    """Kernel names of all block devices, through all layers, that a path lies on; none for a filesystem in memory."""
+    """Return kernel names of all block devices, at all layers, below a path; empty for a filesystem in memory."""
     best, point = set[str](), ""
     for name, mounts in picture.mounted.items():
         for mount in mounts:

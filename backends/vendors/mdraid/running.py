@@ -1,4 +1,4 @@
-"""Making changes of arrays, each step checked before and judged after; and what keeps them over a reboot."""
+"""Execution of changes of arrays, each step validated, and their persistence over a reboot."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.guard import require_free
 from backends.host import Command, Completed, Host
 from backends.text import clean, clean_lines
+from backends.topology import node_path
 from backends.udev import attribute_assignment, queue_rules
 from backends.vendors.mdraid.facts import ArrayFacts
 from backends.vendors.mdraid.plans import kernel_word
 from backends.vendors.mdraid.recreate import devices_in
 
-# -- settings that survive a reboot: one line per array in the udev rules file of the kernel's disks ------------------
+# -- persistent settings: one line per array in a udev rules file -----------------------------------------------------
 
-# mdadm.conf has SYSFS lines for this, but they do not do it: up to mdadm 4.6 a `uuid=` never matches on little-endian
+# SYSFS lines of mdadm.conf do not work for this: up to mdadm 4.6 a `uuid=` never matches on little-endian
 # machines (github.com/md-raid-utilities/mdadm/issues/242), and `mdadm --incremental`, by which udev assembles arrays,
-# does not read them (tried with mdadm 4.2). udev sets ENV{MD_UUID} of every running array (63-md-raid-arrays.rules).
+# ignores them (verified with mdadm 4.2). udev sets ENV{MD_UUID} of every running array (63-md-raid-arrays.rules).
 
 RULES = queue_rules("md", "array")
-"""The lines of arrays, beside those of request queues."""
+"""udev rules of arrays, in addition to those of request queues."""
 
 KEPT = (
     "stripe_cache_size",
@@ -35,34 +36,34 @@ KEPT = (
     "safe_mode_delay",
     "journal_mode",
 )
-"""Settings that are lost at a reboot, the stripe cache before the threshold that it bounds."""
+"""Settings that a reboot resets; the stripe cache precedes the threshold that it limits."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(:[0-9a-f]{8}){3}")
 
 
 def match_of(uuid: str | None) -> tuple[str, ...]:
-    """What recognises an array in a rule. Raises BlockedError without a UUID."""
+    """Return the match keys of an array in a rule. Raises BlockedError without a UUID."""
     if uuid is None or not _UUID.fullmatch(uuid):
         raise BlockedError("The array has no UUID that a udev rule could know it by.")
     return (f'ENV{{MD_UUID}}=="{uuid}"',)
 
 
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
-    """What the line of an array does. Raises BlockedError for what it cannot hold."""
+    """Return the assignments of an array's rule. Raises BlockedError for an illegal value."""
     return tuple(attribute_assignment(f"md/{key}", kernel_word(key, values[key])) for key in KEPT if key in values)
 
 
-# -- making changes of arrays: every step checked against what an array's change may do, then judged ------------------
+# -- execution: every step is validated against the legal steps of an array -------------------------------------------
 
 SECONDS = 300.0
-"""After this a change is slow; it is waited for all the same, and never killed."""
+"""Timeout after which a change counts as slow; it is never killed."""
 
 _FILES = re.compile(
     r"/sys/block/([^/]+)/md/"
     r"(?:stripe_cache_size|preread_bypass_threshold|group_thread_cnt|skip_copy|sync_speed_min|sync_speed_max"
     r"|safe_mode_delay|journal_mode|dev-[^/]+/state)"
 )
-"""All that is ever written: level, layout, chunk_size and raid_disks take any value at once and wreck the array."""
+"""Files that may be written. level, layout, chunk_size and raid_disks take effect at once and destroy the array."""
 
 OPTIONS = {
     "--grow": re.compile(
@@ -77,11 +78,11 @@ OPTIONS = {
         re.ASCII,
     ),
 }
-"""What each kind of command may say besides the array."""
+"""Legal arguments of each mdadm mode, in addition to the array."""
 
 
 MAKING = (("--create",), ("--stop",), ("--zero-superblock",))
-"""What makes an array and takes it apart."""
+"""Modes of mdadm that create and delete an array."""
 
 
 class MdRaidRunner:
@@ -91,10 +92,10 @@ class MdRaidRunner:
         self._host = host
 
     async def run(self, change: Change, array: ArrayFacts, device: str) -> None:
-        """All steps in their order, up to the first that fails.
+        """Run all steps in order, up to the first that fails.
 
-        Raises RefusedError for a step that is none of ours or while the array is in use, ToolFailedError in the words
-        of the kernel or of mdadm.
+        Raises RefusedError for an illegal step or if the array is in use, ToolFailedError with the message of the
+        kernel or of mdadm.
         """
         for write in change.writes:
             self._require_ours(write, array.name, device)
@@ -102,10 +103,10 @@ class MdRaidRunner:
         if creation is not None:
             self._require_members(creation, array, change)
             await require_free(self._host, device, change.found)
-        await run_steps(change, self._take, apart="" if creation is None else "stopped")
+        await run_steps(change, self._run_step, apart="" if creation is None else "stopped")
 
     def _require_ours(self, write: ChangeStep, name: str, device: str) -> None:
-        """What is in a journal is not trusted to do anything but what a change of this array does."""
+        """Raise RefusedError unless a change of this array may have this step: journals are not trusted."""
         if write.path is not None:
             match = _FILES.fullmatch(write.path)
             if match is None or match[1] != name or write.text is None:
@@ -122,8 +123,8 @@ class MdRaidRunner:
                 )
 
     def _require_members(self, creation: ChangeStep, array: ArrayFacts, change: Change) -> None:
-        named = [name for name in devices_in(creation.argv) if name != f"/dev/{array.name.replace('!', '/')}"]
-        present = [f"/dev/{device.name.replace('!', '/')}" for device in array.active]
+        named = [name for name in devices_in(creation.argv) if name != node_path(array.name)]
+        present = [node_path(device.name) for device in array.active]
         if named != present or not any(word == f"--uuid={array.uuid}" for word in creation.argv):
             raise RefusedError(
                 f"{change.target} is made of {', '.join(present)} now, not of {', '.join(named)}.",
@@ -131,19 +132,19 @@ class MdRaidRunner:
             )
 
     async def run_making(self, steps: Sequence[ChangeStep]) -> None:
-        """Make an array, or take one apart. Raises RefusedError for what is no step of that, ToolFailedError."""
+        """Create or delete an array. Raises RefusedError for other steps, ToolFailedError."""
         tool = self._host.which(("mdadm",))
         for step in steps:
             if step.argv[:1] != (tool,) or step.argv[1:2] not in MAKING:
                 raise RefusedError(f"{clean(step.shown(), 200)} is no step that makes an array or takes one apart.")
         for step in steps:
-            await self._take(step)
+            await self._run_step(step)
 
-    async def _take(self, write: ChangeStep) -> None:
+    async def _run_step(self, write: ChangeStep) -> None:
         if write.path is not None:
             await self._host.write(write.path, write.text or "")
             return
-        # without udev mdadm would wait for a node that nobody makes (mdadm(8), ENVIRONMENT)
+        # without udev mdadm would wait for a node that is never created (mdadm(8), ENVIRONMENT)
         env = {} if await self._host.stat("/run/udev/control") is not None else {"MDADM_NO_UDEV": "1"}
         command = Command(argv=write.argv, timeout=SECONDS, mutates=True, env=env)
         done = await self._host.run(command)
@@ -152,7 +153,7 @@ class MdRaidRunner:
 
 
 def _error_sentence(done: Completed) -> str:
-    """mdadm's own words in a sentence."""
+    """Return mdadm's message as a sentence."""
     output = clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=6).replace("\n", " ")
     text = clean(re.sub(r"\bmdadm: ", "", output), 300).rstrip(".")
     return f"{text}." if text else f"mdadm ended with status {done.returncode} and did not say why."

@@ -1,4 +1,4 @@
-"""The settings of an array, each declared once; which of them an array has depends on its level. Pure."""
+"""Declarations of the settings of md arrays; the level decides which of them an array has. No I/O."""
 
 from __future__ import annotations
 
@@ -177,59 +177,59 @@ _OF_MEMBERS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
 )
 
 GENERAL = tuple(setting for setting, _ in _LEVELS)
-"""What an array may have, whatever its level; in the order they are shown."""
+"""Settings that an array may have at any level, in display order."""
 
 OF_MEMBERS = tuple(setting for setting, _ in _OF_MEMBERS)
-"""What each of its members may have."""
+"""Settings that each member may have."""
 
 SPEEDS = ("sync_speed_min", "sync_speed_max")
-"""Settings that take `system` for a value."""
+"""Settings with the value `system`."""
 
 ON_OFF = {
     "skip_copy": ("0", "1"),
     "write_mostly": ("-writemostly", "writemostly"),
     "failfast": ("-failfast", "failfast"),
 }
-"""Settings that are `off` or `on`, with the kernel's words for that."""
+"""Settings with `off` and `on`, and the kernel's texts for these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayTraits:
-    """As much of an array as its list of settings depends on."""
+    """Traits of an array that decide which settings it has."""
 
     level: str
-    """The kernel's word."""
+    """The kernel's term."""
     disks: int | None
-    """Members it is made for."""
+    """Configured number of members."""
     members: tuple[str, ...]
-    """Kernel names of those in a place, by slot."""
+    """Kernel names of members in a slot, by slot."""
     page_bytes: int = 4096
-    """The kernel's page."""
+    """The kernel's page size."""
     journal: bool = False
-    """Whether a device of it is its journal."""
+    """Whether it has a journal device."""
 
 
 def outline_of(array: ArrayFacts, page_bytes: int) -> ArrayTraits:
-    """The outline of an array."""
+    """Return the traits of an array."""
     names = tuple(member.name for member in array.members if member.slot is not None and "faulty" not in member.flags)
     journal = any("journal" in member.flags for member in array.members)
     return ArrayTraits(level=array.level_word, disks=array.disks, members=names, page_bytes=page_bytes, journal=journal)
 
 
 def settings_of(outline: ArrayTraits | None) -> tuple[Setting, ...]:
-    """The settings of an array; those that any array may have when it was not looked at yet."""
+    """Return the settings of an array; all general ones if it was not read yet."""
     if outline is None:
         return GENERAL
     applicable = tuple(
-        _sized(setting, outline)
+        _with_memory_text(setting, outline)
         for setting, levels in _LEVELS
         if outline.level in levels and (setting is not JOURNAL_MODE or outline.journal)
     )
     return (*applicable, *_member_settings(outline))
 
 
-def _sized(setting: Setting, outline: ArrayTraits) -> Setting:
-    """The stripe cache says what it takes on this very array."""
+def _with_memory_text(setting: Setting, outline: ArrayTraits) -> Setting:
+    """Return the stripe cache setting with the memory that it needs on this array."""
     if setting is not STRIPE_CACHE or not outline.disks:
         return setting
     pages = outline.disks * outline.page_bytes
@@ -245,6 +245,6 @@ def _member_settings(outline: ArrayTraits) -> Iterable[Setting]:
 
 
 def member_of(key: str) -> tuple[str, str] | None:
-    """`write_mostly.sda1` as (`write_mostly`, `sda1`); None for a setting of the whole array."""
+    """Return `write_mostly.sda1` as (`write_mostly`, `sda1`); None for a setting of the array."""
     kind, dot, name = key.partition(".")
     return (kind, name) if dot and any(kind == setting.key for setting, _ in _OF_MEMBERS) else None

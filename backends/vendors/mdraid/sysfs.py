@@ -1,4 +1,4 @@
-"""Arrays from sysfs and /proc/mdstat, and the times and counts that stand there."""
+"""Reader of md arrays in sysfs and /proc/mdstat, and formatters of times and counts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from backends.host import Host
 from backends.tool_output import CUT, CompletenessCheck, unreadable_files_message
 from backends.vendors.mdraid.facts import WHOLE_MDSTAT, ArrayFacts, parse_array, parse_mdstat
 
-# -- times in words, and counts of CPUs -------------------------------------------------------------------------------
+# -- durations as text, and counts of CPUs ----------------------------------------------------------------------------
 
 _RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 
 def time_text(seconds: float) -> str:
-    """`40 s`, `12 min`, `3.5 h`, `2.1 days`."""
+    """Return a duration such as `40 s`, `12 min`, `3.5 h`, `2.1 days`."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
     if seconds < 5400:
@@ -28,7 +28,7 @@ def time_text(seconds: float) -> str:
 
 
 def count_cpus(text: str | None) -> int | None:
-    """How many CPUs `0-3,8` names (/sys/devices/system/cpu/online); None for anything else."""
+    """Return the number of CPUs in `0-3,8` (/sys/devices/system/cpu/online); None for other texts."""
     total = 0
     for part in (text or "").split(","):
         match = _RANGE.fullmatch(part)
@@ -39,7 +39,7 @@ def count_cpus(text: str | None) -> int | None:
     return total or None
 
 
-# -- reads arrays from sysfs and /proc/mdstat -------------------------------------------------------------------------
+# -- reader of sysfs and /proc/mdstat ---------------------------------------------------------------------------------
 
 ATTRIBUTES = (
     "array_state",
@@ -70,10 +70,10 @@ ATTRIBUTES = (
     "bitmap/chunksize",
     "bitmap/metadata",
 )
-"""What is read of every array's `md` folder, in one go; most arrays have only some of it."""
+"""Files that are read of every array's `md` folder, in one batch; most arrays have only some of them."""
 
 MEMBER_ATTRIBUTES = ("state", "slot", "size", "offset", "errors")
-"""What is read of every member's `md/dev-NAME` folder."""
+"""Files that are read of every member's `md/dev-NAME` folder."""
 
 WHOLE_FOLDER = CompletenessCheck(
     tool="sysfs of md arrays",
@@ -82,14 +82,14 @@ WHOLE_FOLDER = CompletenessCheck(
     hides="the end of a value, which the kernel hands over at once",
     statuses=frozenset(),
 )
-"""Which files there are depends on the kernel and the level, so the folder itself tells."""
+"""The folder listing decides what is complete, because the files depend on kernel and level."""
 
 
 async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple[ArrayFacts, ...]:
-    """All arrays, or those of these kernel names that are there, in the order of their names.
+    """Return all arrays, or those with these kernel names, sorted by name.
 
-    A node without array (state `clear`, no members) is left out: the kernel keeps it until somebody closes it.
-    What was not told as a whole says so itself (`ArrayFacts.cut`).
+    A node without an array (state `clear`, no members) is left out: the kernel keeps it while a process has it open. An
+    array that could not be read completely has `ArrayFacts.cut`.
     """
     pattern = "*" if names is None or len(names) != 1 else next(iter(names))
     folder = f"/sys/block/{pattern}/md/"

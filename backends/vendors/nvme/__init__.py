@@ -1,4 +1,4 @@
-"""NVMe controllers and namespaces: sysfs tells what there is, nvme-cli adds settings and health."""
+"""NVMe controllers and namespaces from sysfs, with settings and health from nvme-cli."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
@@ -12,4 +12,4 @@ VENDOR = Vendor(
     ),
     root_reads="backends.vendors.nvme.identify:ROOT_READS",
 )
-"""Found by the registry."""
+"""Registry entry."""

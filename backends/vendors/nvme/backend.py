@@ -1,4 +1,4 @@
-"""The NVMe backend: inventory from sysfs and nvme-cli, settings through nvme-cli."""
+"""NVMe backend: inventory from sysfs and nvme-cli, settings through nvme-cli."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backends.subject import REFUSED
 from backends.system.caching import cache_across_changes
 from backends.tool_output import deduplicated
 from backends.topology import scan_topology
-from backends.vendors.nvme.facts import ControllerView, Features, NamespaceId, NamespaceView
+from backends.vendors.nvme.facts import ControllerView, NamespaceId, NamespaceView
 from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps
 from backends.vendors.nvme.inventory import ControllerAnswers, controller, drive
 from backends.vendors.nvme.plans import (
@@ -27,7 +27,7 @@ from backends.vendors.nvme.plans import (
     feature_steps,
     identity_for,
     locked_disk,
-    require_own_steps,
+    require_own_step,
     sharing,
 )
 from backends.vendors.nvme.readings import controller_readings, namespace_readings, value_before
@@ -49,13 +49,13 @@ _INSTALL = "Install nvme-cli."
 
 
 class Nvme(Settable[ControllerView]):
-    """NVMe of one host. Nothing is read unless somebody asks."""
+    """NVMe controllers and namespaces of one host. Nothing is read in advance."""
 
     SET_SECONDS = 600.0
-    """A format of a large drive takes minutes."""
+    """Formatting a large drive takes minutes."""
 
     async def inventory(self) -> Inventory:
-        """All controllers and namespaces, in the order of their numbers."""
+        """Return all controllers and namespaces, by number."""
         controllers = await read_controllers(self._host)
         spaces, celsius = await asyncio.gather(
             read_namespaces(self._host, controllers), read_celsius(self._host, controllers)
@@ -64,27 +64,28 @@ class Nvme(Settable[ControllerView]):
         answers = await asyncio.gather(
             *(self._ask(controller, celsius.get(controller.name), cut) for controller in controllers)
         )
-        asked = {controller.name: answer for controller, answer in zip(controllers, answers, strict=True)}
+        by_name = {controller.name: answer for controller, answer in zip(controllers, answers, strict=True)}
         idents = await asyncio.gather(*(self._ident(space, cut) for space in spaces))
         drives = []
         for space, ident in zip(spaces, idents, strict=True):
             alone = len(space.controllers) == 1 and space.controller.heads == (space.name,)
-            drives.append(drive(space, ident, asked[space.controller.name] if alone else None))
+            drives.append(drive(space, ident, by_name[space.controller.name] if alone else None))
         return Inventory(
             controllers=tuple(
-                controller(device, asked[device.name], _namespaces_of(device, spaces)) for device in controllers
+                controller(device, by_name[device.name], tuple(space for space in spaces if space.name in device.heads))
+                for device in controllers
             ),
             drives=tuple(drives),
             problems=deduplicated(cut),
         )
 
     async def cached_inventory(self) -> Inventory:
-        """As `inventory`, of what each drive told last: what a change moves there is read with its settings."""
+        """Return the inventory with cached answers of the drives: values that change are read with the settings."""
         with cache_across_changes():
             return await self.inventory()
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of a controller; of a namespace its own and its controller's."""
+        """Return the settings of a controller, or those of a namespace and its controller."""
         if target.backend != NAME:
             return ()
         if is_controller(target.address):
@@ -92,50 +93,50 @@ class Nvme(Settable[ControllerView]):
         return NAMESPACE_SETTINGS if is_namespace(target.address) else ()
 
     async def readings_of(self, view: ControllerView) -> Mapping[str, Reading]:
-        """What the drive says, and what may be set."""
+        """Return the drive's values and the legal ones."""
         return namespace_readings(view) if isinstance(view, NamespaceView) else controller_readings(view)
 
     def identity_of(self, view: ControllerView, key: str) -> Identity:
-        """The controller, or the namespace."""
+        """Return the identity of the controller or namespace."""
         return identity_for(view, key)
 
     async def lock_for(self, view: ControllerView, key: str) -> str:
-        """That of the only disk, which runs on it take too; of the controller where there are several."""
+        """Return the lock of the only namespace, which runs also take; with several, that of the controller."""
         disk = locked_disk(view)
         return controller_lock(view.controller) if disk is None else await lock_of(self._host, disk)
 
     def steps(
         self, view: ControllerView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """One command: a feature with its other bits as they are, or a format."""
+        """Return one command: a feature with its other bits unchanged, or a format."""
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return feature_steps(view, key, value)
-        there = value == namespace_readings(view)[key].now
+        is_present = value == namespace_readings(view)[key].now
         present = companions_now(view)
-        return format_steps(view, value, companions if companions is not None else present if there else {})
+        return format_steps(view, value, companions if companions is not None else present if is_present else {})
 
     def revert_steps(self, view: ControllerView, key: str, before: str) -> tuple[ChangeStep, ...]:
-        """All the bits of a feature as they are; a format with the settings that it has."""
+        """Return the command that restores all present bits of a feature, or the present format and its options."""
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return feature_steps(view, key, None)
         return format_steps(view, before, companions_now(view))
 
     def check_restorable(self, view: ControllerView, setting: Setting, now: Reading, value: str) -> str:
-        """See `value_before`."""
-        return value_before(view)(setting, now, value)
+        """Return the validated old value; see `value_before`."""
+        return value_before(view, setting, now, value)
 
     def legal_companions(self, view: ControllerView, key: str) -> Mapping[str, Pattern[str]]:
-        """With a format its settings."""
+        """Return the options of a format."""
         return COMPANIONS if key == LBA_FORMAT.key else {}
 
     def destroys(self, view: ControllerView, key: str) -> str | None:
-        """A format destroys all that is on the namespace."""
+        """Return the namespace whose data a format destroys."""
         return view.namespace.device if isinstance(view, NamespaceView) and key == LBA_FORMAT.key else None
 
     def finished(
         self, view: ControllerView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """With the settings in the same feature; of a format with what is lost and the settings that it had."""
+        """Return the change with the settings that share its feature, or a format with the data that it destroys."""
         key = request.setting.key
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return replace(change, shares=sharing(key))
@@ -143,19 +144,20 @@ class Nvme(Settable[ControllerView]):
         return replace(change, risk=Risk.DESTROYS_DATA, risk_text=text, companions=companions_now(view))
 
     def require_steps(self, view: ControllerView, change: Change) -> None:
-        """See `plans.require_own_steps`."""
-        require_own_steps(view, change)
+        """Raise RefusedError for illegal steps; see `plans.require_own_step`."""
+        for step in change.writes:
+            require_own_step(view, change, step.argv)
 
     def is_there(self, now: Reading, change: Change) -> bool:
-        """Never: the same format may have other settings, and another program may have moved a feature's other bits."""
+        """Return False: a format may have other options, and other programs may change other bits of a feature."""
         return False
 
     def refusal(self, done: Completed) -> str:
-        """Why it was not done, in nvme-cli's words; "" if it was."""
+        """Return nvme-cli's reason for a failure; "" on success."""
         return refusal(done)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """What is missing without nvme-cli, and controllers that do not answer."""
+        """Return problems if nvme-cli is missing, and for controllers that do not answer."""
         problems: list[Problem] = []
         controllers = await read_controllers(self._host)
         if controllers and self._host.which(NAMES) is None:
@@ -171,7 +173,7 @@ class Nvme(Settable[ControllerView]):
         return tuple(problems)
 
     def _blind_reason(self, program: str | None, device: KernelController) -> str | None:
-        """Why a drive cannot be asked, in words."""
+        """Return why a drive cannot be queried."""
         if program is None:
             return "nvme-cli is not installed"
         if not self._host.is_root:
@@ -197,18 +199,15 @@ class Nvme(Settable[ControllerView]):
         return await NvmeCli(self._host, program, cut).id_ns(space.device)
 
     async def seen(self, target: Target, *, back: bool = False) -> ControllerView:
-        """Return a controller or namespace, asked of the drive now. Raises NotFoundError, DeviceGoneError."""
+        """Return a controller or namespace as read from the drive now. Raises NotFoundError, DeviceGoneError."""
         name = target.address
         if not self.settings(target):
             raise not_found_error(target)
         controllers = await read_controllers(self._host)
         spaces = await read_namespaces(self._host, controllers)
         space = next((namespace for namespace in spaces if namespace.name == name), None)
-        owner = (
-            space.controller
-            if space
-            else next((controller for controller in controllers if controller.name == name), None)
-        )
+        by_name = {controller.name: controller for controller in controllers}
+        owner = space.controller if space is not None else by_name.get(name)
         if owner is None:
             raise gone_error(target)
         program = self._host.which(NAMES)
@@ -231,7 +230,7 @@ class Nvme(Settable[ControllerView]):
             text = next((problem.message for problem in tool.cut if REFUSED in problem.message), "")
             return replace(bare, blind=text.rstrip(".") or "the drive does not answer nvme-cli")
         states = await asyncio.gather(*(tool.feature(device, number, about) for number in FEATURES))
-        return replace(bare, about=about, features=Features(states=dict(zip(FEATURES, states, strict=True))))
+        return replace(bare, about=about, features=dict(zip(FEATURES, states, strict=True)))
 
     async def _with_namespace(self, view: ControllerView, space: KernelNamespace) -> NamespaceView:
         ident: NamespaceId | None = None
@@ -256,13 +255,8 @@ class Nvme(Settable[ControllerView]):
         )
 
 
-def _namespaces_of(device: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:
-    """The namespaces that a controller leads to."""
-    return tuple(space for space in spaces if space.name in device.heads)
-
-
 def _in_subsystem(device: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:
-    """The namespaces of a controller and of those that share its subsystem."""
+    """Return the namespaces of a controller and of those in its subsystem."""
     return tuple(
         space
         for space in spaces

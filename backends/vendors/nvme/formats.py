@@ -1,4 +1,4 @@
-"""LBA formats of a namespace: which there are, which may be chosen, and the command that brings one. Pure."""
+"""LBA formats of a namespace: the supported ones, whether they may be chosen, and the format command. No I/O."""
 
 from __future__ import annotations
 
@@ -18,21 +18,17 @@ _MANAGES_NAMESPACES = 1 << 3
 
 
 def name_of(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
-    """A format as a value of the setting: `4096`, `512+8`; with its number where another one has the same sizes."""
+    """Return a format as a value: `4096`, `512+8`; with its number if another format has the same sizes."""
     sizes = f"{entry.data_bytes}+{entry.metadata_bytes}" if entry.metadata_bytes else str(entry.data_bytes)
-    twins = [
-        candidate
-        for candidate in formats
-        if (candidate.data_bytes, candidate.metadata_bytes) == (entry.data_bytes, entry.metadata_bytes)
-    ]
-    return sizes if len(twins) == 1 else f"{sizes}#{entry.index}"
+    pairs = [(candidate.data_bytes, candidate.metadata_bytes) for candidate in formats]
+    return sizes if pairs.count((entry.data_bytes, entry.metadata_bytes)) == 1 else f"{sizes}#{entry.index}"
 
 
-_UNTOLD = "nvme-cli does not say which formats it has"
+_NOT_REPORTED = "nvme-cli does not say which formats it has"
 
 
 def format_reading(view: NamespaceView) -> Reading:
-    """The format in use, and why it may not be changed."""
+    """Return the reading of the LBA format, with the reason why it may not be changed."""
     ident = view.ident
     formats = ident.formats if ident is not None else ()
     current = ident.current if ident is not None else None
@@ -49,26 +45,26 @@ def format_reading(view: NamespaceView) -> Reading:
         effective=effective,
         why_effective=why,
         choices=tuple(_choice(entry, formats) for entry in formats),
-        availability=available_unless(_blocked_reason(view), _UNTOLD if current is None else None),
+        availability=available_unless(_blocked_reason(view), _NOT_REPORTED if current is None else None),
     )
 
 
 def _choice(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
-    size = "The namespace is formatted: everything on it is lost."
+    text = "The namespace is formatted: everything on it is lost."
     if entry.metadata_bytes:
-        size += " Metadata is of use only to what asks for it; the kernel may show no capacity."
+        text += " Metadata is of use only to what asks for it; the kernel may show no capacity."
     name = name_of(entry, formats)
     label = entry.sizes_text if "#" not in name else f"{entry.sizes_text}, format {entry.index}"
-    return offer(name, size, label=label, risk=Risk.DESTROYS_DATA)
+    return offer(name, text, label=label, risk=Risk.DESTROYS_DATA)
 
 
 def _blocked_reason(view: NamespaceView) -> str | None:
-    """The first reason against a format, those that a person cannot change before those that one can."""
+    """Return the first reason against a format, starting with those that the user cannot change."""
     if view.blind is not None:
         return view.blind
     ident, about = view.ident, view.about
     if ident is None or about is None or not ident.formats:
-        return _UNTOLD
+        return _NOT_REPORTED
     if about.oacs is None or not about.oacs & _CAN_FORMAT:
         return "the drive has no format command"
     if len(ident.formats) < 2:
@@ -85,7 +81,7 @@ def _blocked_reason(view: NamespaceView) -> str | None:
 
 
 def _neighbours(view: NamespaceView) -> str | None:
-    """FNA bit 0: a format of one namespace is a format of all, those that the kernel does not show included."""
+    """Return the reason if a format also formats other namespaces (FNA bit 0), including hidden ones."""
     about = view.about
     assert about is not None
     if about.fna is not None and not about.fna & 1:
@@ -106,19 +102,18 @@ def _use_reason(view: NamespaceView) -> str | None:
 
 
 def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """The command that brings a format, with these settings of it: by default no metadata in line, no protection.
-
-    Raises InvalidValueError for a format that the namespace does not have.
-    """
+    """Return the format command (default: separate metadata, no protection). Raises InvalidValueError if unknown."""
     assert view.ident is not None
     wanted = next((entry for entry in view.ident.formats if name_of(entry, view.ident.formats) == value), None)
     if wanted is None:
         raise InvalidValueError(f"{view.namespace.device} has no format {clean(value, 40)}.")
-    return (ChangeStep(argv=(*_format_command(view), f"--lbaf={wanted.index}", *_settings(companions))),)
+    # With the namespace number: old versions of nvme-cli format all namespaces without one.
+    target = (view.namespace.device, f"--namespace-id={view.namespace.nsid}", f"--lbaf={wanted.index}")
+    return (ChangeStep(argv=(view.program or NAMES[0], "format", *target, *_settings(companions))),)
 
 
 def companions_now(view: NamespaceView) -> dict[str, str]:
-    """The settings that the format in use has."""
+    """Return the options of the present format."""
     ident = view.ident
     if ident is None or ident.current is None:
         return {}
@@ -132,15 +127,15 @@ COMPANIONS = {
     "metadata": re.compile(f"{EXTENDED}|separate"),
     "protection": re.compile(r"0|[123](?: first)?"),
 }
-"""What a format comes back with: where metadata lie, which end-to-end protection there is and where in them it lies."""
+"""Options of a format that are restored with it: metadata placement, end-to-end protection and its position."""
 
 
 def companions_in(args: Sequence[str]) -> dict[str, str] | None:
-    """The settings that the words of a recorded format name; None where one is none of a format."""
+    """Return the options in the arguments of a recorded format command; None if one is illegal."""
     fields: dict[str, str] = {}
     for word in args:
         option, _, text = word.partition("=")
-        if option in fields or option not in _WORDS or _WORDS[option].fullmatch(text) is None:
+        if option in fields or option not in _OPTIONS or _OPTIONS[option].fullmatch(text) is None:
             return None
         fields[option] = text
     if "--lbaf" not in fields:
@@ -152,17 +147,12 @@ def companions_in(args: Sequence[str]) -> dict[str, str] | None:
     }
 
 
-_WORDS = {
+_OPTIONS = {
     "--lbaf": re.compile(r"[0-9]{1,2}"),
     "--ms": re.compile(r"[01]"),
     "--pi": re.compile(r"[0-3]"),
     "--pil": re.compile(r"[01]"),
 }
-
-
-def _format_command(view: NamespaceView) -> tuple[str, ...]:
-    """The node of the namespace and its number: old versions took a node without one for all namespaces."""
-    return (view.program or NAMES[0], "format", view.namespace.device, f"--namespace-id={view.namespace.nsid}")
 
 
 def _settings(companions: Mapping[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Parsers of what nvme-cli prints: Identify, namespaces, health log, Get Features; JSON or text. Never raise."""
+"""Parsers of nvme-cli's output: Identify, namespaces, health log, Get Features; JSON or text. They never raise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WHOLE = re.compile(r"\s*(0[xX][0-9a-fA-F]{1,32}|\d{1,3}(?:,\d{3}){1,12}|\d{1,39
 
 
 def lenient_json(text: str) -> Mapping[str, Any]:
-    """The JSON object in a text, whatever stands before and after it; empty if there is none."""
+    """Return the JSON object in a text, whatever surrounds it; empty if there is none."""
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return {}
@@ -28,7 +28,7 @@ def lenient_json(text: str) -> Mapping[str, Any]:
 
 
 def whole(value: object) -> int | None:
-    """A number that is not negative: 30, 30.0, "30", "0x1e", "1,928", "5%", "1 (512.00 kB)"; None for all else.
+    """Return a non-negative number: 30, 30.0, "30", "0x1e", "1,928", "5%", "1 (512.00 kB)"; None for other values.
 
     smart-log of 2.3 has printed the same fields as integers, floats and strings.
     """
@@ -52,12 +52,12 @@ def whole(value: object) -> int | None:
 
 
 def word(value: object) -> str | None:
-    """A string from the device, cleaned; None if it is none or blank."""
+    """Return a string from the device, cleaned; None for other values and blanks."""
     return clean(value) or None if isinstance(value, str) else None
 
 
 def rows(text: str) -> dict[str, str]:
-    """`key : value` lines by key in small letters with single blanks, without those of which two lines differ."""
+    """Return `key : value` lines by key in lower case with single blanks, without keys that have different values."""
     by_name: dict[str, str] = {}
     twice: set[str] = set()
     for line in text.splitlines():
@@ -69,17 +69,17 @@ def rows(text: str) -> dict[str, str]:
     return {name: value for name, value in by_name.items() if name not in twice}
 
 
-# -- the SMART / Health log, from JSON or text. Pure, never raises ----------------------------------------------------
+# -- SMART / Health log -----------------------------------------------------------------------------------------------
 
 _KELVIN = re.compile(r"\((\d{1,5})\s*K", re.ASCII)
 _CELSIUS = re.compile(r"\s*(-?\d{1,4})\s*(?:°|\ufffd|&deg;)?\s*C\b", re.ASCII)
 
 ZERO_CELSIUS = 273
-"""Kelvin, as nvme-cli counts."""
+"""Kelvin, rounded as in nvme-cli."""
 
 
 def parse_smart_log(text: str) -> NvmeHealth:
-    """What `nvme smart-log` says, with or without `-o json`."""
+    """Return the values of `nvme smart-log`, with or without `-o json`."""
     fields = lenient_json(text)
     if fields:
         kelvin = whole(fields.get("temperature"))
@@ -109,7 +109,7 @@ def parse_smart_log(text: str) -> NvmeHealth:
 
 
 def _kelvin(text: str) -> int | None:
-    """`50°C (323 Kelvin)`, `122 °F (323 K)`, `39 C`."""
+    """Return the kelvin of `50°C (323 Kelvin)`, `122 °F (323 K)`, `39 C`."""
     if match := _KELVIN.search(text[:200]):
         return int(match[1])
     if match := _CELSIUS.match(text[:200]):
@@ -117,10 +117,10 @@ def _kelvin(text: str) -> int | None:
     return None
 
 
-# -- identify Controller, Identify Namespace and the list of namespaces, from JSON or text. Pure, never raises --------
+# -- Identify Controller, Identify Namespace and the list of namespaces -----------------------------------------------
 
 _GAP, _BLANKS = r"[ \t]{0,8}", r"[ \t]{1,8}"
-"""Blanks within a line, few enough that no text makes matching slow."""
+"""Blanks within a line, limited so that no text makes matching slow."""
 
 _POWER = re.compile(
     rf"^ps{_BLANKS}(?P<number>\d{{1,2}}){_GAP}:{_GAP}mp:(?P<watts>\d{{1,5}}(?:\.\d{{1,6}})?)W"
@@ -144,11 +144,11 @@ _LISTED = re.compile(
 )
 
 _SHIFT_MIN, _SHIFT_MAX = 9, 31
-"""Smallest and largest log2 of a block size taken for one: less than 9 means that the format is not to be used."""
+"""Smallest and largest legal log2 of a block size: a smaller one marks a format that must not be used."""
 
 
 def parse_id_ctrl(text: str) -> ControllerId:
-    """What `nvme id-ctrl` says, with or without `-o json` and `-H`."""
+    """Return the values of `nvme id-ctrl`, with or without `-o json` and `-H`."""
     fields: Mapping[str, Any] = lenient_json(text)
     states = _states_of(fields.get("psds")) if fields else tuple(_states_in(text))
     fields = fields or rows(text)
@@ -166,7 +166,7 @@ def parse_id_ctrl(text: str) -> ControllerId:
 
 
 def parse_id_ns(text: str) -> NamespaceId:
-    """What `nvme id-ns` says, with or without `-o json` and `-H`."""
+    """Return the values of `nvme id-ns`, with or without `-o json` and `-H`."""
     fields: Mapping[str, Any] = lenient_json(text)
     formats = _formats_of(fields.get("lbafs")) if fields else _formats_in(text)
     fields = fields or rows(text)
@@ -184,7 +184,7 @@ def parse_id_ns(text: str) -> NamespaceId:
 
 
 def parse_list_ns(text: str) -> tuple[int, ...] | None:
-    """Numbers of the namespaces that `nvme list-ns` lists; None when this is no such list."""
+    """Return the namespace IDs in `nvme list-ns`; None for other output."""
     fields = lenient_json(text)
     listed = fields.get("nsid_list")
     if isinstance(listed, list):
@@ -204,7 +204,7 @@ def _byte(value: object) -> int | None:
 
 
 def _in_use(flbas: int | None, highest: int | None) -> int | None:
-    """Bits 6:5 are the upper ones of the number where there are more than 16 formats (NVMe 2.0, FLBAS)."""
+    """Return the format number: bits 6:5 are its upper bits if there are more than 16 formats (NVMe 2.0, FLBAS)."""
     if flbas is None:
         return None
     upper = (flbas & 0x60) >> 1 if highest is not None and highest >= 16 else 0
@@ -217,18 +217,18 @@ def _format(index: int | None, data_bytes: int | None, metadata: int | None, ran
     return LbaFormat(index=index, data_bytes=data_bytes, metadata_bytes=metadata, performance=rank)
 
 
-def _shifted(power: int | None) -> int | None:
+def _block_bytes(power: int | None) -> int | None:
     return 1 << power if power is not None and _SHIFT_MIN <= power <= _SHIFT_MAX else None
 
 
 def _usable(formats: Iterable[LbaFormat | None]) -> tuple[LbaFormat, ...]:
-    """Those that may be used, one of each number."""
+    """Return the usable formats, one per number."""
     by_index = {entry.index: entry for entry in formats if entry is not None and entry.index < 64}
     return tuple(by_index[index] for index in sorted(by_index))
 
 
 def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
-    """`lbafs` of the JSON; with `-v` of 2.12 it has words for keys."""
+    """Return the formats of `lbafs` in JSON; with `-v` of 2.12 it has other keys."""
     if not isinstance(listed, list):
         return ()
     formats: list[LbaFormat | None] = []
@@ -236,7 +236,7 @@ def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
         if not isinstance(item, dict):
             continue
         if "ds" in item:
-            size, metadata, rank = _shifted(whole(item["ds"])), whole(item.get("ms")), whole(item.get("rp"))
+            size, metadata, rank = _block_bytes(whole(item["ds"])), whole(item.get("ms")), whole(item.get("rp"))
         else:
             size, metadata = whole(item.get("Data Size")), whole(item.get("Metadata Size"))
             rank = whole(item.get("Relative Performance"))
@@ -246,7 +246,7 @@ def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
 
 def _formats_in(text: str) -> tuple[LbaFormat, ...]:
     plain = [
-        _format(int(row["index"]), _shifted(int(row["ds"])), int(row["ms"]), int(row["rp"], 16))
+        _format(int(row["index"]), _block_bytes(int(row["ds"])), int(row["ms"]), int(row["rp"], 16))
         for row in _PLAIN.finditer(text)
     ]
     human = [
@@ -257,7 +257,7 @@ def _formats_in(text: str) -> tuple[LbaFormat, ...]:
 
 
 def _states_of(listed: object) -> tuple[PowerState, ...]:
-    """`psds` of the JSON: `flags` of older versions, words of newer ones."""
+    """Return the power states of `psds` in JSON: `flags` in older versions, single fields in newer ones."""
     if not isinstance(listed, list):
         return ()
     return tuple(_state(number, item) for number, item in enumerate(listed[:32]) if isinstance(item, dict))
@@ -306,14 +306,14 @@ _LINE = re.compile(
 _HEX = re.compile(r"(?:0x)?([0-9a-f]{1,8})", re.IGNORECASE | re.ASCII)
 
 CURRENT, SUPPORTED = 0, 3
-"""Values of `--sel`: the value in force; what may be done with the feature."""
+"""Values of `--sel`: the current value; the supported operations on the feature."""
 
 
 def parse_value(text: str, number: int) -> int | None:
-    """The current value of a feature; None if the text does not hold it.
+    """Return the current value of a feature; None if the text does not have it.
 
-    The number is hexadecimal with and without `0x`: `Current value:00000001` of 2.x for small ones too, `0x000001`
-    of 1.x; JSON only from about 2.12.
+    The number is hexadecimal with or without `0x`: `Current value:00000001` of 2.x also for small ones, `0x000001` of
+    1.x; JSON only since about 2.12.
     """
     if lenient_json(text):
         return _json_value(text, ("current", "current value", "value", "result"))
@@ -321,7 +321,7 @@ def parse_value(text: str, number: int) -> int | None:
 
 
 def parse_changeable(text: str, number: int) -> bool | None:
-    """Whether a feature can be changed at all (`--sel=3`); None if the text does not say."""
+    """Return whether a feature can be changed (`--sel=3`); None if the text does not say so."""
     value = _json_value(text, ("supported capabilities", "value", "result")) if lenient_json(text) else None
     if value is None:
         value = _text_value(text, number, "supported")
@@ -352,7 +352,7 @@ def _json_value(text: str, names: tuple[str, ...]) -> int | None:
 
 
 def _members(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every member of an object and of the objects in it, three levels deep."""
+    """Yield all members of an object and of objects in it, three levels deep."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key, inner
@@ -364,14 +364,14 @@ def _members(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
 
 
 def _abilities(inner: object) -> list[str]:
-    """The list of abilities as words; empty if this is none."""
+    """Return the abilities in a list; empty for other values."""
     abilities = ("saveable", "per-namespace", "changeable")
     return list(inner) if isinstance(inner, list) and all(item in abilities for item in inner) else []
 
 
 _ROOT_SHAPES = tuple(
-    ("|".join(words), DEVICE, *more)
-    for words, more in (
+    ("|".join(commands), DEVICE, *more)
+    for commands, more in (
         (("id-ctrl", "id-ns", "smart-log"), ()),
         (("id-ctrl", "id-ns", "smart-log"), ("-o", "json")),
         (("list-ns",), ("--all",)),
@@ -380,4 +380,4 @@ _ROOT_SHAPES = tuple(
 )
 
 ROOT_READS: RootReads = {("nvme",): _ROOT_SHAPES}
-"""What root starts for a user: it reads, and changes nothing."""
+"""Read-only commands that root may run for a user."""

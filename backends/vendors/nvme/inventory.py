@@ -1,4 +1,4 @@
-"""From the kernel's and the drive's words to the inventory. Pure."""
+"""Conversion of the kernel's and the drive's values to the inventory. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backends.vendors.nvme.sysfs import (
 )
 
 _DRIVERS = {"pcie": "nvme", "tcp": "nvme_tcp", "rdma": "nvme_rdma", "fc": "nvme_fc", "loop": "nvme_loop"}
-"""Kernel driver of each transport (drivers/nvme/host, drivers/nvme/target/loop.c)."""
+"""Kernel driver by transport (drivers/nvme/host, drivers/nvme/target/loop.c)."""
 
 _GONE = ("dead", "deleting", "deleting (no IO)")
 _WARNINGS = (
@@ -34,20 +34,20 @@ _WARNINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerAnswers:
-    """What one controller answered; None where it was not asked or did not."""
+    """Answers of one controller; None if it was not queried or did not answer."""
 
     about: ControllerId | None = None
     """Identify Controller."""
     health: NvmeHealth | None = None
     """SMART / Health log."""
     celsius: int | None = None
-    """Temperature that the kernel reads (hwmon)."""
+    """Temperature from the kernel (hwmon)."""
 
 
 def controller(
-    device: KernelController, asked: ControllerAnswers, namespaces: tuple[KernelNamespace, ...]
+    device: KernelController, answers: ControllerAnswers, namespaces: tuple[KernelNamespace, ...]
 ) -> Controller:
-    """A controller as the inventory shows it."""
+    """Return the controller of the inventory."""
     facts = [Fact(label="State", value=device.state)] if device.state not in (None, LIVE) and device.state else []
     if device.transport != "pcie" and device.transport:
         facts.append(Fact(label="Transport", value=clean(f"{device.transport} {device.place or ''}")))
@@ -62,12 +62,12 @@ def controller(
         firmware=device.firmware,
         driver=_DRIVERS.get(device.transport or ""),
         pci=device.pci,
-        facts=(*facts, *condition(asked)),
+        facts=(*facts, *condition(answers)),
     )
 
 
 def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAnswers | None) -> Drive:
-    """A namespace as the inventory shows it. `alone`: its controller's condition where it is the only one."""
+    """Return the drive of the inventory. `alone`: its controller's answers if it is the only namespace."""
     node = space.node
     facts = [Fact(label="Namespace", value=str(space.nsid))] if space.nsid is not None else []
     if len(space.controllers) > 1:
@@ -100,34 +100,30 @@ def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAn
     )
 
 
-def condition(asked: ControllerAnswers) -> tuple[Fact, ...]:
-    """Temperature, wear and what there is of power-loss protection; what is not reported is left out."""
-    facts: list[Fact] = []
-
-    def add(label: str, value: str | None) -> None:
-        if value:
-            facts.append(Fact(label=label, value=value))
-
-    about, health = asked.about or ControllerId(), asked.health or NvmeHealth()
-    add("Temperature", _temperature(asked.celsius, about, health))
-    add("Endurance used", None if health.percent_used is None else f"{health.percent_used} %")
-    add("Spare", _spare(health))
-    add("Media errors", None if health.media_errors is None else str(health.media_errors))
-    add("Warning", _warnings(health.critical_warning))
-    add("Throttled", _throttled(health))
-    if about.has_cache is not None:
-        add("Volatile write cache", "yes" if about.has_cache else "none: writes are safe when reported done")
-    return tuple(facts)
+def condition(answers: ControllerAnswers) -> tuple[Fact, ...]:
+    """Return temperature, wear and write cache; values that are not reported are left out."""
+    about, health = answers.about or ControllerId(), answers.health or NvmeHealth()
+    cache = {None: None, True: "yes", False: "none: writes are safe when reported done"}[about.has_cache]
+    rows = (
+        ("Temperature", _temperature(answers.celsius, about, health)),
+        ("Endurance used", None if health.percent_used is None else f"{health.percent_used} %"),
+        ("Spare", _spare(health)),
+        ("Media errors", None if health.media_errors is None else str(health.media_errors)),
+        ("Warning", _warnings(health.critical_warning)),
+        ("Throttled", _throttled_text(health)),
+        ("Volatile write cache", cache),
+    )
+    return Fact.from_rows(rows)
 
 
 _FAILING = 0b1101
-"""Bits of Critical Warning by which a drive announces its failure: spare, reliability, read-only."""
+"""Bits of Critical Warning that predict a failure: spare, reliability, read-only."""
 
 
-def health_of(asked: ControllerAnswers) -> Health:
-    """Return the condition of the drive."""
-    about, health = asked.about or ControllerId(), asked.health or NvmeHealth()
-    now = _celsius(asked.celsius, health)
+def health_of(answers: ControllerAnswers) -> Health:
+    """Return the health of the drive."""
+    about, health = answers.about or ControllerId(), answers.health or NvmeHealth()
+    now = _celsius(answers.celsius, health)
     return Health(
         predicts_failure=None if health.critical_warning is None else bool(health.critical_warning & _FAILING),
         media_errors=health.media_errors,
@@ -138,7 +134,7 @@ def health_of(asked: ControllerAnswers) -> Health:
 
 
 def _state(space: KernelNamespace) -> State:
-    """Online while a controller answers, degraded while not all of its paths do."""
+    """Return ONLINE if all its controllers are live, DEGRADED if only some are."""
     states = [controller.state for controller in space.controllers]
     live = states.count(LIVE)
     if live:
@@ -155,13 +151,13 @@ def _temperature(celsius: int | None, about: ControllerId, health: NvmeHealth) -
 
 
 def _celsius(celsius: int | None, health: NvmeHealth) -> int | None:
-    """Return the temperature; None of a drive without a sensor, as in clouds, which reports 0 kelvin."""
+    """Return the temperature; None without a sensor, as in clouds, where the drive reports 0 kelvin."""
     now = celsius if health.kelvin is None else health.kelvin - ZERO_CELSIUS
     return None if now is None or now <= -ZERO_CELSIUS else now
 
 
 def _spare(health: NvmeHealth) -> str | None:
-    """A threshold of 0 with no spare means that the drive keeps no count of it (QEMU's does not)."""
+    """Return the spare capacity as text. 0 with a threshold of 0 means that it is not measured (as in QEMU)."""
     if health.spare is None or (not health.spare and not health.spare_threshold):
         return None
     limit = f" (warns at {health.spare_threshold} %)" if health.spare_threshold is not None else ""
@@ -175,8 +171,8 @@ def _warnings(bits: int | None) -> str | None:
     return ", ".join(parts) or f"unknown (0x{bits:02x})"
 
 
-def _throttled(health: NvmeHealth) -> str | None:
-    """How often it slowed down for its temperature since it was made; nothing if never."""
+def _throttled_text(health: NvmeHealth) -> str | None:
+    """Return how often it was throttled in its lifetime; None if never."""
     parts = [
         f"{count} times {how}"
         for count, how in ((health.throttled_light, "lightly"), (health.throttled_heavy, "heavily"))

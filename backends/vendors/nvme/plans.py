@@ -1,4 +1,4 @@
-"""From a reading and a wanted value to the change: the very command, what takes it back, the risk. Pure."""
+"""Changes of NVMe settings: the exact command, the command that undoes it, and the risk. No I/O."""
 
 from __future__ import annotations
 
@@ -15,44 +15,37 @@ from backends.vendors.nvme.facts import ControllerView, NamespaceView
 from backends.vendors.nvme.formats import companions_in, format_steps
 from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT, number_of
 from backends.vendors.nvme.settings import value_of_number as shown_as
-from backends.vendors.nvme.sysfs import KernelController, KernelNamespace
+from backends.vendors.nvme.sysfs import KernelController
 from backends.vendors.nvme.tool import NAMES
 
 _VALUE = re.compile(r"[0-9a-f]{8}")
 
 
-def of_controller(controller: KernelController) -> Identity:
-    """A controller: serial number, model and the number of its node."""
-    return Identity(name=controller.name, serial=controller.serial, model=controller.model, devno=controller.devno)
-
-
-def of_namespace(namespace: KernelNamespace, key: str) -> Identity:
-    """A namespace; for a format without the size, which goes with the format."""
-    namespace_identity = identity(namespace.node)
-    return replace(namespace_identity, size_bytes=None) if key == LBA_FORMAT.key else namespace_identity
-
-
 def identity_for(view: ControllerView, key: str) -> Identity:
-    """What a change of this setting is planned for."""
-    return of_namespace(view.namespace, key) if isinstance(view, NamespaceView) else of_controller(view.controller)
+    """Return the identity of the controller or namespace; for a format without the size, which the format changes."""
+    if isinstance(view, NamespaceView):
+        namespace = identity(view.namespace.node)
+        return replace(namespace, size_bytes=None) if key == LBA_FORMAT.key else namespace
+    device = view.controller
+    return Identity(name=device.name, serial=device.serial, model=device.model, devno=device.devno)
 
 
 def locked_disk(view: ControllerView) -> str | None:
-    """The disk whose lock a change takes, which runs take too: the only namespace; None where there are several."""
+    """Return the disk whose lock a change takes, as runs do: the only namespace; None if there are several."""
     if isinstance(view, NamespaceView):
         return view.namespace.name
     return view.only.name if view.only is not None else None
 
 
 def controller_lock(controller: KernelController) -> str:
-    """The lock of one with several namespaces: by what it is, or by its name if it does not tell."""
+    """Return the lock of a controller with several namespaces, by serial number or else by name."""
     return f"nvme-{controller.serial or controller.name}"
 
 
 def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[ChangeStep, ...]:
-    """The command that sets one field of a feature, all other bits as they are; `value` None: all as they are."""
+    """Return the command that sets one field of a feature and keeps all other bits; None keeps the field, too."""
     field = FIELDS[key]
-    present = view.features[field.feature].value
+    present = view.feature(field.feature).value
     if present is None:
         return ()
     number = present if value is None else field.into(present, number_of(key, value))
@@ -61,42 +54,32 @@ def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Ch
 
 
 def sharing(key: str) -> tuple[str, ...]:
-    """The other settings in the same feature."""
+    """Return the other settings in the same feature."""
     return tuple(sharer for sharer, field in FIELDS.items() if field.feature == FIELDS[key].feature and sharer != key)
 
 
-def require_own_steps(view: ControllerView, change: Change) -> None:
-    """Raises RefusedError unless each step is a command of ours for this very device.
+def require_own_step(view: ControllerView, change: Change, argv: tuple[str, ...]) -> None:
+    """Raise RefusedError if a step is not a command of this setting for this device.
 
-    What is in a journal is not trusted to name any other program, verb or node; and a feature's bits that belong to
-    other settings must be what they are now, lest taking one change back undoes another one.
+    A journal is not trusted to name another program, command or node. Bits of other settings in the feature must have
+    their present value, so that undoing one change does not revert another.
     """
-    for step in change.writes:
-        _require_own(change, view, step.argv)
-
-
-def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) -> None:
     shown = clean(" ".join(argv), 300)
     if change.key == LBA_FORMAT.key and isinstance(view, NamespaceView):
-        whole = view.ident is not None and view.namespace.nsid is not None
-        format_argv = format_steps(view, change.after, {})[0].argv if whole else ()
+        is_complete = view.ident is not None and view.namespace.nsid is not None
+        format_argv = format_steps(view, change.after, {})[0].argv if is_complete else ()
         if not format_argv or argv[: len(format_argv)] != format_argv or companions_in(argv[4:]) is None:
             raise RefusedError(f"This is no format of {view.namespace.device} to {clean(change.after)}: {shown}.")
         return
     field = FIELDS.get(change.key)
     if field is None:
         raise RefusedError(f"{change.target} has no setting {clean(change.key)}.")
-    front: tuple[str | None, ...] = (
-        view.program,
-        "set-feature",
-        view.controller.device,
-        f"--feature-id={field.feature}",
-    )
+    front = (view.program, "set-feature", view.controller.device, f"--feature-id={field.feature}")
     value = argv[4].removeprefix("--value=0x") if len(argv) == 5 else ""
     number = int(value, 16) if _VALUE.fullmatch(value) else None
     if argv[:4] != front or number is None or shown_as(change.key, field.of(number)) != change.after:
         raise RefusedError(f"This does not set {change.label.lower()} of {view.controller.device}: {shown}.")
-    present = view.features[field.feature].value
+    present = view.feature(field.feature).value
     if present is None or present & ~field.mask != number & ~field.mask:
         raise RefusedError(
             f"Another part of the value that {change.label.lower()} is in changed since: it would be lost.",
@@ -105,7 +88,7 @@ def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) ->
 
 
 def contents(device: str, signatures: Iterable[Signature]) -> str:
-    """What would be lost, in a sentence."""
+    """Return a sentence about the data that would be lost."""
     parts = [_signature_text(signature) for signature in signatures]
     return f"On {device} there is: {', '.join(parts)}." if parts else f"No filesystem was recognised on {device}."
 

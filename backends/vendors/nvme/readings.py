@@ -1,8 +1,8 @@
-"""From what a drive says of its features to readings of the settings. Pure."""
+"""Conversion of a drive's features to readings of the settings. No I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from backends.change_steps import is_restorable_value
 from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, offer
@@ -25,28 +25,22 @@ _SPANS = {
 
 
 def controller_readings(view: ControllerView) -> Mapping[str, Reading]:
-    """Every setting of a controller."""
+    """Return all settings of a controller."""
     return {setting.key: _feature(view, setting) for setting in CONTROLLER_SETTINGS}
 
 
 def namespace_readings(view: NamespaceView) -> Mapping[str, Reading]:
-    """Every setting of a namespace."""
+    """Return all settings of a namespace."""
     return {
         setting.key: _feature(view, setting) if setting.key in FIELDS else format_reading(view)
         for setting in NAMESPACE_SETTINGS
     }
 
 
-def value_before(view: ControllerView) -> Callable[[Setting, Reading, str], str]:
-    """The check of a value that it had before: a power state that is not operational may be one."""
-
-    def check(setting: Setting, now: Reading, value: str) -> str:
-        states = view.about.power_states if view.about is not None and setting.key == "power_state" else ()
-        return (
-            value if any(value == str(state.number) for state in states) else is_restorable_value(setting, now, value)
-        )
-
-    return check
+def value_before(view: ControllerView, setting: Setting, now: Reading, value: str) -> str:
+    """Return a validated old value: a non-operational power state is legal. Raises InvalidValueError."""
+    states = view.about.power_states if view.about is not None and setting.key == "power_state" else ()
+    return value if any(value == str(state.number) for state in states) else is_restorable_value(setting, now, value)
 
 
 def _feature(view: ControllerView, setting: Setting) -> Reading:
@@ -57,12 +51,12 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
     if why_not is None and key == "drive_cache" and view.about is not None and view.about.has_cache is False:
         why_not = "the drive reports no volatile write cache"
     elif why_not is None:
-        state = view.features[field.feature]
+        state = view.feature(field.feature)
         value = state.value
         why_not, unsettled = (state.why_not, None) if state.refused else (None, state.why_not)
         if why_not is None and state.changeable is False:
             why_not = "the drive does not let it be changed"
-    why_not = why_not or _shared(view) or view.frozen
+    why_not = why_not or _shared_reason(view) or view.frozen
     now = None if value is None else value_of_number(key, field.of(value))
     if now is not None and span is None and all(choice.value != now for choice in choices):
         now = "unknown"
@@ -80,8 +74,8 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
     )
 
 
-def _shared(view: ControllerView) -> str | None:
-    """Why a controller's setting is not changed through a namespace: it would change its neighbours as well."""
+def _shared_reason(view: ControllerView) -> str | None:
+    """Return why a controller setting cannot be changed through a namespace: it affects other namespaces."""
     if not isinstance(view, NamespaceView):
         return None
     name = view.controller.name
@@ -102,7 +96,7 @@ def _choices(view: ControllerView, key: str) -> tuple[Choice, ...]:
             return _BURSTS
         case "power_state":
             states = view.about.power_states if view.about is not None else ()
-            value = view.features[FIELDS[key].feature].value
+            value = view.feature(FIELDS[key].feature).value
             now = None if value is None else FIELDS[key].of(value)
             return tuple(_power(state) for state in states if state.operational is not False or state.number == now)
         case _:
@@ -110,7 +104,7 @@ def _choices(view: ControllerView, key: str) -> tuple[Choice, ...]:
 
 
 def _power(state: PowerState) -> Choice:
-    """States in which the drive does no I/O are offered only where one is set already, so that it can be left."""
+    """Return the choice of a power state; a non-operational one is only offered if set, so that it can be left."""
     label = f"{state.number}" if state.watts is None else f"{state.number}, up to {state.watts:.4g} W"
     parts = ["Full speed." if state.number == 0 else "Less power and less speed."]
     if state.operational is False:
@@ -124,7 +118,7 @@ def _power(state: PowerState) -> Choice:
 
 
 def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | None, str | None]:
-    """Where the kernel believes otherwise of the cache than the drive says."""
+    """Return the effective cache mode and the reason if the kernel's belief differs from the drive's setting."""
     beliefs = {namespace.write_cache for namespace in view.namespaces}
     if key != "drive_cache" or len(beliefs) != 1:
         return None, None

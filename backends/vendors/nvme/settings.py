@@ -1,4 +1,4 @@
-"""The settings of a controller and of a namespace, each declared once; where a feature's bits lie."""
+"""Declarations of the settings of controllers and namespaces, and their bits in features."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ LBA_FORMAT = Setting(
 )
 
 CONTROLLER_SETTINGS = (DRIVE_CACHE, POWER_STATE, THRESHOLD, TIME, BURST)
-"""Settings of a controller, in the order they are shown."""
+"""Settings of a controller in display order."""
 
 NAMESPACE_SETTINGS = (DRIVE_CACHE, LBA_FORMAT, POWER_STATE, THRESHOLD, TIME, BURST)
-"""Settings of a namespace: its own, and its controller's where it is the only one."""
+"""Settings of a namespace: its own, and its controller's if it is the only namespace."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureField:
-    """Where a setting lies in the value of a feature."""
+    """Position of a setting in the value of a feature."""
 
     feature: int
     """Feature identifier."""
@@ -86,15 +86,15 @@ class FeatureField:
 
     @property
     def mask(self) -> int:
-        """The bits in place."""
+        """Return the bit mask of the field."""
         return ((1 << self.width) - 1) << self.shift
 
     def of(self, value: int) -> int:
-        """This field's number in a feature's value."""
+        """Return this field of a feature's value."""
         return (value & self.mask) >> self.shift
 
     def into(self, value: int, number: int) -> int:
-        """A feature's value with this field's number in it and all other bits as they were."""
+        """Return a feature's value with this field replaced."""
         return (value & ~self.mask) | (number << self.shift & self.mask)
 
 
@@ -105,17 +105,17 @@ FIELDS = {
     "irq_coalescing_time": FeatureField(0x08, 8, 8),
     "arbitration_burst": FeatureField(0x01, 0, 3),
 }
-"""The features' settings (NVMe base specification, Feature Identifiers)."""
+"""Fields of the settings (NVMe base specification, Feature Identifiers)."""
 
 FEATURES = tuple(sorted({field.feature for field in FIELDS.values()}))
-"""Every feature that is read for them."""
+"""All features that are read for the settings."""
 
 UNLIMITED = "unlimited"
-"""Arbitration burst of 7: no limit."""
+"""Value of the arbitration burst 7: no limit."""
 
 
 def value_of_number(key: str, number: int) -> str:
-    """A field's number as the value of its setting."""
+    """Return a field's number as the value of its setting."""
     match key:
         case "drive_cache":
             return "on" if number else "off"
@@ -130,7 +130,7 @@ def value_of_number(key: str, number: int) -> str:
 
 
 def number_of(key: str, value: str) -> int:
-    """The number that stands for a legal value of a setting."""
+    """Return the number for a legal value of a setting."""
     match key:
         case "drive_cache":
             return 1 if value == "on" else 0

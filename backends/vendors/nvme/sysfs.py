@@ -1,4 +1,4 @@
-"""Controllers and namespaces: their addresses, and what the kernel has of them."""
+"""NVMe controllers and namespaces in sysfs, and their addresses."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from backends.topology import Node
 from backends.topology.tree import natural, number, read_node
 from backends.values import dataclass
 
-# -- addresses of this backend: `nvme0` a controller, `nvme0n1` a namespace -------------------------------------------
+# -- addresses of this backend: `nvme0` is a controller, `nvme0n1` a namespace ----------------------------------------
 
 NAME = "nvme"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 _CONTROLLER = re.compile(r"nvme\d{1,6}", re.ASCII)
 _NAMESPACE = re.compile(r"nvme\d{1,6}n\d{1,10}", re.ASCII)
@@ -24,20 +24,20 @@ _PATH = re.compile(r"(nvme\d{1,6})c\d{1,6}(n\d{1,10})", re.ASCII)
 
 
 def is_controller(address: str) -> bool:
-    """Whether this is a controller's name, which becomes part of paths: nothing else may."""
+    """Return whether the address is a controller's name, which is safe as part of a path."""
     return _CONTROLLER.fullmatch(address) is not None
 
 
 def is_namespace(address: str) -> bool:
-    """Whether this is the name of a namespace that has a block device."""
+    """Return whether the address is the name of a namespace with a block device."""
     return _NAMESPACE.fullmatch(address) is not None
 
 
 def head_of(entry: str) -> str | None:
-    """The namespace that an entry in a controller's folder belongs to.
+    """Return the namespace of an entry in a controller's folder; None for other entries.
 
     `nvme0c1n1` is the hidden path of `nvme0n1` through one controller of a multipath subsystem
-    (drivers/nvme/host/core.c, nvme_alloc_ns); None for anything else.
+    (drivers/nvme/host/core.c, nvme_alloc_ns).
     """
     if is_namespace(entry):
         return entry
@@ -46,16 +46,16 @@ def head_of(entry: str) -> str | None:
 
 
 def controller_target(name: str) -> Target:
-    """The target of a controller."""
+    """Return the target of a controller."""
     return Target(backend=NAME, address=name, scope=Scope.CONTROLLER)
 
 
 def namespace_target(name: str) -> Target:
-    """The target of a namespace."""
+    """Return the target of a namespace."""
     return Target(backend=NAME, address=name, scope=Scope.DRIVE)
 
 
-# -- controllers and namespaces as the kernel has them: no tool, no root ----------------------------------------------
+# -- reader of sysfs, which needs neither a tool nor root -------------------------------------------------------------
 
 _CLASS = "/sys/class/nvme"
 _ATTRIBUTES = ("model", "serial", "firmware_rev", "transport", "state", "address", "cntlid", "subsysnqn", "dev")
@@ -67,7 +67,7 @@ LIVE = "live"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelController:
-    """One controller. Its number need not be that of its namespaces: those of a subsystem are counted by themselves."""
+    """One controller. Its number may differ from its namespaces': the kernel numbers those by subsystem."""
 
     name: str
     """`nvme0`; its node is `/dev/nvme0`."""
@@ -82,62 +82,62 @@ class KernelController:
     state: str | None = None
     """`live`, `resetting`, `connecting`, `dead` ..."""
     pci: str | None = None
-    """PCI address of one on the bus."""
+    """PCI address; None for another transport."""
     place: str | None = None
-    """Its address as its transport has it: the PCI address, or the network address."""
+    """PCI or network address."""
     subsystem: str | None = None
-    """NQN of its subsystem: controllers with the same share namespaces."""
+    """NQN of its subsystem, whose controllers share namespaces."""
     devno: str | None = None
     """MAJ:MIN of its node."""
     heads: tuple[str, ...] = ()
-    """Names of its namespaces, by their block devices."""
+    """Block device names of its namespaces."""
 
     @property
     def device(self) -> str:
-        """Its character device."""
+        """Return its character device."""
         return f"/dev/{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelNamespace:
-    """One namespace that has a block device."""
+    """One namespace with a block device."""
 
     node: Node
     """The block device."""
     nsid: int | None
-    """Its number within the subsystem."""
+    """Namespace ID in the subsystem."""
     logical_block: int | None
-    """Logical block in bytes, as the kernel has it."""
+    """Logical block size in bytes in the kernel."""
     physical_block: int | None
-    """Physical block in bytes."""
+    """Physical block size in bytes."""
     write_cache: str | None
-    """What the kernel believes: `write back`, `write through`."""
+    """The kernel's belief: `write back`, `write through`."""
     controllers: tuple[KernelController, ...]
-    """Those that lead to it, in the order of their numbers."""
+    """Controllers that lead to it, by number."""
 
     @property
     def name(self) -> str:
-        """`nvme0n1`."""
+        """Return the kernel name, `nvme0n1`."""
         return self.node.name
 
     @property
     def device(self) -> str:
-        """`/dev/nvme0n1`."""
+        """Return the node, `/dev/nvme0n1`."""
         return self.node.device
 
     @property
     def controller(self) -> KernelController:
-        """The one to ask: the first that answers, else the first."""
+        """Return the controller to query: the first live one, or else the first."""
         return next((controller for controller in self.controllers if controller.state == LIVE), self.controllers[0])
 
 
 async def read_controllers(host: Host) -> tuple[KernelController, ...]:
-    """All controllers, in the order of their numbers."""
+    """Return all controllers by number."""
     folders, inner = await asyncio.gather(host.list(f"{_CLASS}/nvme*"), host.list(f"{_CLASS}/nvme*/nvme*n*"))
     names = [name for folder in folders if is_controller(name := folder.rsplit("/", 1)[1])]
     texts = await host.read_many([f"{_CLASS}/{name}/{attribute}" for name in names for attribute in _ATTRIBUTES])
     heads: dict[str, list[str]] = {}
-    # Not by their numbers: nvme1n1 need not be a namespace of nvme1 (native multipath counts subsystems).
+    # Not by number: nvme1n1 need not be a namespace of nvme1 (native multipath numbers subsystems).
     for path in inner:
         owner, entry = path.split("/")[-2:]
         if head := head_of(entry):
@@ -147,18 +147,18 @@ async def read_controllers(host: Host) -> tuple[KernelController, ...]:
 
 
 async def read_namespaces(host: Host, controllers: tuple[KernelController, ...]) -> tuple[KernelNamespace, ...]:
-    """All namespaces of these controllers that have a block device, each once, whatever leads to it."""
+    """Return all namespaces of these controllers that have a block device, each once."""
     names = sorted({head for controller in controllers for head in controller.heads}, key=natural)
     namespaces = await asyncio.gather(*(_namespace(host, name, controllers) for name in names))
     return tuple(namespace for namespace in namespaces if namespace is not None)
 
 
 async def read_celsius(host: Host, controllers: tuple[KernelController, ...]) -> Mapping[str, int]:
-    """Degrees Celsius by the controller's name, where the kernel reads them (hwmon, Linux >= 5.5, no root needed)."""
+    """Return degrees Celsius by controller name, if the kernel reads them (hwmon, Linux >= 5.5, no root needed)."""
     path_lists = await asyncio.gather(
         host.list(f"{_CLASS}/nvme*/hwmon*/temp1_input"), host.list(f"{_CLASS}/nvme*/device/hwmon/hwmon*/temp1_input")
     )
-    # Below the controller or below its PCI device, as the kernel's version has it.
+    # Below the controller or its PCI device, depending on the kernel version.
     owners = {path: path.split("/")[4] for paths_of_pattern in path_lists for path in paths_of_pattern}
     names = {controller.name for controller in controllers}
     texts = await host.read_many([path for path, owner in owners.items() if owner in names])
@@ -169,17 +169,8 @@ async def read_celsius(host: Host, controllers: tuple[KernelController, ...]) ->
 async def _namespace(host: Host, name: str, controllers: tuple[KernelController, ...]) -> KernelNamespace | None:
     leading = tuple(controller for controller in controllers if name in controller.heads)
     base = f"/sys/block/{name}"
-    node, texts = await asyncio.gather(
-        read_node(host, name),
-        host.read_many(
-            [
-                f"{base}/nsid",
-                f"{base}/queue/logical_block_size",
-                f"{base}/queue/physical_block_size",
-                f"{base}/queue/write_cache",
-            ]
-        ),
-    )
+    files = ("nsid", "queue/logical_block_size", "queue/physical_block_size", "queue/write_cache")
+    node, texts = await asyncio.gather(read_node(host, name), host.read_many([f"{base}/{file}" for file in files]))
     if node is None or not leading:
         return None
     return KernelNamespace(

@@ -1,4 +1,4 @@
-"""nvme-cli: what is asked of it, and its word on a command."""
+"""nvme-cli: its commands and its error messages."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from backends.vendors.nvme.identify import (
 )
 
 NAMES = ("nvme",)
-"""What nvme-cli is called."""
+"""Names of the program."""
 
 READ_SECONDS = 20.0
-"""After this a drive that does not answer is given up; the kernel's own limit for an admin command is 60 s."""
+"""Timeout of a query in seconds; the kernel's own limit for an admin command is 60 s."""
 
 _STATUS = re.compile(r"NVMe[ \t]{1,8}status:[ \t]{0,8}(?P<words>[^\n]{1,300})", re.IGNORECASE)
 _SAVE_AND_SELECT = 1 << 4
 
 
 def refusal(done: Completed) -> str:
-    """Why a command failed, in the tool's words; "" if it did not.
+    """Return why a command failed, in the tool's words; "" on success.
 
-    The exit status of 1.x is the status of the drive modulo 256, that of 2.x is 1: the text is looked at as well.
+    The exit status of 1.x is the drive's status modulo 256, that of 2.x is 1, so the text is searched as well.
     """
     output = f"{done.stdout}\n{done.stderr}"
     if status := _STATUS.search(output):
@@ -48,7 +48,7 @@ def refusal(done: Completed) -> str:
 
 
 def _lacking(text: str) -> str:
-    """What JSON lacks of its end; text, which old versions print all the same, its last line."""
+    """Return why the output is incomplete: JSON must be closed; text, from old versions, must end with a newline."""
     if "{" in text:
         return "" if lenient_json(text) else "its document is not closed"
     return line_end(text)
@@ -64,19 +64,19 @@ WHOLE = CompletenessCheck(
 
 
 class NvmeCli:
-    """Questions to drives; none changes anything."""
+    """Read-only queries to drives."""
 
     def __init__(self, host: Host, program: str, cut: list[Problem] | None = None) -> None:
         self._host = host
         self.program = program
-        """Its path."""
+        """Path of nvme-cli."""
         self.cut = [] if cut is None else cut
-        """What is told of answers that are not whole."""
+        """Problems of truncated output."""
 
     async def id_ctrl(self, device: str, serial: str | None = None) -> ControllerId | None:
-        """Identify Controller; None if it gave no answer that is understood, or one with another serial number.
+        """Return Identify Controller; None if the output is not understood or has another serial number.
 
-        `serial`: the serial number that the kernel has of the controller; None where it has none.
+        `serial`: the serial number of the controller in the kernel; None if it has none.
         """
         for options in (("-o", "json"), ()):
             controller_id = parse_id_ctrl(await self._read_output("id-ctrl", device, *options))
@@ -96,7 +96,7 @@ class NvmeCli:
         return None
 
     async def id_ns(self, device: str) -> NamespaceId | None:
-        """Identify Namespace; None if it gave no answer that is understood."""
+        """Return Identify Namespace; None if the output is not understood."""
         for options in (("-o", "json"), ()):
             namespace_id = parse_id_ns(await self._read_output("id-ns", device, *options))
             if namespace_id.formats:
@@ -104,7 +104,7 @@ class NvmeCli:
         return None
 
     async def smart_log(self, device: str) -> NvmeHealth | None:
-        """The health log; None if it gave no answer that is understood."""
+        """Return the health log; None if the output is not understood."""
         for options in (("-o", "json"), ()):
             health = parse_smart_log(await self._read_output("smart-log", device, *options))
             if health != NvmeHealth():
@@ -112,11 +112,11 @@ class NvmeCli:
         return None
 
     async def list_ns(self, device: str) -> tuple[int, ...] | None:
-        """Numbers of all namespaces allocated in the subsystem, attached or not; None if unknown."""
+        """Return the IDs of all allocated namespaces of the subsystem, attached or not; None if unknown."""
         return parse_list_ns(await self._read_output("list-ns", device, "--all"))
 
     async def feature(self, device: str, number: int, about: ControllerId) -> FeatureState:
-        """A feature's value now and, where the drive can say it, what may be done with it."""
+        """Return a feature's value and, if the drive supports that query, whether it can be changed."""
         arguments = ("get-feature", device, f"--feature-id={number}")
         try:
             done = await self._run(*arguments, f"--sel={CURRENT}")
@@ -135,7 +135,7 @@ class NvmeCli:
         return FeatureState(value=value, changeable=parse_changeable(answer, number))
 
     async def _read_output(self, *arguments: str) -> str:
-        """Standard output of a question; "" if it failed: what is missing shows as unknown."""
+        """Return the output of a query; "" if it failed, so that its values show as unknown."""
         try:
             done = await self._run(*arguments)
         except RaidbenchError:

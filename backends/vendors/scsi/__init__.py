@@ -1,4 +1,4 @@
-"""SATA and SAS disks: what the drive itself does, beside what the kernel's queue in front of it does."""
+"""SATA and SAS disks: settings of the drive itself, in addition to the kernel's queue in front of it."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
@@ -9,4 +9,4 @@ VENDOR = Vendor(
     declares=("backends.vendors.scsi.settings:SETTINGS",),
     root_reads="backends.vendors.scsi.drive_queries:ROOT_READS",
 )
-"""Found by the registry."""
+"""Registry entry."""

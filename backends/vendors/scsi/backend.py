@@ -1,4 +1,4 @@
-"""The backend of SATA and SAS disks: inventory, reading, planning and applying."""
+"""Backend of SATA and SAS disks: inventory, reading, planning and applying."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from backends.topology import Node, read_tree
 from backends.topology.device_identity import identity
 from backends.topology.tree import read_node
 from backends.udev import match_keys, require_unique
-from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, paths_of
-from backends.vendors.scsi.drive_queries import Switches, SwitchReader, missing_tools, unread_problems
+from backends.vendors.scsi.disks import Disk, disk_of, is_disk, is_name, paths_of
+from backends.vendors.scsi.drive_queries import SwitchReader, missing_tools, unread_problems
 from backends.vendors.scsi.inventory import NAME, drive
 from backends.vendors.scsi.plans import companions_now, finished, legal_companions, steps, value_before, way_back
 from backends.vendors.scsi.readings import View, readings
@@ -44,90 +44,90 @@ class ScsiBackend(Settable[View]):
         super().__init__(host)
         self._asker = SwitchReader(host)
         self._health: dict[Identity, SmartAnswer] = {}
-        self._said: dict[Identity, SmartAnswer | None] = {}
+        self._last_answers: dict[Identity, SmartAnswer | None] = {}
         self._unsaveable: set[Identity] = set()
 
     async def inventory(self) -> Inventory:
-        """Every disk with what it says of its health, in the order of their names."""
+        """Return all disks with their health, sorted by name."""
         return await self.inventory_in_parts(lambda name, part: None)
 
     async def inventory_in_parts(self, report: Told) -> Inventory:
-        """The same; told at once without health, because a drive may take its time to tell of it."""
+        """Report the inventory first without, then with health, which drives may report slowly. Return it."""
         disks = await self._disks()
         if not disks:
             return Inventory()
         report(NAME, Inventory(drives=tuple(drive(disk, None) for disk in disks)))
         drives = tuple(await asyncio.gather(*(self._drive(disk) for disk in disks)))
-        inventory = Inventory(drives=drives, problems=unread_problems(disks, map(self._said_of, disks)))
+        inventory = Inventory(drives=drives, problems=unread_problems(disks, map(self._last_answer, disks)))
         report(NAME, inventory)
         return inventory
 
     async def cached_inventory(self) -> Inventory:
-        """As `inventory`, with what each drive said of its health last: no setting moves that."""
+        """Return the inventory with the health that each drive last reported: no setting changes that."""
         disks = await self._disks()
-        drives = tuple(drive(disk, self._said_of(disk)) for disk in disks)
-        return Inventory(drives=drives, problems=unread_problems(disks, map(self._said_of, disks)))
+        drives = tuple(drive(disk, self._last_answer(disk)) for disk in disks)
+        return Inventory(drives=drives, problems=unread_problems(disks, map(self._last_answer, disks)))
 
-    def _said_of(self, disk: Disk) -> SmartAnswer | None:
-        return self._said.get(identity(disk.node))
+    def _last_answer(self, disk: Disk) -> SmartAnswer | None:
+        return self._last_answers.get(identity(disk.node))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """The same for every disk; what one lacks is blocked when read."""
+        """Return all settings; those that a disk lacks are blocked when read."""
         return SETTINGS if target.backend == NAME else ()
 
     async def seen(self, target: Target, *, back: bool = False) -> View:
-        """The disk and its switches now."""
+        """Return the disk and its switches now."""
         return await self._view(await self._disk(target))
 
     async def readings_of(self, view: View) -> Mapping[str, Reading]:
-        """The drive's own settings and the kernel's, and what may be set."""
+        """Return the values of the drive and the kernel, and the legal ones."""
         return readings(view)
 
     def identity_of(self, view: View, key: str) -> Identity:
-        """The kernel's disk."""
+        """Return the identity of the kernel's disk."""
         return identity(view.disk.node)
 
     async def lock_for(self, view: View, key: str) -> str:
-        """That of the disk."""
+        """Return the lock of the disk."""
         return await lock_of(self._host, view.disk.name)
 
     def steps(self, view: View, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
-        """What sets it; of a way back also what the drive had saved besides."""
+        """Return the steps that set a value; to undo, also those that restore the drive's saved value."""
         return steps(view, key, value) if companions is None else way_back(view, key, value, companions)
 
     def revert_steps(self, view: View, key: str, before: str) -> tuple[ChangeStep, ...]:
-        """Present and saved value as they are."""
+        """Return the steps that restore the present and the saved value."""
         return way_back(view, key, before, companions_now(view, key))
 
     def check_restorable(self, view: View, setting: Setting, now: Reading, value: str) -> str:
-        """See `value_before`."""
+        """Return the validated old value; see `value_before`."""
         return value_before(setting, now, value)
 
     def legal_companions(self, view: View, key: str) -> Mapping[str, Pattern[str]]:
-        """With a bit of a mode page, what was saved of it."""
+        """Return the saved value as legal companion of a bit of a mode page."""
         return legal_companions(view, key)
 
     def finished(
         self, view: View, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """With the risk on this very drive, and the value that it keeps without power."""
+        """Return the change with the risk on this drive, and the value that it saves."""
         return finished(view, request, change)
 
     def require_steps(self, view: View, change: Change) -> None:
-        """Raises RefusedError for a step that is none of this setting of this disk."""
+        """Raise RefusedError for a step that does not belong to this setting of this disk."""
         for step in change.writes:
             require_own_step(step, change, view.disk, view.tool)
 
     def is_there(self, now: Reading, change: Change) -> bool:
-        """Never: a drive may have saved another value than the present one."""
+        """Return False: the saved value of a drive may differ from the present one."""
         return False
 
     async def require_unchanged_target(self, view: View, change: Change) -> None:
-        """Raises unless it is this disk."""
+        """Raise an error unless it is this disk."""
         require_same_device(change, identity(await self._node(change.target)))
 
     async def take(self, view: View, change: Change, step: ChangeStep) -> None:
-        """One step; a drive that cannot save the page is remembered, and planned for without."""
+        """Run one step; a drive that cannot save the page is remembered, so that the next plan does not save."""
         if step.path is not None:
             await super().take(view, change, step)
             return
@@ -138,7 +138,7 @@ class ScsiBackend(Settable[View]):
             raise
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """The udev rules file with this drive's line replaced; no other line is touched."""
+        """Return the udev rules file with this drive's line replaced and all other lines kept."""
         disk = await self._disk(target)
         declared = {key: setting_of(SETTINGS, target, key) for key in values}
         now = readings(await self._view(disk)) if values else {}
@@ -153,20 +153,20 @@ class ScsiBackend(Settable[View]):
         return await RULES.rule(self._host, disk.node.device, match, rule_actions, legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Which of hdparm, sdparm and smartctl is missing, and what is lost without each."""
+        """Return a problem for each of hdparm, sdparm and smartctl that is missing."""
         return missing_tools(await self._disks(), lambda name: self._host.which((name,)) is not None)
 
     async def _drive(self, disk: Disk) -> Drive:
-        health = self._said[identity(disk.node)] = await self._asker.health(disk)
+        health = self._last_answers[identity(disk.node)] = await self._asker.health(disk)
         if health is not None and not health.asleep and not health.unread:
             self._health[identity(disk.node)] = health
         return drive(disk, health)
 
     async def _view(self, disk: Disk) -> View:
-        """Everything that the readings of one disk are made of."""
+        """Return all input for the readings of one disk."""
         tool = self._asker.tool(disk.kind)
         paths = [path for path in (disk.device_file("queue_depth"), disk.cache_path) if path is not None]
-        switches, health = await asyncio.gather(self._switches(disk), self._known_health(disk))
+        switches, health = await asyncio.gather(self._asker.switches(disk), self._drive_health(disk))
         reasons = [await self._host.writable(path) for path in paths]
         return View(
             disk=disk,
@@ -180,11 +180,8 @@ class ScsiBackend(Settable[View]):
             saves=identity(disk.node) not in self._unsaveable,
         )
 
-    async def _switches(self, disk: Disk) -> Switches:
-        return Switches() if disk.kind is Kind.VOLUME else await self._asker.switches(disk)
-
-    async def _known_health(self, disk: Disk) -> SmartAnswer | None:
-        """Asked once of each drive without moving parts: only those have capacitors for their cache."""
+    async def _drive_health(self, disk: Disk) -> SmartAnswer | None:
+        """Return the health, read once per drive without moving parts: only those may protect their cache."""
         who = identity(disk.node)
         if who not in self._health and disk.node.attributes.get("queue/rotational") == "0":
             health = await self._asker.health(disk)
@@ -200,16 +197,16 @@ class ScsiBackend(Settable[View]):
         return await self._with_texts(nodes)
 
     async def _with_texts(self, nodes: Iterable[Node]) -> tuple[Disk, ...]:
-        several = tuple(nodes)
-        texts = await self._host.read_many([path for node in several for path in paths_of(node)])
-        return tuple(disk_of(node, texts) for node in several)
+        disk_nodes = tuple(nodes)
+        texts = await self._host.read_many([path for node in disk_nodes for path in paths_of(node)])
+        return tuple(disk_of(node, texts) for node in disk_nodes)
 
     async def _disk(self, target: Target) -> Disk:
         (disk,) = await self._with_texts([await self._node(target)])
         return disk
 
     async def _node(self, target: Target) -> Node:
-        """The disk under a target of ours, whose name becomes part of a path: no other name may."""
+        """Return the disk of a target, whose name is safe as part of a path."""
         if target.backend != NAME or not is_name(target.address):
             raise not_found_error(target)
         node = await read_node(self._host, target.address)

@@ -1,4 +1,4 @@
-"""One `sd` disk as sysfs has it, and which of them are volumes of a RAID controller."""
+"""`sd` disks in sysfs, and which of them are volumes of a RAID controller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.topology.device_identity import interface
 from backends.topology.tree import number
 from backends.values import dataclass
 
-# -- which SCSI disks are no drives but volumes of a RAID controller --------------------------------------------------
+# -- volumes of RAID controllers --------------------------------------------------------------------------------------
 
 _ANY_CHANNEL: Callable[[int], bool] = lambda channel: True  # noqa: E731
 
@@ -32,24 +32,24 @@ _VOLUME_CHANNELS: dict[str, Callable[[int], bool]] = {
     "hptiop": _ANY_CHANNEL,
     "stex": _ANY_CHANNEL,
 }
-"""By the driver's own name (scsi_host/proc_name): channels whose disks are volumes.
+"""Channels with volumes, by driver name (scsi_host/proc_name).
 
-megaraid_sas.h MEGASAS_MAX_PD_CHANNELS 2; aacraid.h CONTAINER_CHANNEL 0; mptsas.h MPTSAS_RAID_CHANNEL 1;
-mpt3sas_scsih.c RAID_CHANNEL 1. The 3ware, Areca, ServeRAID, HighPoint and Promise drivers show volumes only.
+megaraid_sas.h MEGASAS_MAX_PD_CHANNELS 2; aacraid.h CONTAINER_CHANNEL 0; mptsas.h MPTSAS_RAID_CHANNEL 1; mpt3sas_scsih.c
+RAID_CHANNEL 1. The 3ware, Areca, ServeRAID, HighPoint and Promise drivers show volumes only.
 """
 
 _VOLUMES_UNLESS_SAS = ("mpi3mr",)
-"""Drivers that show volumes and drives on one channel: what hangs from a SAS end device is a drive."""
+"""Drivers with volumes and drives on one channel: a disk below a SAS end device is a drive."""
 
 _NO_LEVEL = ("", "n/a", "unknown")
-"""`raid_level` of a drive that hpsa or smartpqi passes through (drivers/scsi/hpsa.c, raid_level_show)."""
+"""`raid_level` of a passthrough drive of hpsa or smartpqi (drivers/scsi/hpsa.c, raid_level_show)."""
 
 
 def is_volume(driver: str | None, channel: int | None, path: str, raid_level: str | None, maker: str) -> bool:
-    """Whether a controller made this disk out of others.
+    """Return whether the disk is a volume of a controller.
 
-    `driver` is the host adapter's, `path` the disk's in sysfs, `raid_level` that of hpsa and smartpqi,
-    `maker` the vendor in the inquiry data.
+    `driver` is the host adapter's, `path` the disk's in sysfs, `raid_level` that of hpsa and smartpqi, `maker` the
+    vendor in the inquiry data.
     """
     if raid_level is not None:
         return raid_level.strip().lower() not in _NO_LEVEL
@@ -61,26 +61,25 @@ def is_volume(driver: str | None, channel: int | None, path: str, raid_level: st
     return rule is not None and rule(channel)
 
 
-# -- one `sd` disk as sysfs has it ------------------------------------------------------------------------------------
+# -- `sd` disks -------------------------------------------------------------------------------------------------------
 
-# Where it hangs, which language it speaks, what the kernel believes of it.
 
 _HCTL = re.compile(r"/(\d{1,9}:\d{1,9}:\d{1,9}:\d{1,20})/block/[^/]+$", re.ASCII)
 _PCI = re.compile(r"/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/)")
 
 DEVICE_ATTRIBUTES = ("queue_depth", "raid_level")
-"""Read of every disk below `device/`."""
+"""Attributes that are read of every disk below `device/`."""
 
 VOLUME_INTERFACE = "raid volume"
-"""The interface of what a RAID controller shows as a disk."""
+"""Interface of a RAID controller's volume."""
 
 
 _PER_LUN = ("virtio_scsi",)
-"""Drivers that cap the queue depth silently at cmd_per_lun (drivers/scsi/virtio_scsi.c, change_queue_depth)."""
+"""Drivers that silently limit the queue depth to cmd_per_lun (drivers/scsi/virtio_scsi.c, change_queue_depth)."""
 
 
 class Kind(Enum):
-    """The language in which a disk is asked about itself."""
+    """Command set of a disk."""
 
     ATA = "ATA"
     SCSI = "SCSI"
@@ -92,62 +91,62 @@ class Disk:
     """One disk of the kernel's sd driver."""
 
     node: Node
-    """As the kernel's tree of block devices has it."""
+    """Node of the kernel's disk."""
     kind: Kind
-    """How it is asked."""
+    """Command set."""
     interface: str | None
-    """`sata`, `sas`, `usb`, `iscsi`, `virtio-scsi`, `raid volume`, ...; None if nothing tells."""
+    """`sata`, `sas`, `usb`, `iscsi`, `virtio-scsi`, `raid volume`, ...; None if unknown."""
     libata: bool
-    """Whether the kernel itself speaks ATA to it: it notices a switched cache by itself."""
+    """Whether the kernel itself speaks ATA to it and so notices a switched cache."""
     hctl: str | None
-    """Host, channel, target, LUN; None if the path does not tell."""
+    """Host, channel, target, LUN; None if the path does not have them."""
     pci: str | None
-    """Address of the PCI function it hangs from; None if there is none."""
+    """Address of its PCI function, or None."""
     driver: str | None
     """Driver of its host adapter."""
     host_depth: int | None
-    """Commands that the host adapter takes at a time for one disk."""
+    """Most commands in flight per disk of the host adapter."""
     queue_depth: int | None
-    """Commands that the kernel gives this disk at a time."""
+    """Most commands in flight for this disk."""
     cache_type: str | None
-    """What the sd driver believes of its cache."""
+    """The sd driver's belief about its cache."""
     flushed: bool | None
-    """Whether the queue sends flushes, as for a disk with a write cache; None if it does not say."""
+    """Whether the queue sends flushes, as for a disk with a write cache; None if not reported."""
 
     @property
     def name(self) -> str:
-        """Kernel name."""
+        """Return the kernel name."""
         return self.node.name
 
     def device_file(self, attribute: str) -> str:
-        """Path of a file of the SCSI device."""
+        """Return the path of a file of the SCSI device."""
         return f"/sys/block/{self.name}/device/{attribute}"
 
     @property
     def cache_path(self) -> str | None:
-        """Holds the sd driver's belief; what is written goes to the drive (Documentation/scsi/sd-parameters)."""
+        """Return the file of the sd driver's belief; writing it sets the drive (Documentation/scsi/sd-parameters)."""
         return None if self.hctl is None else f"/sys/class/scsi_disk/{self.hctl}/cache_type"
 
     @property
     def caches_by_kernel(self) -> bool | None:
-        """Whether the sd driver believes that the drive caches writes; None if unknown."""
+        """Return whether the sd driver believes that the drive caches writes; None if unknown."""
         return {"write back": True, "write back, no read (daft)": True, "write through": False, "none": False}.get(
             self.cache_type or ""
         )
 
 
 def is_name(name: str) -> bool:
-    """Whether the sd driver names disks so."""
+    """Return whether the name is one of the sd driver's disk names."""
     return re.fullmatch(r"sd[a-z]{1,8}", name) is not None
 
 
 def is_disk(node: Node) -> bool:
-    """Whether the sd driver has it, at a place in the SCSI layer: without one nothing tells how to ask it."""
+    """Return whether the sd driver has it at a SCSI address, which is needed to know its command set."""
     return node.parent is None and is_name(node.name) and _hctl(node) is not None
 
 
 def paths_of(node: Node) -> tuple[str, ...]:
-    """Files that `disk_of` wants, beside the node's own."""
+    """Return the files that `disk_of` needs in addition to the node's own."""
     front = f"/sys/block/{node.name}"
     paths = [f"{front}/device/{name}" for name in DEVICE_ATTRIBUTES]
     paths.append(f"{front}/queue/write_cache")
@@ -160,7 +159,7 @@ def paths_of(node: Node) -> tuple[str, ...]:
 
 
 def disk_of(node: Node, texts: Mapping[str, str]) -> Disk:
-    """The disk from its node and the texts of `paths_of`."""
+    """Return the disk from its node and the texts of `paths_of`."""
     front, hctl, path = f"/sys/block/{node.name}", _hctl(node), node.path or ""
     host = f"/sys/class/scsi_host/host{(hctl or '').split(':')[0]}"
     driver = clean(texts.get(f"{host}/proc_name", "")) or None
@@ -193,7 +192,7 @@ def _hctl(node: Node) -> str | None:
 
 
 def _interface(node: Node, volume: bool, ata: bool) -> str | None:
-    """What the drive itself speaks: a SATA drive behind a SAS adapter is a SATA drive."""
+    """Return the drive's own interface: a SATA drive behind a SAS adapter is a SATA drive."""
     if volume:
         return VOLUME_INTERFACE
     link = interface(node)

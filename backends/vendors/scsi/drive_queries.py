@@ -1,4 +1,4 @@
-"""Asks drives about themselves, and says what is lost where a tool is missing."""
+"""Queries to drives through hdparm, sdparm and smartctl, and problems for missing tools."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from backends.vendors.scsi.sdparm import Field
 from backends.vendors.scsi.smartctl import SmartAnswer
 
 _DEVICE = re.compile(r"^[ \t]{0,8}(/dev/[A-Za-z0-9/_-]{1,64}):(?=[ \t\r\n]|\Z)", re.ASCII | re.MULTILINE)
-"""The line with which hdparm and sdparm begin what they print of a device."""
+"""First line of hdparm's and sdparm's output about a device."""
 
-# -- what is missing on a machine with SATA or SAS disks, and what is lost without it ---------------------------------
+# -- missing tools ----------------------------------------------------------------------------------------------------
 
 
 def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Problem, ...]:
-    """One problem for each program that is not installed and would have something to do."""
+    """Return one problem for each tool that is missing and needed for these disks."""
     kinds = {disk.kind for disk in disks}
     problems: list[Problem] = []
     if Kind.ATA in kinds and not has("hdparm"):
@@ -69,42 +69,44 @@ def unread_problems(disks: Iterable[Disk], answers: Iterable[SmartAnswer | None]
     )
 
 
-# -- asks drives about themselves: hdparm, sdparm and smartctl, read-only and never for long --------------------------
+# -- read-only queries with a timeout ---------------------------------------------------------------------------------
 
 READ_SECONDS = 20.0
-"""A drive that wakes up needs up to ten."""
+"""Timeout in seconds; a drive that wakes up needs up to ten."""
 
 AT_ONCE = 8
-"""Drives asked at a time."""
+"""Drives queried at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switches:
-    """A drive's answer about its switches."""
+    """Values of a drive's switches."""
 
     flags: Mapping[str, Flag] = field(default_factory=dict)
-    """hdparm's."""
+    """Values from hdparm."""
     fields: Mapping[str, Field] = field(default_factory=dict)
-    """sdparm's."""
+    """Values from sdparm."""
     silent: str | None = None
-    """Why there is none."""
+    """Why the drive returned no values; None if it did."""
 
 
 class SwitchReader:
-    """Asks the drives of one host."""
+    """Queries the drives of one host."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._few = asyncio.Semaphore(AT_ONCE)
 
     def tool(self, kind: Kind) -> str | None:
-        """Path of the program that speaks a drive's language; None if it is not installed, or there is none."""
+        """Return the path of the tool for a kind of drive; None if it is not installed or does not exist."""
         names = {Kind.ATA: "hdparm", Kind.SCSI: "sdparm"}
         return self._host.which((names[kind],)) if kind in names else None
 
     async def switches(self, disk: Disk) -> Switches:
-        """What the drive's own switches are set to; never raises for a drive or tool that fails."""
+        """Return the drive's switches; a volume has none. Never raises for a failing drive or tool."""
         tool = self.tool(disk.kind)
+        if disk.kind is Kind.VOLUME:
+            return Switches()
         if tool is None:
             return Switches(silent="there is no tool for it")
         if not self._host.is_root:
@@ -126,7 +128,7 @@ class SwitchReader:
         )
 
     async def health(self, disk: Disk) -> SmartAnswer | None:
-        """What smartctl says; None without root, smartctl or a drive behind the disk."""
+        """Return smartctl's answer; None without root, smartctl or a drive behind the disk."""
         tool = self._host.which(("smartctl",))
         if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
             return None
@@ -146,7 +148,7 @@ class SwitchReader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What a program said, or why it did not."""
+    """Output of a program, or the reason why there is none."""
 
     tool: str
     code: int = 0
@@ -156,23 +158,23 @@ class _Answer:
 
     @property
     def text(self) -> str:
-        """Both streams: complaints come on either."""
+        """Return both streams: error messages may be on either."""
         return f"{self.out}\n{self.err}"
 
-    def lost(self, whole: CompletenessCheck) -> str | None:
-        """Why what it printed is not all; None where it is, and where it printed nothing."""
+    def lost(self, check: CompletenessCheck) -> str | None:
+        """Return why the output is truncated; None if it is complete or empty."""
         done = Completed(returncode=self.code, stdout=self.out, stderr=self.err)
-        why = whole.lost(done) if self.out.strip() else ""
+        why = check.lost(done) if self.out.strip() else ""
         return self.trouble(f"{CUT}: {why}") if why else None
 
     def misnamed(self, device: str) -> str | None:
-        """Return why what it printed is not about a device alone; None where it is, and where it names none."""
+        """Return why the output is not about the device alone; None if it is, or names no device."""
         named = (match[1] for match in _DEVICE.finditer(self.out[:20_000]))
         why = misnamed_reason(device, named, required=False)
         return self.trouble(f"{REFUSED}: {why}. {NEXT_STEP}".rstrip(".")) if why else None
 
     def trouble(self, text: str | None) -> str:
-        """Why nothing can be told of the drive."""
+        """Return why nothing is known about the drive."""
         reason = self.failure or text or "it says nothing of this drive"
         return f"{self.tool.rsplit('/', 1)[-1]}: {reason}"
 
@@ -182,4 +184,4 @@ ROOT_READS: RootReads = {
     ("sdparm",): ((re.escape(f"--get={','.join(sdparm.FIELDS)}"), DEVICE),),
     ("smartctl",): ((*map(re.escape, smartctl.ASK), DEVICE),),
 }
-"""What root starts for a user: it reads, and changes nothing."""
+"""Read-only commands that root may run for a user."""

@@ -1,7 +1,7 @@
-"""What hdparm prints of an ATA drive's own switches. Pure, never raises.
+"""Parser of hdparm's output about an ATA drive's own switches. No I/O, never raises.
 
-hdparm 9.65 exits with 0 although the drive lacks a feature; `SG_IO: bad/missing sense data` may stand before a good
-answer. So the lines are read, and the exit status is only a hint.
+hdparm 9.65 exits with 0 even if the drive lacks a feature, and `SG_IO: bad/missing sense data` may precede a valid
+answer. So the lines are parsed, and the exit status is only a hint.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
 
 READ = ("-W", "-A", "-B", "-M")
-"""Asks for write cache, look-ahead, power management and acoustic management, with IDENTIFY DEVICE alone: a drive that
-sleeps is not woken."""
+"""Options for write cache, look-ahead, power and acoustic management; IDENTIFY DEVICE wakes no sleeping drive."""
 
 _LINES = {"write-caching": "-W", "look-ahead": "-A", "APM_level": "-B", "acoustic": "-M"}
 
@@ -39,19 +38,19 @@ WHOLE = CompletenessCheck(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """One switch as hdparm prints it."""
+    """One switch as printed by hdparm."""
 
     raw: str
-    """What stands behind the equals sign, `1 (on)`."""
+    """Text after the equals sign, `1 (on)`."""
 
     @property
     def supported(self) -> bool:
-        """Whether the drive has it."""
+        """Return whether the drive supports the switch."""
         return self.raw != "not supported"
 
     @property
     def number(self) -> int | None:
-        """The leading number: 0 and 1 for off and on, or a level. `off` of power management is 255."""
+        """Return the leading number: 0 and 1 for off and on, or a level. `off` of power management is 255."""
         word = self.raw.split(" ", 1)[0]
         if word == "off":
             return 255
@@ -59,11 +58,11 @@ class Flag:
 
 
 def parse_hdparm(text: str) -> Mapping[str, Flag]:
-    """The switches by their option letter; of two lines for one, the last, which is the one after a change."""
+    """Return the switches by option letter; of two lines for one, the last, which is the value after a change."""
     return {_LINES[name]: Flag(raw=clean(raw)) for name, raw in _LINE.findall(text)}
 
 
 def refusal(text: str) -> str | None:
-    """The line with which hdparm says that the kernel or the drive refused a command; None if there is none."""
+    """Return hdparm's line about a command that the kernel or the drive refused, or None."""
     match = _REFUSED.search(text)
     return clean(match[1].removeprefix(": ")) if match else None

@@ -1,4 +1,4 @@
-"""From a disk and its health to a `Drive`. Pure."""
+"""Conversion of a disk and its health to a `Drive`. No I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.smartctl import SmartAnswer
 
 NAME = "scsi"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 _STATES = {
     "running": State.ONLINE,
@@ -25,7 +25,7 @@ _STATES = {
 
 
 def drive(disk: Disk, health: SmartAnswer | None) -> Drive:
-    """The drive as the inventory shows it; what smartctl adds is left out where it was not asked."""
+    """Return the drive of the inventory, without smartctl's values if it was not queried."""
     attributes = disk.node.attributes
     reading = health or SmartAnswer()
     odd = odd_sector(disk, reading)
@@ -47,14 +47,12 @@ def drive(disk: Disk, health: SmartAnswer | None) -> Drive:
         device=disk.node.device,
         read_only=disk.node.read_only,
         identity=identity(disk.node),
-        facts=tuple(
-            Fact(label=label, value=value) for label, value in (*_place(disk), *_format(disk, odd), *_health(reading))
-        ),
+        facts=Fact.from_rows((*_place(disk), *_format(disk, odd), *_health(reading))),
     )
 
 
 def condition(health: SmartAnswer) -> Health:
-    """Return the condition of a drive by smartctl."""
+    """Return the health of a drive from smartctl."""
     used = (
         health.used_percent
         if health.used_percent is not None or health.life_left is None
@@ -71,60 +69,44 @@ def condition(health: SmartAnswer) -> Health:
 
 
 SECTORS = (512, 1024, 2048, 4096)
-"""Bytes of sectors that the kernel takes; a disk with others has the size 0 (drivers/scsi/sd.c, sd_read_capacity)."""
+"""Sector sizes in bytes that the kernel supports; other disks have the size 0 (drivers/scsi/sd.c, sd_read_capacity)."""
 
 
 def odd_sector(disk: Disk, health: SmartAnswer) -> int | None:
-    """Return the bytes of a sector that the kernel does not take; None where it takes them, or they are not known."""
+    """Return a sector size in bytes that the kernel does not support; None if it does, or if unknown."""
     sizes = (health.block, number(disk.node.attributes.get("queue/logical_block_size")))
     return next((size for size in sizes if size and size not in SECTORS), None)
 
 
 def _format(disk: Disk, odd: int | None) -> Iterator[tuple[str, str]]:
-    """Yield why the kernel has no block of a disk that is there."""
+    """Yield why the kernel shows no capacity of a disk that is present."""
     if odd is not None:
         yield "Unusable", f"sector size {odd}: must be reformatted to 512 or 4096 bytes (sg_format --format --size=512)"
     elif disk.node.size_bytes == 0 and disk.node.attributes.get("removable") == "0":
         yield "Unusable", "size 0: it is not ready, or has sectors of a size that the kernel does not take (520, 528)"
 
 
-def _place(disk: Disk) -> Iterator[tuple[str, str]]:
-    """Where it hangs and what the kernel thinks of it."""
-    if disk.hctl is not None:
-        yield "SCSI address", disk.hctl
-    if disk.driver is not None:
-        yield "Host driver", disk.driver
-    if disk.interface == "sata" and not disk.libata:
-        yield "Attached to", "a SAS adapter"
-    if disk.cache_type is not None:
-        yield "Cache (kernel)", disk.cache_type
-    if disk.queue_depth is not None:
-        yield "Queue depth", str(disk.queue_depth)
+def _place(disk: Disk) -> Iterator[tuple[str, str | None]]:
+    """Yield where it is attached, and the kernel's view of it."""
+    yield "SCSI address", disk.hctl
+    yield "Host driver", disk.driver
+    yield "Attached to", "a SAS adapter" if disk.interface == "sata" and not disk.libata else None
+    yield "Cache (kernel)", disk.cache_type
+    yield "Queue depth", None if disk.queue_depth is None else str(disk.queue_depth)
 
 
-def _health(health: SmartAnswer) -> Iterator[tuple[str, str]]:
-    """What the drive says of itself."""
-    if health.asleep:
-        yield "Power", "standby: not asked for its health"
-    if health.rpm:
-        yield "Rotation", f"{health.rpm} rpm"
-    if health.form is not None:
-        yield "Form factor", health.form
-    if health.speed is not None:
-        yield "Link", health.speed
-    if health.speed_limit is not None and health.speed_limit != health.speed:
-        yield "Link limit", health.speed_limit
-    if health.passed is not None:
-        yield "SMART health", "passed" if health.passed else "FAILED"
-    if health.celsius is not None:
-        yield "Temperature", f"{health.celsius} °C"
-    if health.hours is not None:
-        yield "Powered on", f"{health.hours} h"
-    if health.used_percent is not None:
-        yield "Endurance used", f"{health.used_percent} %"
-    if health.life_left is not None:
-        yield "Life left", health.life_left.sentence()
-    if health.power_loss is not None:
-        yield "Power-loss protection", health.power_loss.sentence()
+def _health(health: SmartAnswer) -> Iterator[tuple[str, str | None]]:
+    """Yield what the drive reports about itself."""
+    yield "Power", "standby: not asked for its health" if health.asleep else None
+    yield "Rotation", f"{health.rpm} rpm" if health.rpm else None
+    yield "Form factor", health.form
+    yield "Link", health.speed
+    yield "Link limit", health.speed_limit if health.speed_limit != health.speed else None
+    yield "SMART health", None if health.passed is None else "passed" if health.passed else "FAILED"
+    yield "Temperature", None if health.celsius is None else f"{health.celsius} °C"
+    yield "Powered on", None if health.hours is None else f"{health.hours} h"
+    yield "Endurance used", None if health.used_percent is None else f"{health.used_percent} %"
+    yield "Life left", None if health.life_left is None else health.life_left.sentence()
+    yield "Power-loss protection", None if health.power_loss is None else health.power_loss.sentence()
     if health.is_silent and not health.asleep and health.message is not None:
         yield "SMART health", f"not known: {health.message}"

@@ -1,4 +1,4 @@
-"""The steps of a change and of its way back. Pure."""
+"""Steps of a change and of its undo. No I/O."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from backends.vendors.scsi.sdparm import Field
 from backends.vendors.scsi.settings import BITS, OPTIONS
 
 SAVED = "saved"
-"""By this key, the value that a SCSI drive keeps without power."""
+"""Key of the value that a SCSI drive keeps without power."""
 
 _MOVES_DISK = ("write_cache", "read_ahead_kb", "max_sectors_kb")
-"""What the sd driver may set anew on the kernel's disk when it looks at a switched cache (drivers/scsi/sd.c)."""
+"""Settings of the kernel's disk that the sd driver may reset after a cache was switched (drivers/scsi/sd.c)."""
 
 _ON_OFF = re.compile("on|off")
 
@@ -29,11 +29,11 @@ _CACHE_TYPES = {
     ("write back, no read (daft)", "off"): "none",
     ("none", "on"): "write back, no read (daft)",
 }
-"""The word for sd's cache_type by the present one and the wanted value: it tells of the read cache as well."""
+"""sd's cache_type by its present value and the wanted setting: it includes the read cache."""
 
 
 def finished(view: View, request: RequestedValue, change: Change) -> Change:
-    """The change with the risk on this very drive, and with what the drive keeps without power."""
+    """Return the change with the risk on this drive, and with the value that the drive saves."""
     key = request.setting.key
     guarded = key == "drive_cache" and request.value == "on" and view.protection is not None
     risk = Risk.PERFORMANCE if guarded else _risk(request)
@@ -46,7 +46,7 @@ def finished(view: View, request: RequestedValue, change: Change) -> Change:
 
 
 def companions_now(view: View, key: str) -> dict[str, str]:
-    """The value that the drive keeps without power, which need not be the present one."""
+    """Return the value that the drive keeps without power, which may differ from the present one."""
     bit = _bit(view, key)
     if bit is None or bit.saved is None or not _saveable(view, key):
         return {}
@@ -54,18 +54,18 @@ def companions_now(view: View, key: str) -> dict[str, str]:
 
 
 def legal_companions(view: View, key: str) -> dict[str, Pattern[str]]:
-    """What may come back with a setting."""
+    """Return the legal companions of a setting."""
     return {SAVED: _ON_OFF} if view.disk.kind is Kind.SCSI and key in BITS else {}
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that it had before: a drive may come with any level of acoustic management. Raises InvalidValueError."""
+    """Return a validated old value: any level of acoustic management is legal. Raises InvalidValueError."""
     level = setting.key == "acoustic" and value.isascii() and value.isdigit() and len(value) < 4 and int(value) < 256
     return value if level else is_restorable_value(setting, now, value)
 
 
 def steps(view: View, key: str, value: str) -> tuple[ChangeStep, ...]:
-    """What sets it, and lets the kernel know."""
+    """Return the steps that set a value and inform the kernel."""
     disk = view.disk
     if key == "queue_depth":
         return (ChangeStep(path=disk.device_file("queue_depth"), text=value),)
@@ -80,7 +80,7 @@ def steps(view: View, key: str, value: str) -> tuple[ChangeStep, ...]:
 
 
 def way_back(view: View, key: str, before: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """A drive whose saved value was another one than its present gets both back; it saves where it had saved one."""
+    """Return the steps that restore the present and, if the drive had saved a different one, the saved value."""
     if view.disk.kind is not Kind.SCSI or key not in BITS or view.tool is None:
         return steps(view, key, before)
     saved = companions.get(SAVED) if view.saves else None
@@ -97,14 +97,14 @@ def _set_bit(view: View, key: str, value: str, *, save: bool) -> ChangeStep:
 
 
 def _look_again(disk: Disk, key: str) -> tuple[ChangeStep, ...]:
-    """The sd driver learns of a switched cache when it looks again; libata does so by itself."""
+    """Return the rescan with which the sd driver notices a switched cache; libata notices it itself."""
     if key != "drive_cache" or disk.libata:
         return ()
     return (ChangeStep(path=disk.device_file("rescan"), text="1"),)
 
 
 def _set_kernel_cache_type(disk: Disk, value: str) -> ChangeStep:
-    """Through sd: it sends the page to the drive and then believes it."""
+    """Return the write to sd's cache_type: sd sends the page to the drive and then believes it."""
     now = disk.cache_type or ""
     plain = {"on": "write back", "off": "write through"}
     same = now if disk.caches_by_kernel is (value == "on") else plain[value]
@@ -118,17 +118,17 @@ def _bit(view: View, key: str) -> Field | None:
 
 
 def _saveable(view: View, key: str) -> bool:
-    """A drive that tells a saved value keeps one."""
+    """Return whether the drive reports a saved value, so that it can save one."""
     bit = _bit(view, key)
     return bit is not None and bit.saved is not None and view.saves
 
 
 def _risk(request: RequestedValue) -> Risk:
-    """The worst that this value may do: a level does harm only where it sinks."""
+    """Return the risk of this value: a level is a risk only if it is lowered."""
     level = request.setting.key in ("queue_depth", "apm")
     return Risk.NONE if level and not _lower(request.now.now, request.value) else request.risk
 
 
 def _lower(before: str | None, value: str) -> bool:
-    """Whether a level sinks; from an unknown one it may."""
+    """Return whether a level is lowered; an unknown present level counts as higher."""
     return before is None or not before.isdigit() or int(value) < int(before)

@@ -1,4 +1,4 @@
-"""From what drive and kernel say to the readings of a disk's settings. Pure."""
+"""Conversion of the drive's and the kernel's values to readings of the settings. No I/O."""
 
 from __future__ import annotations
 
@@ -24,57 +24,52 @@ from backends.vendors.scsi.settings import (
 from backends.vendors.scsi.smartctl import SmartAnswer
 
 SATA_TAGS = 32
-"""Commands that native queueing has tags for (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
+"""Tags of native command queueing (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
 
 VOLUME_CACHE = "this is a virtual drive of a RAID controller: its cache is the controller's"
 VOLUME_WORDS = "this is a virtual drive of a RAID controller: its drives are set through the controller"
-"""Why a volume has no switches of its own."""
+"""Why a volume has no switches."""
 
 _ON = {True: "on", False: "off"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """All that is known of a disk at one time."""
+    """All values of a disk at one moment."""
 
     disk: Disk
-    """From sysfs."""
+    """Values from sysfs."""
     tool: str | None = None
-    """Path of hdparm or sdparm, whichever speaks the drive's language; None if it is not installed."""
+    """Path of hdparm or sdparm, whichever fits the drive; None if it is not installed."""
     flags: Mapping[str, Flag] = field(default_factory=dict)
-    """hdparm's answer."""
+    """Values from hdparm."""
     fields: Mapping[str, Field] = field(default_factory=dict)
-    """sdparm's answer."""
+    """Values from sdparm."""
     silent: str | None = None
-    """Why the drive was not asked, or did not answer; None if it did."""
+    """Why the drive was not queried or did not answer; None if it did."""
     rights: str | None = None
-    """What stands against running a tool for a change; None if nothing does."""
+    """Why no tool can be run for a change; None if it can."""
     writable: Mapping[str, str | None] = field(default_factory=dict)
-    """By path in sysfs, what stands against writing it."""
+    """By sysfs path, why it cannot be written; None if it can."""
     health: SmartAnswer | None = None
-    """From smartctl, if it was asked."""
+    """Values from smartctl, if it was queried."""
     saves: bool = True
-    """Whether a page that has saved values was not yet found to be one that cannot be saved."""
-
-    @property
-    def tool_name(self) -> str:
-        """The tool for this kind of drive."""
-        return "hdparm" if self.disk.kind is Kind.ATA else "sdparm"
+    """Whether the drive may be able to save the page; False after it failed."""
 
     @property
     def protection(self) -> str | None:
-        """Evidence that what is in the cache outlives a power cut."""
+        """Return evidence that the cache survives a power cut, or None."""
         loss = self.health.power_loss if self.health is not None else None
         return loss.sentence() if loss is not None and loss.good else None
 
 
 def readings(view: View) -> dict[str, Reading]:
-    """Every setting by key, in the order of the declarations."""
+    """Return all settings by key in display order."""
     return {setting.key: _READERS[setting.key](view) for setting in SETTINGS}
 
 
 def switch(view: View, key: str) -> tuple[bool | None, str | None]:
-    """What the drive says of an on-off setting, and in which words; None for each where it said nothing."""
+    """Return the drive's value of an on-off setting and its text; None for each if it did not answer."""
     if view.disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS.get(key, ""))
         if flag is None:
@@ -89,10 +84,10 @@ def _drive_cache(view: View) -> Reading:
     disk = view.disk
     choices = cache_choices(view.protection)
     if disk.kind is Kind.VOLUME:
-        return _blocked(VOLUME_CACHE, choices)
+        return _blocked_reading(VOLUME_CACHE, choices)
     value, raw = switch(view, "drive_cache")
-    against, unsettled = _blocked_reason(view, "drive_cache"), _unsettled(view, "drive_cache")
-    if view.tool is None or view.silent is not None:  # the kernel's word stands for the drive's
+    against, unsettled = _blocked_reason(view, "drive_cache"), _unsettled_reason(view, "drive_cache")
+    if view.tool is None or view.silent is not None:  # use the kernel's belief instead
         value, raw = disk.caches_by_kernel, disk.cache_type
         if value is None:
             unsettled = "the kernel does not say whether the drive caches writes"
@@ -108,7 +103,7 @@ def _drive_cache(view: View) -> Reading:
 
 
 def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
-    """Where the kernel does not flush as the drive's cache needs it: what that means, and why."""
+    """Return the effect and the reason if the kernel's flushes do not match the drive's cache."""
     if caching is None or disk.flushed is None or caching is disk.flushed:
         return None, None
     if caching:
@@ -124,44 +119,44 @@ def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
     )
 
 
-def _look_ahead(view: View) -> Reading:
-    return _plain_switch(view, "read_look_ahead", LOOK_AHEAD_CHOICES)
-
-
 def _read_cache(view: View) -> Reading:
     if view.disk.kind is Kind.ATA:
-        return _blocked("an ATA drive has no switch for its read cache, only for look-ahead", READ_CACHE_CHOICES)
+        return _blocked_reading(
+            "an ATA drive has no switch for its read cache, only for look-ahead", READ_CACHE_CHOICES
+        )
     return _plain_switch(view, "read_cache", READ_CACHE_CHOICES)
 
 
 def _plain_switch(view: View, key: str, choices: tuple[Choice, ...]) -> Reading:
     if view.disk.kind is Kind.VOLUME:
-        return _blocked(VOLUME_WORDS, choices)
+        return _blocked_reading(VOLUME_WORDS, choices)
     value, raw = switch(view, key)
     return Reading(
         now=_word(value, raw),
         raw=raw,
         choices=choices,
-        availability=available_unless(_blocked_reason(view, key), _unsettled(view, key)),
+        availability=available_unless(_blocked_reason(view, key), _unsettled_reason(view, key)),
     )
 
 
 def _apm(view: View) -> Reading:
     span = Span(minimum=1, maximum=APM_OFF)
     number, raw, against = _level(view, "apm")
-    return Reading(now=number, raw=raw, span=span, availability=available_unless(against, _unsettled(view, "apm")))
+    return Reading(
+        now=number, raw=raw, span=span, availability=available_unless(against, _unsettled_reason(view, "apm"))
+    )
 
 
 def _acoustic(view: View) -> Reading:
     number, raw, against = _level(view, "acoustic")
     is_common = number in (None, "unknown", *(choice.value for choice in QUIET))
     present = () if is_common or number is None else (offer(number, "As the drive is set now."),)
-    availability = available_unless(against, _unsettled(view, "acoustic"))
+    availability = available_unless(against, _unsettled_reason(view, "acoustic"))
     return Reading(now=number, raw=raw, choices=(*QUIET, *present), availability=availability)
 
 
 def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:
-    """Value, hdparm's words, and why it cannot be changed, of a setting that only ATA drives have."""
+    """Return value, hdparm's text, and why it cannot be changed, for a setting that only ATA drives have."""
     match view.disk.kind:
         case Kind.VOLUME:
             return None, None, VOLUME_WORDS
@@ -194,12 +189,12 @@ def _queue_depth(view: View) -> Reading:
 
 
 def _blocked_reason(view: View, key: str) -> str | None:
-    """Why a switch of the drive cannot be changed; None if it can."""
+    """Return why a switch of the drive cannot be changed; None if it can."""
     disk = view.disk
     if view.tool is None:
         if key == "drive_cache" and disk.cache_path is not None:
             return view.writable.get(disk.cache_path)
-        return f"{view.tool_name} is not installed"
+        return f"{'hdparm' if disk.kind is Kind.ATA else 'sdparm'} is not installed"
     if view.rights is not None:
         return view.rights
     if view.silent is not None:
@@ -213,28 +208,28 @@ def _blocked_reason(view: View, key: str) -> str | None:
     return "the drive does not let it be changed" if bit.changeable is False else None
 
 
-def _unsettled(view: View, key: str) -> str | None:
-    """Return why the present value of a drive's switch is not known; None where it is, or where nothing was asked."""
-    asked = view.tool is not None and view.rights is None and view.silent is None
-    if asked and view.disk.kind is Kind.ATA and view.flags.get(OPTIONS[key]) is None:
+def _unsettled_reason(view: View, key: str) -> str | None:
+    """Return why the present value of a switch is unknown; None if it is known, or if nothing was queried."""
+    queried = view.tool is not None and view.rights is None and view.silent is None
+    if queried and view.disk.kind is Kind.ATA and view.flags.get(OPTIONS[key]) is None:
         return "hdparm did not answer for it"
     return None
 
 
 def _word(value: bool | None, raw: str | None) -> str | None:
-    """On, off, None where there is no such switch or nothing was said, `unknown` for other words."""
+    """Return `on`, `off`, `unknown` for other texts, or None if the switch does not exist or is not reported."""
     if value is not None:
         return _ON[value]
     return None if raw in (None, "not supported") else "unknown"
 
 
-def _blocked(reason: str, choices: tuple[Choice, ...]) -> Reading:
+def _blocked_reading(reason: str, choices: tuple[Choice, ...]) -> Reading:
     return Reading(now=None, choices=choices, availability=Availability(why_not=reason))
 
 
 _READERS = {
     "drive_cache": _drive_cache,
-    "read_look_ahead": _look_ahead,
+    "read_look_ahead": lambda view: _plain_switch(view, "read_look_ahead", LOOK_AHEAD_CHOICES),
     "read_cache": _read_cache,
     "queue_depth": _queue_depth,
     "apm": _apm,

@@ -1,9 +1,9 @@
-"""Makes changes of drives, and keeps them over a reboot."""
+"""Execution of changes of drives, and their persistence over a reboot."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from backends.change import Change, ChangeStep
 from backends.change_steps import evidence_of
@@ -15,10 +15,10 @@ from backends.vendors.scsi import hdparm, sdparm
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.settings import BITS, OPTIONS, SETTINGS
 
-# -- settings of drives that survive a reboot: a udev rules file of its own, one line per drive -----------------------
+# -- persistent settings: a separate udev rules file, one line per drive ----------------------------------------------
 
-# The write cache goes through sd's cache_type, so that drive and kernel agree; udev takes the one folder that `*`
-# stands for (udev(7), ATTR). What only a program can set is run when the drive appears.
+# The write cache is set through sd's cache_type, so that drive and kernel agree; udev expands `*` to the only folder
+# (udev(7), ATTR). Settings that need a program are set by running it when the drive appears.
 
 RULES = RuleFile(
     path="/etc/udev/rules.d/99-raidbench-drives.rules",
@@ -28,14 +28,11 @@ RULES = RuleFile(
     thing="drive",
     until="the drive loses power",
 )
-"""The file; the queues' settings have their own beside it."""
+"""The rules file, separate from that of the request queues."""
 
 
 def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[str, ...]:
-    """What a rule does to set these values, in the order of the declarations.
-
-    Raises BlockedError for what a rule cannot set on this disk.
-    """
+    """Return a rule's actions in the order of the declarations. Raises BlockedError for a value no rule can set."""
     rule_actions: list[str] = []
     for setting in SETTINGS:
         value = values.get(setting.key)
@@ -52,7 +49,7 @@ def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[st
 
 
 def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:
-    """The program and its words, without the device."""
+    """Return the program and its arguments, without the device. Raises BlockedError."""
     if tool is None or '"' in tool or " " in tool or "%" in tool or "$" in tool:
         raise BlockedError(f"Without its tool, {key} of {disk.node.device} cannot be kept by a rule.")
     if disk.kind is Kind.ATA and key in OPTIONS:
@@ -64,18 +61,18 @@ def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:
     raise BlockedError(f"{key} of {disk.node.device} cannot be kept by a rule.")
 
 
-# -- makes changes: one step after the other, each for the very disk that was planned for -----------------------------
+# -- execution, step by step, on the planned disk ---------------------------------------------------------------------
 
 SET_SECONDS = 60.0
-"""After this a change is slow; it is waited for all the same."""
+"""Timeout after which a change counts as slow; it is still waited for."""
 
 
 class NotSaveableError(ToolFailedError):
-    """The drive has saved values and yet cannot save this page."""
+    """Error for a drive that has saved values but cannot save this page."""
 
 
 async def run_tool(host: Host, step: ChangeStep, kind: Kind) -> None:
-    """Run the program of a step. Raises ToolFailedError in its own words."""
+    """Run the program of a step. Raises ToolFailedError with the program's message."""
     command = Command(argv=step.argv, timeout=SET_SECONDS, mutates=True)
     done = await host.run(command)
     if kind is Kind.SCSI and sdparm.attention(done.returncode, _text(done)):
@@ -90,7 +87,7 @@ async def run_tool(host: Host, step: ChangeStep, kind: Kind) -> None:
 
 
 def _refusal(kind: Kind, done: Completed) -> str | None:
-    """Why a tool did not do it; None if it did, as far as it knows."""
+    """Return why a tool failed; None if it reports success."""
     if kind is Kind.SCSI:
         return sdparm.refusal(done.returncode, _text(done))
     reason = hdparm.refusal(_text(done))
@@ -104,27 +101,20 @@ def _text(done: Completed) -> str:
 
 
 def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | None) -> None:
-    """What is in a journal is not trusted to write any file or run any program but those of this very setting."""
+    """Raise RefusedError unless the step belongs to this setting: a journal is not trusted."""
     if step.path is not None:
         ours = step.path in {disk.device_file("queue_depth"), disk.device_file("rescan"), disk.cache_path}
     else:
         ends = len(step.argv) > 2 and step.argv[0] == tool and step.argv[-1] == disk.node.device
-        ours = ends and _SWITCH[disk.kind](change.key, " ".join(step.argv[1:-1]))
+        ours = ends and _is_switch(disk.kind, change.key, " ".join(step.argv[1:-1]))
     if not ours:
         raise RefusedError(f"A step of this change is none of {disk.node.device}: {clean(step.shown(), 200)}.")
 
 
-def _hdparm_switch(key: str, text: str) -> bool:
-    return key in OPTIONS and re.fullmatch(OPTIONS[key] + r"\d{1,3}", text, re.ASCII) is not None
-
-
-def _sdparm_switch(key: str, text: str) -> bool:
-    return key in BITS and re.fullmatch(f"--set={BITS[key][0]}=[01]( --save)?", text) is not None
-
-
-_SWITCH: dict[Kind, Callable[[str, str], bool]] = {
-    Kind.ATA: _hdparm_switch,
-    Kind.SCSI: _sdparm_switch,
-    Kind.VOLUME: lambda key, text: False,
-}
-"""By kind: whether these words between program and disk change the setting of this key."""
+def _is_switch(kind: Kind, key: str, text: str) -> bool:
+    """Return whether these arguments between program and disk change the setting of this key."""
+    if kind is Kind.ATA and key in OPTIONS:
+        return re.fullmatch(OPTIONS[key] + r"\d{1,3}", text, re.ASCII) is not None
+    if kind is Kind.SCSI and key in BITS:
+        return re.fullmatch(f"--set={BITS[key][0]}=[01]( --save)?", text) is not None
+    return False

@@ -1,7 +1,7 @@
-"""What sdparm prints of the fields of a SCSI drive's caching mode page. Pure, never raises.
+"""Parser of sdparm's output about the caching mode page of a SCSI drive. No I/O, never raises.
 
-sdparm 1.12 has no JSON, and exits with 5 (illegal request) although it printed the value, where a drive lacks one of
-the pages of defaults or saved values. So the lines are read, and the exit status is only a hint.
+sdparm 1.12 has no JSON. It exits with 5 (illegal request) although it printed the value if the drive lacks a page of
+defaults or saved values. So the lines are parsed, and the exit status is only a hint.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FIELDS = ("WCE", "RCD", "DRA")
 """Write cache enable, read cache disable, disable read-ahead (SBC-3, 6.5.6)."""
 
 UNIT_ATTENTION = 6
-"""Exit status: the drive first had something to tell (mode parameters changed); asked again it answers."""
+"""Exit status of a pending unit attention (mode parameters changed); a second query succeeds."""
 
 NOT_SAVEABLE = 97
 """Exit status of `--save` for a page that the drive cannot save."""
@@ -44,17 +44,17 @@ class Field:
     """One bit of the page."""
 
     now: bool
-    """The current value."""
+    """Current value."""
     changeable: bool | None
-    """Whether the drive lets it be changed; None if it does not say."""
+    """Whether it can be changed; None if not reported."""
     saved: bool | None
-    """The value kept over a power cycle; None where the drive keeps none."""
+    """Value kept over a power cycle; None if the drive keeps none."""
     raw: str
-    """As printed: `1  [cha: y, def:  1]`."""
+    """Printed text: `1  [cha: y, def:  1]`."""
 
 
 def parse_sdparm(text: str) -> Mapping[str, Field]:
-    """The fields by their names; values other than 0 and 1 are none, and those of which two lines differ."""
+    """Return the fields by name that have the value 0 or 1 and are not printed twice with different values."""
     by_name: dict[str, Field] = {}
     lines = set(_LINE.findall(text))
     twice = repeated(name for name, _, _ in lines)
@@ -72,12 +72,12 @@ def parse_sdparm(text: str) -> Mapping[str, Field]:
 
 
 def attention(code: int, text: str) -> bool:
-    """Whether the drive only wanted to tell something first: the same command again is answered."""
+    """Return whether the drive only reported a unit attention, so that the command must be repeated."""
     return code == UNIT_ATTENTION or "unit attention" in text.lower()
 
 
 def refusal(code: int, text: str) -> str | None:
-    """Why a change failed, in sdparm's words; None if it did not."""
+    """Return why a change failed, in sdparm's words; None on success."""
     if code == 0:
         return None
     if code == NOT_SAVEABLE:

@@ -1,4 +1,4 @@
-"""The settings of a SATA or SAS disk, declared once."""
+"""Declarations of the settings of SATA and SAS disks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from backends.settings import Choice, Persistence, Risk, Setting, offer
 
 _volatile = partial(Setting, persistence=Persistence.LOST_AT_POWER_OFF)
-"""A setting that the drive forgets without power."""
+"""Setting that the drive loses without power."""
 
 DRIVE_CACHE = _volatile(
     key="drive_cache",
@@ -58,38 +58,38 @@ ACOUSTIC = _volatile(
 )
 
 SETTINGS = (DRIVE_CACHE, LOOK_AHEAD, READ_CACHE, QUEUE_DEPTH, APM, ACOUSTIC)
-"""All of them, in the order they are shown."""
+"""All settings in display order."""
 
 OPTIONS = {"drive_cache": "-W", "read_look_ahead": "-A", "apm": "-B", "acoustic": "-M"}
-"""hdparm's letter for a setting of an ATA drive."""
+"""hdparm's option letter by setting of an ATA drive."""
 
 BITS = {"drive_cache": ("WCE", False), "read_look_ahead": ("DRA", True), "read_cache": ("RCD", True)}
-"""Field of the caching page for a setting of a SCSI drive, and whether the bit means off."""
+"""Field of the caching page by setting of a SCSI drive, and whether the bit means off."""
 
 APM_OFF = 255
-"""Level that switches power management off."""
+"""Level that turns power management off."""
 
 QUIET = (
     offer("128", "Slow, quiet seeks.", label="quiet", risk=Risk.PERFORMANCE),
     offer("254", "Fast seeks.", label="fast"),
 )
-"""The two levels that every drive with acoustic management takes."""
+"""Levels that every drive with acoustic management supports."""
 
 LOOK_AHEAD_CHOICES = (
     offer("on", "The drive reads on into its buffer."),
     offer("off", "The drive reads what it was asked for."),
 )
-"""Of the drive's read-ahead."""
+"""Choices of the drive's read-ahead."""
 
 READ_CACHE_CHOICES = (
     offer("on", "Reads may be answered from the drive's buffer."),
     offer("off", "Every read comes from the medium.", risk=Risk.PERFORMANCE),
 )
-"""Of the drive's read cache."""
+"""Choices of the drive's read cache."""
 
 
 def cache_choices(evidence: str | None) -> tuple[Choice, ...]:
-    """Of the drive's write cache; `evidence` that it outlives a power cut, if there is any."""
+    """Return the choices of the drive's write cache; `evidence`: text that it survives a power cut, or None."""
     protection = f"Power-loss protection: {evidence}." if evidence else "Not flushed writes are lost with the power."
     return (
         offer(

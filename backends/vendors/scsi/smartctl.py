@@ -1,6 +1,6 @@
-"""What `smartctl --json` says of a drive's health. Pure, never raises.
+"""Parser of `smartctl --json` about a drive's health. No I/O, never raises.
 
-Its exit status is a bit mask that is seldom 0 on a worn drive (smartctl(8)); what counts is what the document holds.
+The exit status is a bit mask that is seldom 0 on a worn drive (smartctl(8)); only the document counts.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from backends.text import clean
 from backends.values import dataclass
 
 ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd", "--log=error")
-"""Identity, health, attributes, endurance and error counters; a drive that sleeps is left asleep."""
+"""Options for identity, health, attributes, endurance and error counters; a sleeping drive is not woken."""
 
 _POWER_LOSS_NAMES = ("power_loss_cap", "power_loss_prot", "powerloss_cap", "plp_", "_plp", "supercap")
-"""In names that smartctl's drive database gives to attributes of drives with capacitors (175 on Intel and others)."""
+"""Parts of attribute names of drives with capacitors in smartctl's database (175 on Intel and others)."""
 
 _LIFE_LEFT = {
     177: ("wear_leveling_count",),
@@ -25,7 +25,7 @@ _LIFE_LEFT = {
     231: ("ssd_life_left",),
     233: ("media_wearout_indicator",),
 }
-"""Attributes whose normalised value counts down from 100, believed only under these names: numbers vary by maker."""
+"""Attributes whose normalised value counts down from 100; used only under these names, as numbers vary by maker."""
 
 _MEDIA = {
     187: ("reported_uncorrect", "uncorrectable_error_cnt"),
@@ -34,7 +34,7 @@ _MEDIA = {
 }
 _LINK = {199: ("udma_crc_error_count", "crc_error_count")}
 _MOST_ERRORS = 0xFFFFFFFF
-"""Attributes that count errors, believed only under these names. A larger raw value has something else in it too."""
+"""Largest error count; a larger raw value contains something else, too."""
 
 _ENDURANCE = "Percentage Used Endurance Indicator"
 """Device statistics, page 7 (ACS-3, A.5.7)."""
@@ -42,24 +42,24 @@ _ENDURANCE = "Percentage Used Endurance Indicator"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerLoss:
-    """An attribute that only a drive with power-loss protection has."""
+    """An attribute that only drives with power-loss protection have."""
 
     id: int
-    """Number of the attribute."""
+    """Attribute number."""
     name: str
-    """Its name in smartctl's database."""
+    """Name in smartctl's database."""
     value: int
     """Normalised value."""
     threshold: int
-    """At or below this the protection has failed."""
+    """At or below this value the protection has failed."""
 
     @property
     def good(self) -> bool:
-        """Whether the drive's own test of it passes."""
+        """Return whether the drive's self-test of it passes."""
         return self.value > self.threshold
 
     def sentence(self) -> str:
-        """Without a full stop."""
+        """Return a sentence without a full stop."""
         verdict = "passes" if self.good else "fails"
         return f"attribute {self.id} {self.name} {verdict} (value {self.value}, threshold {self.threshold})"
 
@@ -69,20 +69,20 @@ class LifeLeft:
     """An attribute that counts down the rated endurance."""
 
     percent: int
-    """What is left of it."""
+    """Remaining percent."""
     id: int
-    """Number of the attribute."""
+    """Attribute number."""
     name: str
-    """Its name in smartctl's database."""
+    """Name in smartctl's database."""
 
     def sentence(self) -> str:
-        """Without a full stop."""
+        """Return a sentence without a full stop."""
         return f"{self.percent} % (attribute {self.id} {self.name})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartAnswer:
-    """What the drive says of itself; None for what it does not say."""
+    """Values that smartctl reports; None if a value is not reported."""
 
     model: str | None = None
     """Model as smartctl prints it."""
@@ -95,49 +95,46 @@ class SmartAnswer:
     form: str | None = None
     """Form factor, `2.5 inches`."""
     speed: str | None = None
-    """Negotiated speed of the link, `6.0 Gb/s`."""
+    """Negotiated link speed, `6.0 Gb/s`."""
     speed_limit: str | None = None
-    """Highest speed of the drive's link, `6.0 Gb/s`."""
+    """Highest link speed of the drive, `6.0 Gb/s`."""
     passed: bool | None = None
-    """The drive's own verdict."""
+    """Overall health assessment of the drive."""
     celsius: int | None = None
-    """Temperature."""
+    """Temperature in degrees Celsius."""
     limit: int | None = None
-    """Temperature from which the drive warns."""
+    """Warning temperature in degrees Celsius."""
     media_errors: int | None = None
-    """Errors of the medium."""
+    """Medium errors."""
     link_errors: int | None = None
-    """Errors of the transfer between drive and host."""
+    """Transfer errors between drive and host."""
     hours: int | None = None
-    """Hours powered on."""
+    """Power-on hours."""
     used_percent: int | None = None
-    """Share of the rated endurance that is used, in percent; may pass 100."""
+    """Used share of the rated endurance in percent; may exceed 100."""
     life_left: LifeLeft | None = None
-    """The same as an attribute counts it down."""
+    """Remaining endurance, from an attribute."""
     power_loss: PowerLoss | None = None
-    """Power-loss protection, where an attribute names it."""
+    """Power-loss protection, from an attribute."""
     block: int | None = None
-    """Bytes of its sectors, as it is formatted."""
+    """Formatted sector size in bytes."""
     capacity: int | None = None
-    """Bytes that it holds, as it is formatted."""
+    """Formatted capacity in bytes."""
     asleep: bool = False
-    """In standby, so it was not asked."""
+    """Whether the drive is in standby and was not queried."""
     message: str | None = None
-    """Why there is nothing else, in smartctl's words."""
+    """smartctl's reason why there are no other values."""
     unread: str = ""
-    """What is wrong with smartctl's answer, as a clause that follows it; "" where it was understood."""
+    """Fault in smartctl's output, as a clause that follows it; "" if it was understood."""
 
     @property
     def is_silent(self) -> bool:
-        """Return whether the drive says nothing of its health."""
+        """Return whether the drive reports no health."""
         return (self.passed, self.celsius, self.hours, self.used_percent) == (None, None, None, None)
 
 
 def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
-    """Return the health in one JSON document; None for what is none, and for one about another device.
-
-    `device`: the device that was asked for; "" for any.
-    """
+    """Return the health in a JSON document; None for other text, or if not about `device` ("": any)."""
     top = table(document(text))
     if "smartctl" not in top:
         return None
@@ -146,8 +143,11 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
         return SmartAnswer(message=f"{REFUSED}: {misnamed_reason(device, (named,))}")
     messages = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
     message = next(filter(None, messages), None)
-    attributes = _attributes(top)
-    counters = attributes or (_rows(top) if whole(top.get("rotation_rate"), 100_000) else [])
+    all_attributes = list(rows(table(top.get("ata_smart_attributes")).get("table")))
+    # Without an entry in smartctl's database the names are guesses by number. Only the numbers of error counters mean
+    # the same on every rotating drive.
+    attributes = all_attributes if top.get("in_smartctl_database") is True else []
+    counters = attributes or (all_attributes if whole(top.get("rotation_rate"), 100_000) else [])
     speed = table(table(top.get("interface_speed")).get("current"))
     return SmartAnswer(
         model=word(top.get("model_name")) or word(top.get("scsi_model_name")),
@@ -160,10 +160,10 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
         passed=flag(table(top.get("smart_status")).get("passed")),
         celsius=_celsius(top),
         limit=whole(table(top.get("temperature")).get("drive_trip"), _HOTTEST) or None,
-        media_errors=_uncorrected(top) if "scsi_error_counter_log" in top else _count(counters, _MEDIA),
+        media_errors=_uncorrected_errors(top) if "scsi_error_counter_log" in top else _count(counters, _MEDIA),
         link_errors=_count(counters, _LINK),
         hours=whole(table(top.get("power_on_time")).get("hours"), 10_000_000),
-        used_percent=_used(top),
+        used_percent=_used_percent(top),
         life_left=_life_left(attributes),
         power_loss=next(_power_losses(attributes), None),
         block=whole(top.get("logical_block_size"), 1 << 20),
@@ -173,22 +173,10 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
     )
 
 
-def _attributes(top: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """Those whose names are the maker's: of a drive that is not in smartctl's database they are guesses by number."""
-    if top.get("in_smartctl_database") is not True:
-        return []
-    return _rows(top)
-
-
-def _rows(top: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """Return all attributes. The numbers that count errors mean the same on every drive that rotates."""
-    return list(rows(table(top.get("ata_smart_attributes")).get("table")))
-
-
 def unread_reason(text: str) -> str:
-    """Return what is wrong with an answer, as a clause that follows it: smartctl prints some complaints amid its JSON.
+    """Return the fault in smartctl's output as a clause: it prints some error messages within its JSON.
 
-    See smartctl's `-j` (smartctl(8)): lines that it does not know how to put into JSON come as they are.
+    See smartctl's `-j` (smartctl(8)): lines that have no JSON form are printed as text.
     """
     value = next((line for line in text.splitlines() if line.strip() and not _JSON_LINE.fullmatch(line.strip())), "")
     if not text.strip():
@@ -198,22 +186,22 @@ def unread_reason(text: str) -> str:
 
 
 _JSON_LINE = re.compile(r'["{}\[\],:\d-].*|true,?|false,?|null,?', re.ASCII)
-"""How a line of JSON begins."""
+"""Start of a line of JSON."""
 
 
 def _celsius(top: Mapping[str, object]) -> int | None:
-    """Return the temperature. Zero is how a drive without a sensor reports it, and how smartctl prints it."""
+    """Return the temperature. A drive without a sensor reports 0, and smartctl prints it."""
     now = whole(table(top.get("temperature")).get("current"), _HOTTEST)
     reports = table(top.get("scsi_environmental_reports"))
     return now or whole(table(reports.get("temperature_1")).get("current"), _HOTTEST) or None
 
 
 _HOTTEST = 150
-"""Degrees; 255 stands for a sensor that does not work (SPC-4, 7.3.21)."""
+"""Degrees Celsius; a faulty sensor reports 255 (SPC-4, 7.3.21)."""
 
 
 def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str, ...]]) -> int | None:
-    """Return the largest raw value of these attributes, which may count one event; None where there are none."""
+    """Return the largest raw value of these attributes, which may count the same event; None if there is none."""
     numbers = [
         count
         for row in attributes
@@ -223,18 +211,17 @@ def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str
     return max(numbers, default=None)
 
 
-def _uncorrected(top: Mapping[str, object]) -> int | None:
-    """Return the errors of reads, writes and verifications that a SAS drive could not correct."""
+def _uncorrected_errors(top: Mapping[str, object]) -> int | None:
+    """Return uncorrected errors of reads, writes and verifications of a SAS drive."""
     log = table(top.get("scsi_error_counter_log"))
     counts = [whole(table(log.get(kind)).get("total_uncorrected_errors")) for kind in ("read", "write", "verify")]
     known_counts = [count for count in counts if count is not None]
     return sum(known_counts) if known_counts else None
 
 
-def _used(top: Mapping[str, object]) -> int | None:
-    for key in ("scsi_percentage_used_endurance_indicator",):
-        if (used := whole(top.get(key), 255)) is not None:
-            return used
+def _used_percent(top: Mapping[str, object]) -> int | None:
+    if (used := whole(top.get("scsi_percentage_used_endurance_indicator"), 255)) is not None:
+        return used
     if (used := whole(table(top.get("endurance_used")).get("current_percent"), 255)) is not None:
         return used
     for page in rows(table(top.get("ata_device_statistics")).get("pages")):

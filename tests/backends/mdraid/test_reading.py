@@ -112,9 +112,7 @@ def test_what_only_mdadm_knows_is_read_from_its_export() -> None:
 
 
 def test_the_room_on_a_member_is_the_larger_of_both_sides() -> None:
-    found = parse_unused("   Unused Space : before=1968 sectors, after=391168 sectors\n")
-    assert found is not None
-    assert found.most_bytes == 391168 * 512
+    assert parse_unused("   Unused Space : before=1968 sectors, after=391168 sectors\n") == 391168 * 512
 
 
 def test_times_and_cpus_in_words() -> None:
@@ -267,7 +265,7 @@ def test_a_share_that_cannot_be_is_unknown(share: str) -> None:
     assert parse_mdstat(text)["md0"].progress is None
 
 
-# -- a bitmap that lies in a file --------------------------------------------------------------------------------------
+# -- a bitmap that lies in a file -------------------------------------------------------------------------------------
 
 IN_A_FILE = """md0 : active raid1 sdb[1] sda[0]
       261120 blocks super 1.2 [2/2] [UU]

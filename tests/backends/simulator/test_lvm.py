@@ -115,6 +115,6 @@ async def test_its_volumes_lie_one_after_the_other_on_what_they_share(host: Simu
     volumes = [name for name, node in picture.tree.nodes.items() if node.attributes.get("dm/name", "").startswith("vg")]
     assert picture.mapped is not None
     assert set(volumes) <= set(picture.mapped)  # each is told whole
-    assert not any("same part" in relation.words for name in volumes for relation in picture.related(name))
+    assert not any("same part" in relation.text for name in volumes for relation in picture.related(name))
     starts = [one.start for name in ("dm-8", "dm-7") for one in picture.mapped[name]]
     assert starts == [0, (1 << 23) // 512]

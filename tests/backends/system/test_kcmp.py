@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.system.local import LocalHost, kcmp
-from backends.system.local.kcmp import with_tables_of_their_own
+from backends.system.local.kcmp import distinct_file_tables
 from backends.topology.open_files import openers
 from tests.backends.loops import program
 
@@ -40,7 +40,7 @@ def threads_of(pid: int) -> list[str]:
 async def test_threads_that_share_their_files_are_looked_at_once(tmp_path: Path) -> None:
     (tmp_path / "held").touch()
     with program(sys.executable, "-c", _THREADS, str(tmp_path / "held")) as process:
-        assert len(with_tables_of_their_own(threads_of(process.pid))) == 2
+        assert len(distinct_file_tables(threads_of(process.pid))) == 2
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the open files of other programs")
@@ -65,4 +65,4 @@ def test_where_the_kernel_does_not_tell_every_thread_is_looked_at(
 ) -> None:
     deaf(monkeypatch)
     own = f"/proc/{os.getpid()}/task/{os.getpid()}"
-    assert with_tables_of_their_own((own, own)) == (own, own)
+    assert distinct_file_tables((own, own)) == (own, own)

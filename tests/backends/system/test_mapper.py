@@ -58,7 +58,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Kernel:
 
 def test_every_segment_is_read(kernel: Kernel) -> None:
     parts = segments_by_name(mapper.read_tables([NUMBER]))[NUMBER]
-    assert [(one.start, one.length, one.kind, " ".join(one.words)) for one in parts] == TARGETS
+    assert [(one.start, one.length, one.kind, " ".join(one.args)) for one in parts] == TARGETS
 
 
 def test_a_long_table_is_read_whole(kernel: Kernel) -> None:

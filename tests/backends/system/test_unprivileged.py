@@ -10,7 +10,7 @@ import pytest
 
 from backends.errors import RefusedError
 from backends.system.local import unprivileged
-from backends.system.local.unprivileged import NOBODYS, nobodys_number
+from backends.system.local.unprivileged import UNUSED_IDS, find_unused_id
 from tests.backends.loops import program
 from tests.packages import needs
 from tests.privsep.helping import needs_root
@@ -23,18 +23,18 @@ def nobody_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_first_is_taken_where_all_are_free() -> None:
-    assert nobodys_number() == NOBODYS[0]
+    assert find_unused_id() == UNUSED_IDS[0]
 
 
 def test_one_with_a_name_is_somebodys(monkeypatch: pytest.MonkeyPatch) -> None:
     def known(number: int) -> pwd.struct_passwd:
-        if number != NOBODYS[0]:
+        if number != UNUSED_IDS[0]:
             raise KeyError
         return pwd.getpwall()[0]
 
     monkeypatch.setattr("backends.system.local.unprivileged.pwd.getpwuid", known)
 
-    assert nobodys_number() == NOBODYS[1]
+    assert find_unused_id() == UNUSED_IDS[1]
 
 
 @pytest.mark.parametrize("line", ["me:60000:65536", "me:65520:1", "me:1:65520"])
@@ -46,9 +46,9 @@ def test_one_that_a_user_may_take_for_containers_is_his(
     monkeypatch.setattr(unprivileged, "_SUBORDINATE", (str(file),))
     if line.startswith("me:60000"):
         with pytest.raises(RefusedError, match="No user number is free"):
-            nobodys_number()
+            find_unused_id()
     else:
-        assert nobodys_number() == NOBODYS[1]
+        assert find_unused_id() == UNUSED_IDS[1]
 
 
 @needs_root
@@ -60,7 +60,7 @@ def test_one_that_a_process_has_is_taken(monkeypatch: pytest.MonkeyPatch, words:
     with program("setpriv", *words, *clear, "sh", "-c", "echo ready; exec sleep 600"):
         taken = unprivileged._of_processes()
 
-    assert NOBODYS[-1] in taken  # the last: other tests have the first ones
+    assert UNUSED_IDS[-1] in taken  # the last: other tests have the first ones
 
 
 def test_where_no_process_can_be_seen_none_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,4 +68,4 @@ def test_where_no_process_can_be_seen_none_is_taken(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os, "listdir", lambda folder: [])
 
     with pytest.raises(RefusedError, match="cannot be seen"):
-        nobodys_number()
+        find_unused_id()

@@ -161,8 +161,8 @@ async def test_a_target_over_a_target_over_the_same_part_is_seen_from_either_sid
 async def test_what_only_reads_a_part_writes_to_nobody_there_and_is_written_under_by_others() -> None:
     reader = f"0 {SECTORS} thin 8:32 1 8:0"  # its origin outside the pool
     picture = await scan_topology(beside(reader, WHOLE), everywhere=True)
-    assert not any("same part" in relation.words for relation in picture.related("dm-0"))
-    assert any("same part" in relation.words for relation in picture.related("dm-1"))
+    assert not any("same part" in relation.text for relation in picture.related("dm-0"))
+    assert any("same part" in relation.text for relation in picture.related("dm-1"))
 
 
 def on(words: str, name: str = "a") -> tuple[DeviceRange, ...]:

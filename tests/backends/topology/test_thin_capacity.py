@@ -378,7 +378,7 @@ def test_what_a_run_leaves_is_what_the_layer_has_more_and_no_more_than_it_wrote_
     size: int | None, before: int, now: int, known: int, written: int
 ) -> None:
     area = WriteRange(size=None if size is None else size * MIB, lying=(left(30, 25),) if known else ())
-    after = store(now).after(store(before), area)
+    after = store(now).allocated_since(store(before), area)
     assert (after.written, after.within, after.held) == (written * MIB, (size or 100) * MIB, now * MIB)
     assert (after.layer, after.place, after.part) == ("dm-3", "the pool", "")
 

@@ -271,7 +271,7 @@ async def users(host: FakeHost, path: str = "/srv/x") -> list[str]:
     host.links |= {"/proc/self/ns/mnt": "mnt:[1]", "/proc/9/ns/mnt": "/proc/9/ns/mnt:[9]"}
     host.files = {"/proc/self/mountinfo": MOUNTS, **host.files}
     found, _ = await find_file_users(host, path, PLACE, programs=False)
-    return [user.words for user in found]
+    return [user.text for user in found]
 
 
 def looped(name: str = "/srv/x") -> FakeHost:

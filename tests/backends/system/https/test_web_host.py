@@ -259,14 +259,14 @@ async def test_an_answer_of_more_than_one_choice_is_not_a_good_one(server: Playe
 async def test_a_change_that_was_given_up_while_it_was_connecting_is_never_sent(
     server: PlayedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connected, given_up = request._Call._connected, threading.Event()
+    connected, given_up = request._Call._connect, threading.Event()
 
     def slowly(call: request._Call) -> http.client.HTTPConnection:
         connection = connected(call)
         given_up.wait(120)
         return connection
 
-    monkeypatch.setattr(request._Call, "_connected", slowly)
+    monkeypatch.setattr(request._Call, "_connect", slowly)
     with pytest.raises(ToolTimeoutError):
         await host_with(server.door(tmp_path)).run(replace(CHANGE, timeout=0.5))
     (late,) = (one for one in threading.enumerate() if one.name == "POST to lab")
