@@ -1,4 +1,4 @@
-"""One document of fio 3.33, `--output-format=json+`, grouped."""
+"""JSON document of fio 3.33 (`--output-format=json+`), with group reporting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.simulator.fio.job import FioJob
 from backends.values import dataclass
 
 VERSION = "fio-3.33"
-"""What it says it is."""
+"""Version that the simulated fio reports."""
 
 Json = dict[str, Any]
 
@@ -22,32 +22,32 @@ _NOTHING = unused_entry()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """All that a document tells but the counters."""
+    """State of a job at the time of a document, without its counters."""
 
     at: float
     """Seconds since the epoch."""
     runtime: float
-    """Seconds since the job, or its measured phase, began."""
+    """Seconds since the start of the job, or of its measured phase."""
     elapsed: float
-    """Seconds since fio began."""
+    """Seconds since fio started."""
     left: float | None
-    """Seconds to its end, None while that is not known."""
+    """Seconds to the end, or None if unknown."""
     core_percent: float
-    """Processor time of all jobs, 100 is one core."""
+    """Processor time of all jobs; 100 is one core."""
     submit_ns: float
-    """Mean submission time."""
+    """Mean submission latency."""
     device: str
-    """Kernel name of the disk beneath."""
+    """Kernel name of the disk."""
     busy: float
-    """Share of time it works."""
+    """Share of time that the disk is busy, 0..1."""
     error: int = 0
     """errno."""
 
 
 def document(at: float, entries: Sequence[tuple[Json, Json]]) -> str:
-    """The text, as fio lays it out: `{` and `}` alone on their lines, all else indented.
+    """Return the JSON text as fio formats it: the outer `{` and `}` alone on their lines, everything else indented.
 
-    `at`: seconds since the epoch. `entries`: figures and disk of each target.
+    `at`: seconds since the epoch. `entries`: results and disk utilisation of each target.
     """
     data = {
         "fio version": VERSION,
@@ -71,7 +71,7 @@ def job_entry(
     number: int,
     done: bool,
 ) -> Json:
-    """The figures of one section, all of its threads together, as group `number`."""
+    """Return the results of one section, with all its threads together, as group `number`."""
     runtime = int(moment.runtime * 1000)
     in_flight = 0 if done else job.depth * job.numjobs
     share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
@@ -86,7 +86,7 @@ def job_entry(
         "job options": {"name": job.name, **job.options},
         "read": read.json_entry(runtime, moment.submit_ns, reading) if job.reads else _NOTHING,
         "write": write.json_entry(runtime, moment.submit_ns, in_flight - reading) if job.writes_data else _NOTHING,
-        # fio trims one after the other, whatever the engine: none is in flight.
+        # fio trims one request at a time, whatever the engine: none is in flight.
         "trim": trim.json_entry(runtime, 0.0, 0) if job.trims else _NOTHING,
         "sync": {"total_ios": flushes.ios, "lat_ns": flushes.latency()},
         "job_runtime": runtime * job.numjobs,
@@ -104,12 +104,13 @@ def job_entry(
 
 
 def _depths(depth: int) -> Mapping[str, float]:
-    at = next((index for index, name in enumerate(_DEPTHS[:-1]) if depth <= int(name)), len(_DEPTHS) - 1)
-    return {name: 100.0 if index == at else 0.0 for index, name in enumerate(_DEPTHS)}
+    """Return the shares of the queue depths."""
+    position = next((index for index, name in enumerate(_DEPTHS[:-1]) if depth <= int(name)), len(_DEPTHS) - 1)
+    return {name: 100.0 if index == position else 0.0 for index, name in enumerate(_DEPTHS)}
 
 
 def disk_entry(moment: Moment, read: RunCounters, write: RunCounters) -> Json:
-    """What fio says of the disk beneath."""
+    """Return the utilisation of the disk."""
     elapsed = int(moment.elapsed * 1000)
     return {
         "name": moment.device,

@@ -1,4 +1,4 @@
-"""The rack `linux`: no RAID controller, only what the kernel has: NVMe, SATA, multipath, md, LVM, bcache, ZFS."""
+"""Simulated host `linux`: no RAID controller; NVMe, SATA, multipath, md, LVM, bcache and ZFS."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from backends.simulator.zfs.pool import VOLUME, Dataset, ZfsPool
 HDD = "ST3500630NS"
 _GIB = 1 << 30
 _SHELF = ("0000:12:00.0", "0000:37:00.0")
-"""Two adapters, each with a cable to the shelf."""
+"""PCI addresses of two adapters, each with a cable to the shelf."""
 
 _TANK = ("sdn", "sdo")
-"""The disks of the pool."""
+"""Disks of the pool."""
 
 _GUID = 1_246_913_570_020_144_321
 
@@ -30,7 +30,7 @@ _ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="e4b0c7d2-58f
 
 
 def linux_rack(clock: Clock = time.time) -> Rack:
-    """Return the rack as new."""
+    """Return the host in its initial state."""
     return Rack(
         name="linux",
         seed=61,
@@ -62,6 +62,7 @@ def linux_rack(clock: Clock = time.time) -> Rack:
 
 
 def _array(name: str, level: str, members: tuple[str, ...], model: str, number: int) -> MdArray:
+    """Return an md array."""
     return MdArray(
         name=name,
         label=f"rack-linux:{name}",
@@ -76,13 +77,13 @@ def _array(name: str, level: str, members: tuple[str, ...], model: str, number: 
     )
 
 
-def _member(at: int) -> Content:
-    """What lies on a disk of the pool: zpool partitions whole disks."""
-    return Content(table="gpt", filesystem="zfs_member", label="tank", uuid=f"88051276{_GUID}{at}")
+def _member(number: int) -> Content:
+    """Return the contents of a disk of the pool. zpool partitions a complete disk."""
+    return Content(table="gpt", filesystem="zfs_member", label="tank", uuid=f"88051276{_GUID}{number}")
 
 
 def _tank() -> ZfsPool:
-    """A mirror with a filesystem and a volume, of which the former has a value of its own."""
+    """Return a mirrored pool with a filesystem that has its own value, and a zvol."""
     datasets = {
         "tank": Dataset(guid=_GUID + 11, values={"compression": "lz4"}, mountpoint="/tank"),
         "tank/files": Dataset(guid=_GUID + 12, values={"atime": "off"}, mountpoint="/tank/files"),
@@ -98,7 +99,7 @@ def _tank() -> ZfsPool:
 
 
 def _group() -> LvmGroup:
-    """Hard disks, and before them one NVMe drive that caches."""
+    """Return a volume group of hard disks, with an NVMe drive as the cache."""
     slow, fast = ["md3"], "nvme3n1"
     return LvmGroup(
         name="vg0",
@@ -132,7 +133,7 @@ def _group() -> LvmGroup:
 
 
 def _pathed(number: int) -> MultipathDisk:
-    """A SAS SSD of a shelf with two expanders."""
+    """Return a multipath SAS SSD in a shelf with two expanders."""
     return MultipathDisk(
         device=f"dm-{number}",
         alias=f"mpath{chr(ord('a') + number)}",
