@@ -101,33 +101,33 @@ def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
     unwritten = cache.dirty_bytes / cache.cache_bytes if cache.cache_bytes else 0.0
     back = cache.mode is CacheMode.WRITE_BACK
     drains = cache.dirty_bytes > 0 and (not back or unwritten > cache.high)
+    flow = CacheFlow(read_hits=held, write_hits=held, fast_reads=held, fast_writes=0.0, slow_writes=1.0, drains=drains)
     match cache.kind:
-        case CacheKind.DM_CACHE:
-            return _dm_cache(cache.mode, held, drains)
-        case CacheKind.WRITECACHE if cache.mode is CacheMode.NONE:
-            return CacheFlow(
-                read_hits=held, write_hits=held, fast_reads=held, fast_writes=0.0, slow_writes=1.0, drains=drains
+        case CacheKind.DM_CACHE if cache.mode is CacheMode.PASSTHROUGH:
+            return replace(flow, fast_reads=0.0, drops=held)
+        case CacheKind.DM_CACHE:  # a miss goes to the origin in every mode (drivers/md/dm-cache-target.c, map_bio)
+            promoted, dirties = (1 - held) * _PROMOTED, held if back else 0.0
+            return replace(
+                flow,
+                fast_writes=held,
+                slow_writes=1 - dirties,
+                read_fills=promoted,
+                write_fills=promoted,
+                dirties=dirties,
             )
+        case CacheKind.WRITECACHE if cache.mode is CacheMode.NONE:
+            return flow
         case CacheKind.WRITECACHE:
-            return CacheFlow(
-                read_hits=held,
-                write_hits=held,
-                fast_reads=held,
-                fast_writes=1.0,
-                slow_writes=float(unwritten >= _FULL),
-                write_fills=1 - held,
-                dirties=1 - held,
-                drains=drains,
-                full=unwritten >= _FULL,
+            full = unwritten >= _FULL
+            return replace(
+                flow, fast_writes=1.0, slow_writes=float(full), write_fills=1 - held, dirties=1 - held, full=full
             )
         case CacheKind.BCACHE:
             bypassed = cache.mode is CacheMode.NONE or _is_stream(cache, region, work)
             takes = not bypassed and cache.mode in (CacheMode.WRITE_BACK, CacheMode.WRITE_THROUGH)
             keeps = takes and back and unwritten < _SYNC_CUTOFF
-            return CacheFlow(
-                read_hits=held,
-                write_hits=held,
-                fast_reads=held,
+            return replace(
+                flow,
                 fast_writes=float(takes),
                 slow_writes=float(not keeps),
                 read_fills=0.0 if bypassed else 1 - held,
@@ -135,29 +135,7 @@ def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
                 dirties=float(keeps),
                 drops=0.0 if takes else held,
                 bypassed=bypassed,
-                drains=drains,
             )
-
-
-def _dm_cache(mode: CacheMode, held: float, drains: bool) -> CacheFlow:
-    """drivers/md/dm-cache-target.c, map_bio: a miss goes to the origin, whatever the mode."""
-    if mode is CacheMode.PASSTHROUGH:
-        return CacheFlow(
-            read_hits=held, write_hits=held, fast_reads=0.0, fast_writes=0.0, slow_writes=1.0, drops=held, drains=drains
-        )
-    back = mode is CacheMode.WRITE_BACK
-    brought = (1 - held) * _PROMOTED
-    return CacheFlow(
-        read_hits=held,
-        write_hits=held,
-        fast_reads=held,
-        fast_writes=held,
-        slow_writes=1 - held if back else 1.0,
-        read_fills=brought,
-        write_fills=brought,
-        dirties=held if back else 0.0,
-        drains=drains,
-    )
 
 
 def _is_stream(cache: CachedBy, region: int, work: IoPattern) -> bool:
@@ -174,30 +152,30 @@ def cached_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
         return None
     region = region_of(layout, work)
     flow, driver = cache_flow(cache, region, work), _DRIVERS[cache.kind]
-    parts = part_demands(cache, work, region, flow)
+    slow_read, slow_write, fast_read, fast_write = _part_demands(cache, work, region, flow)
     blocks = work.mean_bytes / PAGE if cache.kind is CacheKind.WRITECACHE else 1.0  # it takes each block by itself
     chunk_in, chunk_out = _block_demands(cache, work, region)
     read = Demand(
         (
             driver.read_us,
-            (1 - flow.fast_reads) * parts.slow_read.together + flow.read_fills * chunk_out,
-            flow.fast_reads * parts.fast_read.together + flow.read_fills * chunk_in,
+            (1 - flow.fast_reads) * slow_read.together + flow.read_fills * chunk_out,
+            flow.fast_reads * fast_read.together + flow.read_fills * chunk_in,
         ),
-        driver.read_alone_us + flow.fast_reads * parts.fast_read.alone + (1 - flow.fast_reads) * parts.slow_read.alone,
-        (1 - flow.fast_reads) * parts.slow_read.together,
+        driver.read_alone_us + flow.fast_reads * fast_read.alone + (1 - flow.fast_reads) * slow_read.alone,
+        (1 - flow.fast_reads) * slow_read.together,
     )
     slow, fast = flow.slow_writes, flow.fast_writes
     both = max(0.0, slow + fast - 1)
-    alone = both * max(parts.slow_write.alone, parts.fast_write.alone)
-    alone += (slow - both) * parts.slow_write.alone + (fast - both) * parts.fast_write.alone
+    alone = both * max(slow_write.alone, fast_write.alone)
+    alone += (slow - both) * slow_write.alone + (fast - both) * fast_write.alone
     write = Demand(
         (
             driver.write_us * blocks,
-            slow * parts.slow_write.together + flow.write_fills * chunk_out,
-            fast * parts.fast_write.together + flow.write_fills * chunk_in,
+            slow * slow_write.together + flow.write_fills * chunk_out,
+            fast * fast_write.together + flow.write_fills * chunk_in,
         ),
         driver.write_alone_us + alone,
-        slow * parts.slow_write.together,
+        slow * slow_write.together,
     )
     return read, write
 
@@ -209,36 +187,25 @@ def cache_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPa
         return None
     region = region_of(layout, work)
     flow, driver = cache_flow(cache, region, work), _DRIVERS[cache.kind]
-    parts = part_demands(cache, work, region, flow)
-    read = CacheHitPath(
-        share=flow.fast_reads, alone_us=driver.read_alone_us + parts.fast_read.alone, station=_FAST_STATION
-    )
+    _, _, fast_read, fast_write = _part_demands(cache, work, region, flow)
+    read = CacheHitPath(share=flow.fast_reads, alone_us=driver.read_alone_us + fast_read.alone, station=_FAST_STATION)
     write = CacheHitPath(
-        share=1 - flow.slow_writes, alone_us=driver.write_alone_us + parts.fast_write.alone, station=_FAST_STATION
+        share=1 - flow.slow_writes, alone_us=driver.write_alone_us + fast_write.alone, station=_FAST_STATION
     )
     return read, write
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartDemands:
-    """What requests cost each part by itself."""
-
-    slow_read: Demand
-    slow_write: Demand
-    fast_read: Demand
-    fast_write: Demand
-
-
-def part_demands(cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow) -> PartDemands:
-    """Return what a read and a write cost the slow and the fast part."""
-    there = replace(work, region_bytes=region)
-    slow_read, slow_write = disk_demands(cache.slow, there)
-    fast_read, fast_write = disk_demands(cache.fast, there)
+def _part_demands(
+    cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow
+) -> tuple[Demand, Demand, Demand, Demand]:
+    """Return the demands of a read and a write on the slow part, and of a read and a write on the fast part."""
+    on_region = replace(work, region_bytes=region)
+    slow_read, slow_write = disk_demands(cache.slow, on_region)
     if flow.full:
         slow_write = slow_write.times(SORTED)  # what it waits for is written out in the order of places
     elif flow.drains:
         slow_read, slow_write = slow_read.times(1 / (1 - _DRAINED)), slow_write.times(1 / (1 - _DRAINED))
-    return PartDemands(slow_read=slow_read, slow_write=slow_write, fast_read=fast_read, fast_write=fast_write)
+    return slow_read, slow_write, *disk_demands(cache.fast, on_region)
 
 
 def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float, float]:

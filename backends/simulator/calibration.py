@@ -15,7 +15,6 @@ from backends.values import dataclass
 T = TypeVar("T")
 
 GB = 1000**3
-MB = 1000**2
 KIB = 1024
 MIB = 1024**2
 

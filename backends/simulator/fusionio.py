@@ -71,15 +71,14 @@ class IoMemory:
             question = "WARNING: Please verify that the device is no longer in use. Do you wish to continue [y/n]?"
             return SimulatedOutput(text=f"{question}\n", code=1)
         self.attached = False
-        return SimulatedOutput(text=f"Detaching: {self.control}\nDetaching: [====] (100%)\n", seconds=2, changed=True)
+        return SimulatedOutput(text=f"Detaching: {self.control}\nDetaching: [====] (100%)\n", seconds=2)
 
     def _attach(self) -> SimulatedOutput:
         if self.attached:
             return SimulatedOutput(text=f"Error: Device {self.control} is already attached.\n", code=1)
         self.attached = True
-        return SimulatedOutput(
-            text=f"Attaching: {self.control}\nAttaching: [====] (100%)\n{self.volume}\n", seconds=3, changed=True
-        )
+        text = f"Attaching: {self.control}\nAttaching: [====] (100%)\n{self.volume}\n"
+        return SimulatedOutput(text=text, seconds=3)
 
     def _format(self, size: str) -> SimulatedOutput:
         if self.attached:
@@ -89,7 +88,7 @@ class IoMemory:
         if size not in ("512", "4096"):
             return SimulatedOutput(text=f"Error: Invalid block size {size}.\n", code=1)
         self.sector_bytes, self.written_bytes = int(size), 0
-        return SimulatedOutput(text="Formatting: [====] (100%)\nFormat successful.\n", seconds=5, changed=True)
+        return SimulatedOutput(text="Formatting: [====] (100%)\nFormat successful.\n", seconds=5)
 
     def _text(self) -> str:
         sectors = self.size_bytes // self.sector_bytes

@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
-from backends.simulator.kernel.tree import scsi_number
 from backends.simulator.md_array import OFFSET_COPIES, OFFSET_SECTORS, MdArray, MdMember, component_of
 from backends.simulator.profiles import HOSTS
 from backends.simulator.rack import Rack
@@ -261,13 +260,6 @@ def _new_array(rack: Rack, request: MdRequest) -> MdArray:
 
 _OPTION = re.compile(r"--([a-z-]+)=(.*)")
 _FLAG = re.compile(r"--([a-z-]+)")
-_WORK = {
-    "recover": ("recovering", "Rebuild"),
-    "resync": ("resyncing", "Resync"),
-    "reshape": ("reshaping", "Reshape"),
-    "check": ("checking", "Check"),
-}
-"""Background work in the words of `--detail`: state, and label of the progress."""
 
 _QUICK = 0.02
 """Duration of a read-only answer in seconds."""
@@ -292,8 +284,8 @@ def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
         case "--detail" | "--grow" if name not in rack.md:
             doing = "cannot open" if verb == "--detail" else "error opening"
             return refused(f"{doing} /dev/{name}: No such file or directory")
-        case "--detail":
-            return _export(rack.md[name]) if "export" in flags else _detail(rack, rack.md[name])
+        case "--detail" if "export" in flags:
+            return _export(rack.md[name])
         case "--grow":
             return _grow(rack, rack.md[name], options)
         case _:
@@ -319,52 +311,6 @@ def _export(array: MdArray) -> SimulatedOutput:
         prefix = f"MD_DEVICE_dev_{member.name}"
         rows |= {f"{prefix}_ROLE": str(slot), f"{prefix}_DEV": f"/dev/{member.name}"}
     return SimulatedOutput(text="".join(f"{key}={value}\n" for key, value in rows.items()), seconds=_QUICK)
-
-
-def _detail(rack: Rack, array: MdArray) -> SimulatedOutput:
-    """Return the output of `--detail`."""
-    count, lost, done = len(array.members), array.missing, f"{int(array.progress(rack.now()) * 100)}% complete"
-    activity, heading = _WORK.get(array.work, ("", ""))
-    states = ["clean", *(["degraded"] if lost else []), *([activity] if activity else [])]
-    rows: list[tuple[str, str]] = [
-        ("Version", "1.2"),
-        ("Creation Time", _moment(array.created)),
-        ("Raid Level", array.level),
-        ("Array Size", _size(array.size_bytes // 1024)),
-        *([("Used Dev Size", _size(array.component_kib))] if array.redundant else []),
-        ("Raid Devices", str(count)),
-        ("Total Devices", str(count)),
-        ("Persistence", "Superblock is persistent"),
-        *([("Intent Bitmap", "Internal")] if array.bitmap else []),
-        ("Update Time", _moment(rack.now())),
-        ("State", ", ".join(states)),
-        ("Active Devices", str(count - lost)),
-        ("Working Devices", str(count)),
-        ("Failed Devices", "0"),
-        ("Spare Devices", str(lost)),
-        *_geometry(array),
-        ("Consistency Policy", array.files(rack.now())["consistency_policy"]),
-        *([(f"{heading} Status", done)] if activity else []),
-        ("Name", array.label),
-        ("UUID", mdadm_uuid(array.uuid)),
-        ("Events", "18"),
-    ]
-    lines = [f"/dev/{array.name}:", *(f"{key:>18} : {value}" for key, value in rows), ""]
-    lines.append("    Number   Major   Minor   RaidDevice State")
-    for slot, member in enumerate(array.members):
-        state = "spare rebuilding" if slot >= count - lost else "active sync"
-        major, minor = _numbers(rack, member.name)
-        lines.append(f"{slot:8}{major:8}{minor:9}{slot:9}      {state}   /dev/{member.name}")
-    return SimulatedOutput(text="\n".join([*lines, ""]), seconds=_QUICK)
-
-
-def _numbers(rack: Rack, name: str) -> tuple[int, int]:
-    """Return device major and minor of a member."""
-    if name in rack.md:
-        return 9, int(name.removeprefix("md"))
-    if name in rack.nvme:
-        return 259, 16 * list(rack.nvme).index(name)
-    return scsi_number(name)
 
 
 def _examine(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutput:
@@ -420,11 +366,6 @@ def _geometry(array: MdArray) -> list[tuple[str, str]]:
     layout = "left-symmetric" if array.level in ("raid5", "raid6") else f"{array.arrangement}={array.copies}"
     shown = [] if array.level == "raid0" else [("Layout", layout)]
     return [*shown, ("Chunk Size", f"{array.chunk // 1024}K")]
-
-
-def _size(kib: int) -> str:
-    """Return a size in mdadm's format."""
-    return f"{kib} ({kib / (1 << 20):.2f} GiB {kib * 1024 / 1e9:.2f} GB)"
 
 
 def _moment(seconds: float) -> str:

@@ -145,7 +145,7 @@ class DiskSystem:
             return SimulatedOutput(
                 text="Performing syntax check...\n\nSyntax error.\n\nSMcli failed.\n", code=1, seconds=3
             )
-        return _failed(why_not) if why_not else SimulatedOutput(text=_BEGIN + _END, seconds=6, changed=True)
+        return _failed(why_not) if why_not else SimulatedOutput(text=_BEGIN + _END, seconds=6)
 
     def _set_system(self, word: str, value: str) -> str:
         number = int(value) if value.isdigit() else -1

@@ -18,8 +18,6 @@ class SimulatedOutput:
     """Exit status."""
     seconds: float = 0.0
     """Duration in simulated seconds."""
-    changed: bool = False
-    """True if the program changed the host."""
 
 
 def invalid_argument(text: str) -> ToolFailedError:

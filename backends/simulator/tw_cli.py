@@ -92,7 +92,7 @@ def _answer_unit(
             return SimulatedOutput(text="\n".join(_all(unit, where, now)) + "\n\n", seconds=0.4)
         case ["del"]:
             card.units.remove(unit)
-            return SimulatedOutput(text=f"Deleting unit {where[1:]} ...Done.\n", seconds=1, changed=True)
+            return SimulatedOutput(text=f"Deleting unit {where[1:]} ...Done.\n", seconds=1)
         case ["set", word, *quiet] if match := _SET.fullmatch(word):
             if quiet != (["quiet"] if match[1] in _ASKS else []):
                 return _UNKNOWN
@@ -196,7 +196,7 @@ def _add(card: SimulatedThreeware, given: dict[str, str], now: float) -> Simulat
         f"Setting default Command Queuing policy for unit {unit} to [on] ... Done.",
         f"Setting write cache = {_on(made.write)} for the new unit ... Done.",
     )
-    return SimulatedOutput(text="\n".join(lines) + "\n", seconds=2, changed=True)
+    return SimulatedOutput(text="\n".join(lines) + "\n", seconds=2)
 
 
 def _set(card: SimulatedThreeware, unit: SimulatedUnit, where: str, word: str, value: str) -> SimulatedOutput:
@@ -214,7 +214,7 @@ def _set(card: SimulatedThreeware, unit: SimulatedUnit, where: str, word: str, v
         unit.storsave = value
     else:
         return SimulatedOutput(text=f"{action} Failed.\n", code=1, seconds=1)
-    return SimulatedOutput(text=f"{action} Done.\n", seconds=1, changed=True)
+    return SimulatedOutput(text=f"{action} Done.\n", seconds=1)
 
 
 def _cache(unit: SimulatedUnit) -> str:

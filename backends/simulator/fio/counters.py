@@ -136,8 +136,3 @@ def _plain(count: int, mean: float, deviation: float) -> Json:
         "stddev": round(deviation, 6) if count else 0.0,
         "N": count,
     }
-
-
-def unused_entry() -> Json:
-    """Return the entry of a direction without I/O."""
-    return RunCounters().json_entry(0, 0.0, 0)

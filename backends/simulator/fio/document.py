@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.json_text import indented
-from backends.simulator.fio.counters import RunCounters, unused_entry
+from backends.simulator.fio.counters import RunCounters
 from backends.simulator.fio.job import FioJob
-from backends.values import dataclass
 
 VERSION = "fio-3.33"
 """Version that the simulated fio reports."""
@@ -17,31 +16,7 @@ VERSION = "fio-3.33"
 Json = dict[str, Any]
 
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
-_NOTHING = unused_entry()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """State of a job at the time of a document, without its counters."""
-
-    at: float
-    """Seconds since the epoch."""
-    runtime: float
-    """Seconds since the start of the job, or of its measured phase."""
-    elapsed: float
-    """Seconds since fio started."""
-    left: float | None
-    """Seconds to the end, or None if unknown."""
-    core_percent: float
-    """Processor time of all jobs; 100 is one core."""
-    submit_ns: float
-    """Mean submission latency."""
-    device: str
-    """Kernel name of the disk."""
-    busy: float
-    """Share of time that the disk is busy, 0..1."""
-    error: int = 0
-    """errno."""
+_NOTHING = RunCounters().json_entry(0, 0.0, 0)
 
 
 def document(at: float, entries: Sequence[tuple[Json, Json]]) -> str:
@@ -62,30 +37,38 @@ def document(at: float, entries: Sequence[tuple[Json, Json]]) -> str:
 
 def job_entry(
     job: FioJob,
-    moment: Moment,
     read: RunCounters,
     write: RunCounters,
     trim: RunCounters,
     flushes: RunCounters,
     *,
     number: int,
+    runtime: int,
+    elapsed: float,
+    left: float | None,
+    core_percent: float,
+    submit_ns: float,
     done: bool,
 ) -> Json:
-    """Return the results of one section, with all its threads together, as group `number`."""
-    runtime = int(moment.runtime * 1000)
+    """Return the results of one section, with all its threads together, as group `number`.
+
+    `runtime`: milliseconds since the start of the measured phase. `elapsed`, `left`: seconds since fio started, and to
+    the end (None if unknown). `core_percent`: processor time of all threads, 100 is one core. `submit_ns`: mean
+    submission latency.
+    """
     in_flight = 0 if done else job.depth * job.numjobs
     share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
     reading = int(in_flight * share) if job.reads else 0
-    shares = moment.core_percent / job.numjobs
+    shares = core_percent / job.numjobs
     return {
         "jobname": job.name,
         "groupid": number,
-        "error": moment.error,
-        "eta": 0 if done else 2147483647 if moment.left is None else int(moment.left),
-        "elapsed": int(moment.elapsed) + 1,
+        "error": 0,
+        "eta": 0 if done else 2147483647 if left is None else int(left),
+        "elapsed": int(elapsed) + 1,
         "job options": {"name": job.name, **job.options},
-        "read": read.json_entry(runtime, moment.submit_ns, reading) if job.reads else _NOTHING,
-        "write": write.json_entry(runtime, moment.submit_ns, in_flight - reading) if job.writes_data else _NOTHING,
+        "read": read.json_entry(runtime, submit_ns, reading) if job.reads else _NOTHING,
+        "write": write.json_entry(runtime, submit_ns, in_flight - reading) if job.writes_data else _NOTHING,
         # fio trims one request at a time, whatever the engine: none is in flight.
         "trim": trim.json_entry(runtime, 0.0, 0) if job.trims else _NOTHING,
         "sync": {"total_ios": flushes.ios, "lat_ns": flushes.latency()},
@@ -109,11 +92,10 @@ def _depths(depth: int) -> Mapping[str, float]:
     return {name: 100.0 if index == position else 0.0 for index, name in enumerate(_DEPTHS)}
 
 
-def disk_entry(moment: Moment, read: RunCounters, write: RunCounters) -> Json:
-    """Return the utilisation of the disk."""
-    elapsed = int(moment.elapsed * 1000)
+def disk_entry(device: str, read: RunCounters, write: RunCounters, *, busy: float, elapsed: float) -> Json:
+    """Return the utilisation of a disk. `busy`: share of time that it is busy, 0..1; `elapsed`: seconds so far."""
     return {
-        "name": moment.device,
+        "name": device,
         "read_ios": read.ios,
         "write_ios": write.ios,
         "read_merges": 0,
@@ -121,5 +103,5 @@ def disk_entry(moment: Moment, read: RunCounters, write: RunCounters) -> Json:
         "read_ticks": int(read.total_ns / 1e6),
         "write_ticks": int(write.total_ns / 1e6),
         "in_queue": int((read.total_ns + write.total_ns) / 1e6),
-        "util": round(min(100.0, moment.busy * 100), 6) if elapsed else 0.0,
+        "util": round(min(100.0, busy * 100), 6) if elapsed >= 0.001 else 0.0,
     }

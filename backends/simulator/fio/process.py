@@ -131,7 +131,7 @@ class SimulatedFio(SyntheticProcess):
     def _document(self, *, done: bool) -> str:
         """Return a JSON document of all sections."""
         entries = [
-            target.entries(self._begun, self._elapsed, number=number, done=done or not self._is_running(target))
+            target.entries(self._elapsed, number=number, done=done or not self._is_running(target))
             for number, target in enumerate(self._targets)
         ]
         return document(self._begun + self._elapsed, entries)

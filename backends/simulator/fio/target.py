@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from backends.fio_buckets import bucket_of
 from backends.simulator.fio.counters import RunCounters
-from backends.simulator.fio.document import Json, Moment, disk_entry, job_entry
+from backends.simulator.fio.document import Json, disk_entry, job_entry
 from backends.simulator.fio.job import FioJob
 from backends.simulator.fio.latency import latencies
 from backends.simulator.queueing_model import Direction, PredictedPerformance
@@ -255,20 +255,22 @@ class SimulatedTarget:
         self._late -= counts
         return counts
 
-    def entries(self, begun: float, elapsed: float, *, number: int, done: bool) -> tuple[Json, Json]:
+    def entries(self, elapsed: float, *, number: int, done: bool) -> tuple[Json, Json]:
         """Return the results, as group `number`, and the disk utilisation for a document."""
         runtime, expected = self.job.runtime, self.expected
-        moment = Moment(
-            at=begun + elapsed,
-            runtime=self._runtime,
+        results = job_entry(
+            self.job,
+            self._read,
+            self._write,
+            self._trim,
+            self._flushes,
+            number=number,
+            runtime=int(self._runtime * 1000),
             elapsed=elapsed,
             left=None if runtime is None else max(0.0, self.job.ramp + runtime - elapsed),
             core_percent=expected.core_percent * self._level,
             submit_ns=expected.submit_us * 1000,
-            device=self.device,
-            busy=1.0 if expected.drive_busy > 0.9 else 0.93 + expected.drive_busy * 0.06,
+            done=done,
         )
-        figures = job_entry(
-            self.job, moment, self._read, self._write, self._trim, self._flushes, number=number, done=done
-        )
-        return figures, disk_entry(moment, self._read, self._write)
+        busy = 1.0 if expected.drive_busy > 0.9 else 0.93 + expected.drive_busy * 0.06
+        return results, disk_entry(self.device, self._read, self._write, busy=busy, elapsed=elapsed)

@@ -234,10 +234,6 @@ def _number(name: str) -> str:
     return f"9:{name.removeprefix('md')}" if name.startswith("md") else "259:48"
 
 
-MISSING = "[unknown]"
-"""What stands for the node of a physical volume that is not there."""
-
-
 def extents(rack: Rack, device: str) -> int:
     """Extents of a physical volume."""
     layout = rack.layout(device)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from backends.simulator.lvm.volumes import STRIPED, LvmGroup, LvmVolume
+from backends.simulator.lvm.volumes import FLUSH_BYTES, STRIPED, LvmGroup, LvmVolume
 from backends.simulator.rack import Rack
 from backends.simulator.tool_output import SimulatedOutput
 
@@ -69,7 +69,7 @@ def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> Simu
     if isinstance(outcome, str):
         return SimulatedOutput(text=outcome.format(name=name, number=volume.number), code=5)
     text = outcome.text.format(name=name, number=volume.number)
-    return replace(outcome, text=text, seconds=outcome.seconds or SECONDS, changed=True)
+    return replace(outcome, text=text, seconds=outcome.seconds or SECONDS)
 
 
 def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
@@ -98,23 +98,19 @@ def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutp
             return f"{_WRITE_BACK}Continue using writeback without repair?[n]: [n]\n  Logical volume not changed.\n"
         volume.mode = value
         return SimulatedOutput(text=_WRITE_BACK + _CHANGED)
-    return _after_flush(rack, volume, "mode", value) if volume.mode == "writeback" else _set_mode(volume, value)
-
-
-def _set_mode(volume: LvmVolume, mode: str) -> SimulatedOutput:
-    volume.mode = mode
+    if volume.mode == "writeback":
+        return _after_flush(rack, volume, "mode", value)
+    volume.mode = value
     return SimulatedOutput(text=_CHANGED)
 
 
 def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> SimulatedOutput:
     """What is dirty is written back before anything changes, and nothing is said of how long that takes."""
-    seconds = volume.flush_seconds(rack.now())
-    blocks = volume.dirty_now(rack.now()) // volume.chunk_bytes
+    dirty = volume.dirty_now(rack.now())
     volume.flush_to, volume.flush_since = f"{key}={value}", rack.now()
     volume.settle(rack.now())
-    return SimulatedOutput(
-        text=f"  Flushing {blocks} blocks for cache {{name}}.\n{_CHANGED}", seconds=SECONDS + seconds
-    )
+    text = f"  Flushing {dirty // volume.chunk_bytes} blocks for cache {{name}}.\n{_CHANGED}"
+    return SimulatedOutput(text=text, seconds=SECONDS + dirty / FLUSH_BYTES)
 
 
 def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:

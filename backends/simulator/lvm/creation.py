@@ -91,7 +91,7 @@ def lvcreate_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     group.volumes.append(_volume(rack, group, asked, kind, room[:count], extents))
     warning = "  WARNING: New raid5 won't be synchronised. Don't read what you didn't write!\n"
     warned = warning if kind == "raid5" and "--nosync" in asked.flags else ""
-    return SimulatedOutput(text=f'{wiped}{warned}  Logical volume "{name}" created.\n', seconds=_SECONDS, changed=True)
+    return SimulatedOutput(text=f'{wiped}{warned}  Logical volume "{name}" created.\n', seconds=_SECONDS)
 
 
 def _group_refusal(group: LvmGroup) -> SimulatedOutput | None:
@@ -177,6 +177,4 @@ def lvremove_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
         del rack.lying[volume.device]
     for node in volume.nodes(rack.now()):
         rack.forget_disk(node.kernel)
-    return SimulatedOutput(
-        text=f'  Logical volume "{volume.name}" successfully removed.\n', seconds=_SECONDS, changed=True
-    )
+    return SimulatedOutput(text=f'  Logical volume "{volume.name}" successfully removed.\n', seconds=_SECONDS)

@@ -162,10 +162,6 @@ class LvmVolume:
         gone = int((now - self.flush_since) * FLUSH_BYTES) if self.flush_to else 0
         return max(0, int(self.counts.dirty_bytes) - gone)
 
-    def flush_seconds(self, now: float) -> float:
-        """How long it takes to write back what is dirty."""
-        return self.dirty_now(now) / FLUSH_BYTES
-
     def settle(self, now: float) -> None:
         """A flush that has come to its end, and what waited for it."""
         if self.flush_to and not self.dirty_now(now):

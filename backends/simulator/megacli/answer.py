@@ -52,21 +52,20 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
         return _output([f"User specified controller is not present. Failed to get CpController object for {which}"], 1)
     rest = [word for word in plain if word != which]
     lines: list[str] = []
-    code, changed = 0, False
+    code = 0
     for card in chosen:
         try:
-            more, code, done = _on_card(rack, card, rest)
+            more, code = _on_card(rack, card, rest)
         except changes.UsageError:
             return _output([f"Invalid input at or near token {rest[-1]}"], 1)
         except firmware_rules.RefusalError as error:
-            more, code, done = _refusal(card, error, rest[0])
+            more, code = _refusal(card, error, rest[0])
         lines += more
-        changed = changed or done
     seconds = max([_SHORT, *(card.slow for card in chosen if rest[0] in _LONG)])
-    return _output(lines, code, seconds=seconds, changed=changed)
+    return _output(lines, code, seconds=seconds)
 
 
-def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool]:
+def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
     read = _read(rack, card, args)
     if read is not None:
         return read
@@ -74,62 +73,62 @@ def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str
     match verb:
         case "-LDSetProp":
             names, volumes = _volumes(card, rest)
-            return ["", *changes.set_volumes(card, volumes, names)], 0, True
+            return ["", *changes.set_volumes(card, volumes, names)], 0
         case "-AdpSetProp" | "-AdpPR" | "-AdpCcSched" | "-AdpAutoRbld":
-            return ["", *changes.set_card(card, args)], 0, True
+            return ["", *changes.set_card(card, args)], 0
         case "-LDBI":
             names, volumes = _volumes(card, rest)
-            return ["", *changes.background(card, volumes, names[0])], 0, True
+            return ["", *changes.background(card, volumes, names[0])], 0
         case "-CfgLdDel":
             names, volumes = _volumes(card, [word for word in rest if word != "-Force"])
             lines = [""]
             for volume in list(volumes):
                 # Unlike storcli it asks nothing here: it deletes what nobody has open.
                 lines += changes.delete(rack, card, volume.number, force=True)
-            return lines, 0, True
+            return lines, 0
         case _ if verb in _ADDS:
-            return ["", *changes.add(rack, card, verb, rest)], 0, True
+            return ["", *changes.add(rack, card, verb, rest)], 0
         case "-ELF":
             return _key(card, rest)
         case _:
             raise changes.UsageError
 
 
-def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool] | None:
+def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int] | None:
     """Answers that change nothing; None for any other command."""
     match args:
         case ["-AdpAllInfo"]:
-            return lists.adapter(card), 0, False
+            return lists.adapter(card), 0
         case ["-AdpGetPciInfo"]:
-            return _pci(card), 0, False
+            return _pci(card), 0
         case ["-LdPdInfo" | "-LDPDInfo"]:
-            return lists.volumes(rack, card, members=True), 0, False
+            return lists.volumes(rack, card, members=True), 0
         case ["-LDInfo", _]:
-            return lists.volumes(rack, card, members=False), 0, False
+            return lists.volumes(rack, card, members=False), 0
         case ["-PDList"]:
-            return lists.drives(rack, card), 0, False
+            return lists.drives(rack, card), 0
         case ["-AdpBbuCmd"]:
             if card.battery is None:
                 failed = f"Adapter {card.number}: Get BBU Status Failed."
-                return ["", failed, "", "FW error description:", f" {_NOT_PRESENT}"], 0x22, False
-            return lists.battery(rack, card), 0, False
+                return ["", failed, "", "FW error description:", f" {_NOT_PRESENT}"], 0x22
+            return lists.battery(rack, card), 0
         case ["-ELF", "-ControllerFeatures"]:
-            return lists.options(card), 0, False
+            return lists.options(card), 0
         case ["-AdpPR", "-Info"]:
-            return _patrol(card), 0, False
+            return _patrol(card), 0
         case ["-AdpCcSched", "-Info"]:
-            return _check(card), 0, False
+            return _check(card), 0
         case ["-AdpGetProp", "NCQDsply"]:
             state = "Enabled" if card.property("ncq") == "on" else "Disabled"
-            return ["", f"Adapter {card.number}: NCQ Status is {state}"], 0, False
+            return ["", f"Adapter {card.number}: NCQ Status is {state}"], 0
         case ["-LDBI", "-GetSetting", *which]:
             _, volumes = _volumes(card, which)
-            return ["", *(_setting(card, volume) for volume in volumes)], 0, False
+            return ["", *(_setting(card, volume) for volume in volumes)], 0
         case [("-LDInit" | "-LDBI" | "-LDCC" | "-LDRecon") as job, "-ShowProg", *which]:
             _, volumes = _volumes(card, which)
-            return ["", *(_progress(rack, volume, job) for volume in volumes)], 0, False
+            return ["", *(_progress(rack, volume, job) for volume in volumes)], 0
         case ["-PDRbld", "-ShowProg", places]:
-            return _rebuild(rack, card, places), 0, False
+            return _rebuild(rack, card, places), 0
         case _:
             return None
 
@@ -229,31 +228,31 @@ def _rebuild(rack: Rack, card: SimulatedCard, positions: str) -> list[str]:
     return lines
 
 
-def _key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int, bool]:
+def _key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
     match args:
         case ["-Applykey" | "-ApplyKey", "key", key, *preview] if preview in ([], ["-preview"]):
             try:
                 brought = firmware_rules.apply_key(card, key, preview=bool(preview))
             except firmware_rules.RefusalError as error:
                 args = ["", "Failed to apply the Activation key.", "FW error description:", f" {error.text}."]
-                return args, error.code, False
+                return args, error.code
             if preview:
-                return ["", *(f"Advanced Software Option    : {name}" for name in brought)], 0, False
+                return ["", *(f"Advanced Software Option    : {name}" for name in brought)], 0
             done = "Successfully applied the Activation key. Please restart the system for the changes to take effect."
-            return ["", done], firmware_rules.RESET_REQUIRED, True
+            return ["", done], firmware_rules.RESET_REQUIRED
         case _:
             raise changes.UsageError
 
 
-def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int, bool]:
+def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int]:
     code = 3 if error.code == firmware_rules.TOOL_MESSAGE else error.code
     text = _WORDS.get(error.code, error.text)
     if verb in _ADDS and code == firmware_rules.UNFIT:  # said of a drive, before the card is asked
-        return ["", text], code, False
+        return ["", text], code
     failure = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"
-    return ["", f"Adapter {card.number}: {failure}", "", "FW error description:", f" {text}"], code, False
+    return ["", f"Adapter {card.number}: {failure}", "", "FW error description:", f" {text}"], code
 
 
-def _output(lines: Sequence[str], code: int, *, seconds: float = _SHORT, changed: bool = False) -> SimulatedOutput:
+def _output(lines: Sequence[str], code: int, *, seconds: float = _SHORT) -> SimulatedOutput:
     text = "\n".join([*lines, "", f"Exit Code: 0x{code:02x}", ""])
-    return SimulatedOutput(text=text, code=code & 0xFF, seconds=seconds, changed=changed)
+    return SimulatedOutput(text=text, code=code & 0xFF, seconds=seconds)

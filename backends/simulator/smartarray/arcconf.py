@@ -149,7 +149,7 @@ def _answer_card(
     if isinstance(outcome, str):
         return _abort(cards, outcome), cards
     after = tuple(outcome if existing is card else existing for existing in cards)
-    return SimulatedOutput(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n", changed=True), after
+    return SimulatedOutput(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n"), after
 
 
 def _change_volumes(card: SmartCard, verb: str, args: Sequence[str], given: Sequence[str]) -> Outcome:
@@ -343,29 +343,24 @@ def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
 
 def _errors(card: SmartCard, bay: SmartBay) -> Iterator[str]:
     rule = f"      {'-' * 64}"
-    counted = (
-        (
-            "Runtime Error Counters",
-            (
-                ("Hardware Error Count", 0),
-                ("Medium Error Count", bay.media_errors),
-                ("Parity Error Count", 0),
-                ("Link Failure Count", bay.other_errors),
-                ("Aborted Command Count", 0),
-                ("SMART Warning Count", int(bay.fails_soon)),
-            ),
-        )
+    title = "Runtime Error Counters" if card.series else "Device Error Counters"
+    counts = (
+        {
+            "Hardware Error Count": 0,
+            "Medium Error Count": bay.media_errors,
+            "Parity Error Count": 0,
+            "Link Failure Count": bay.other_errors,
+            "Aborted Command Count": 0,
+            "SMART Warning Count": int(bay.fails_soon),
+        }
         if card.series
-        else (
-            "Device Error Counters",
-            (
-                ("Aborted Commands", 0),
-                ("Hardware Errors", 0),
-                ("Media Failures", bay.media_errors),
-                ("Other Time Out Errors", bay.other_errors),
-                ("Predictive Failures", int(bay.fails_soon)),
-            ),
-        )
+        else {
+            "Aborted Commands": 0,
+            "Hardware Errors": 0,
+            "Media Failures": bay.media_errors,
+            "Other Time Out Errors": bay.other_errors,
+            "Predictive Failures": int(bay.fails_soon),
+        }
     )
-    yield from (rule, f"      {counted[0]}", rule)
-    yield from _fields(*((label, str(count)) for label, count in counted[1]), indent=9)
+    yield from (rule, f"      {title}", rule)
+    yield from _fields(*((label, str(count)) for label, count in counts.items()), indent=9)

@@ -129,7 +129,7 @@ def _delete(cards: Cards, card: SmartCard, number: int, *, forced: bool) -> tupl
     if not forced:
         return SimulatedOutput(text=LOSS, code=1), cards
     output, after = _outcome_output(cards, card, without_volume(card, number))
-    return (replace(output, text=RENAMED) if output.changed else output), after
+    return (output if output.code else replace(output, text=RENAMED)), after
 
 
 def _create(cards: Cards, card: SmartCard, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
@@ -168,9 +168,7 @@ def _options_output(values: Sequence[str]) -> SimulatedOutput:
 def _outcome_output(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[SimulatedOutput, Cards]:
     if isinstance(outcome, str):
         return _error(outcome), cards
-    return SimulatedOutput(text="\n", changed=True), tuple(
-        outcome if existing is card else existing for existing in cards
-    )
+    return SimulatedOutput(text="\n"), tuple(outcome if existing is card else existing for existing in cards)
 
 
 def _detail(card: SmartCard) -> Iterator[str]:

@@ -192,6 +192,4 @@ def _status(pool: ZfsPool) -> str:
 def _set_output(refusals: Iterable[str]) -> SimulatedOutput:
     """The first refusal, or nothing."""
     messages = [refusal for refusal in refusals if refusal]
-    return SimulatedOutput(
-        text="".join(f"{text}\n" for text in messages), code=1 if messages else 0, seconds=0.1, changed=not messages
-    )
+    return SimulatedOutput(text="".join(f"{text}\n" for text in messages), code=1 if messages else 0, seconds=0.1)
