@@ -205,10 +205,7 @@ CARDS: Mapping[str, CardType] = _table(
     ("IBM DS3400", 7, 9, 0.2, 0.25, 9, 12, 6, 12, 0.85, 120, 160, 402, 330, 120_000, 0, 1.155, 0, 5.5, 0.026),
     ("IBM DS4700-70", 7, 9, 0.2, 0.25, 9, 12, 6, 12, 0.85, 120, 160, 760, 620, 240_000, 0, 1.155, 0, 5.5, 0.026),
 )
-"""Controllers by product name.
-
-Those of articles A, E and F are fitted to the articles, the others follow data sheets.
-"""
+"""Controllers by product name. Those of articles A, E and F are fitted to them, the others follow data sheets."""
 
 ONE_CORE_IOPS = 330_000.0
 """Maximum IOPS that one fio job submits and reaps on one core of this host."""

@@ -55,9 +55,9 @@ def shares(
     work: IoPattern,
     expected: PredictedPerformance,
 ) -> list[DiskShare]:
-    """Return the shares of the disk under a job and of all disks below it.
+    """Return the shares of a job's disk and of all disks below it (`members` of each).
 
-    `members` returns the devices below a device. Stripes and paths share evenly.
+    Stripes and paths share evenly.
     """
     queued = float(min(work.depth * work.jobs, work.tags))
     top = DiskShare(name=name, reads=1.0, writes=1.0, queued=queued)

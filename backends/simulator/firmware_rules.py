@@ -67,10 +67,7 @@ def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Non
 
 
 def set_card(card: SimulatedCard, key: str, value: str) -> None:
-    """Set a rate, `flush`, `patrol_mode`, `check_mode`, `perf` or a property.
-
-    Raises RefusalError if the value is out of range.
-    """
+    """Set a rate, `flush`, `patrol_mode`, `check_mode`, `perf` or a property. Raises RefusalError if out of range."""
     match key:
         case _ if key in DEFAULTS:
             if not allows(key, value):
@@ -92,10 +89,7 @@ def set_card(card: SimulatedCard, key: str, value: str) -> None:
 
 
 def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> Volume:
-    """Delete a virtual drive and return it.
-
-    Raises RefusalError if it does not exist, or has contents and `force` is False.
-    """
+    """Delete a virtual drive. Raises RefusalError if it does not exist, or has contents and `force` is False."""
     volume = card.volume(number)
     if volume is None:
         raise RefusalError(TOOL_MESSAGE, "Invalid VD number")

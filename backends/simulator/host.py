@@ -216,10 +216,7 @@ class SimulatedHost(SyntheticHost):
         return {path: files[path] for path in paths if path in files}
 
     async def write(self, path: str, text: str) -> None:
-        """Write a kernel setting.
-
-        Raises NotFoundError if the file does not exist, and ToolFailedError if the kernel refuses the value.
-        """
+        """Write a kernel setting. Raises NotFoundError without such a file, and ToolFailedError if refused."""
         files = self._linux().files
         if path not in files and path not in self._linux().mute:
             raise NotFoundError(f"{path} is not there.")

@@ -216,7 +216,7 @@ def _mount(rack: Rack, name: str) -> str | None:
 def _warning(rack: Rack, name: str) -> str:
     """Return mdadm's warning about an ext filesystem, md metadata or partition table.
 
-    It does not detect LVM, LUKS or btrfs.
+    It ignores LVM, LUKS and btrfs.
     """
     array = rack.superblock(name)
     content = rack.lying.get(name)

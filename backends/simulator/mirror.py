@@ -101,10 +101,7 @@ def _read_shares(layout: WorkloadTarget, work: IoPattern, first: Demand, second:
 
 
 def in_flight(loads: tuple[MirrorLoad, MirrorLoad], iops: float, population: float) -> tuple[float, float]:
-    """Return the requests in flight at each drive.
-
-    Requests that do not wait at the faster drive are at the slower one.
-    """
+    """Return the requests in flight at each drive. Those that do not wait at the faster drive are at the slower one."""
     if math.isclose(loads[0].busy_us, loads[1].busy_us, rel_tol=_ALIKE):
         return population / 2, population / 2
     slow = int(loads[1].busy_us >= loads[0].busy_us)
@@ -113,8 +110,5 @@ def in_flight(loads: tuple[MirrorLoad, MirrorLoad], iops: float, population: flo
 
 
 def busy_share(queued: float) -> float:
-    """Return the share of time with at least one request in flight, for random arrivals.
-
-    `queued`: mean number in flight.
-    """
+    """Return the share of time with at least one request in flight, for random arrivals and a mean of `queued`."""
     return 1 - math.exp(-queued)

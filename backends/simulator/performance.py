@@ -111,10 +111,7 @@ def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Wo
 
 
 def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
-    """Return a logical drive of a disk system as a target.
-
-    The cache may hold unwritten data up to the mean of both flush thresholds.
-    """
+    """Return a disk system's logical drive as a target. Its cache is filled up to the mean of both flush thresholds."""
     return WorkloadTarget(
         card=CARDS[system.product],
         drive=DRIVES[system.drive],

@@ -189,10 +189,7 @@ def _population(iops: float, capacity: float, alone_us: float, knee: float) -> f
 
 
 def _knee(reads: Demand, writes: Demand, share: float) -> float:
-    """Return the sharpness of the transition, weighted by demand.
-
-    Reads spread over drives and queue unevenly, while writes queue at one place.
-    """
+    """Return the sharpness of the bend, weighted by demand: reads queue unevenly, while writes queue at one place."""
     read, write = reads.together * share, writes.together * (1 - share)
     return (_READ_KNEE * read + _WRITE_KNEE * write) / (read + write)
 

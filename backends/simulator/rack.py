@@ -250,10 +250,7 @@ class Rack:
         return next(name for number in range(10_000) if (name := device_name(number)) not in used)
 
     def layout(self, name: str, path: str = "") -> WorkloadTarget | None:
-        """Return what the load model needs to know of a device, or None if there is no such device.
-
-        `path`: a file on it.
-        """
+        """Return a device as the load model needs it, or None if there is no such device. `path`: a file on it."""
         pair = self.volume_at(name)
         if pair is not None:
             card, volume = pair

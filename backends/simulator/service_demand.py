@@ -1,7 +1,4 @@
-"""Demands of one request at the stations of a simulated array: controller, drives and link. No I/O.
-
-See docs/simulation.md.
-"""
+"""Demands of one request at controller, drives and link of a simulated array. No I/O. See docs/simulation.md."""
 
 from __future__ import annotations
 
@@ -39,8 +36,7 @@ class Demand:
     """Microseconds that one request takes at each station, and alone."""
 
     stations: tuple[float, ...]
-    """Time at each station: the controller's processor, all drives together and the link; for an md mirror, each drive.
-    """
+    """Time at each station: controller's processor, all drives together and link; for an md mirror, each drive."""
     alone: float
     """Latency with nothing else in flight."""
     drives: float
@@ -98,10 +94,7 @@ def _op(layout: WorkloadTarget, work: IoPattern, size: float, *, read: bool) -> 
 
 
 def _seek_share(layout: WorkloadTarget, work: IoPattern) -> float:
-    """Return the time of a random operation relative to one on the complete device.
-
-    Seeks in a small region are short.
-    """
+    """Return the time of a random operation relative to one on the complete device: short seeks take less."""
     if not work.region_bytes or not layout.size_bytes:
         return 1.0
     # Seek time is about proportional to the square root of the distance.

@@ -32,10 +32,7 @@ def rack_data(rack: Rack) -> dict[str, Any]:
 
 
 def rack_from_data(data: dict[str, Any]) -> Rack:
-    """Return the state from the JSON data of `rack_data`.
-
-    Raises InvalidValueError if the data are invalid, and NewerError if a newer version wrote them.
-    """
+    """Return the state from JSON data. Raises InvalidValueError, or NewerError if a newer version wrote them."""
     try:
         require_known(FileFormat.RACK, data["format"], data.get("program"), "The simulated rack")
         rack: Rack = _read_value(Rack, {key: value for key, value in data.items() if key not in ("format", "program")})
@@ -92,9 +89,9 @@ class RackFile:
 
     @property
     def rack(self) -> Rack:
-        """Present state, including changes by other processes.
+        """Present state, after changes by any process.
 
-        Raises StorageError if the file cannot be read, and InvalidValueError if it is invalid.
+        Raises StorageError if unreadable, InvalidValueError if invalid.
         """
         mark = self._mark()
         if self._rack is None or mark != self._seen:

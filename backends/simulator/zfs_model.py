@@ -20,10 +20,7 @@ VOLUME_THREADS = 32
 """Maximum number of zvol requests in progress (zfs(4), zvol_threads)."""
 
 _TXG_S = 5.0
-"""Seconds between two transaction groups (zfs(4), zfs_txg_timeout).
-
-A block written twice in one group is written once.
-"""
+"""Seconds between two transaction groups (zfs(4), zfs_txg_timeout). A group writes a block only once."""
 
 _CALL_US = 12.0
 """Microseconds of a request alone that needs no disk, only the ARC. An estimate."""
@@ -35,9 +32,7 @@ _STREAM = 0.7
 """Share of the disks' sequential speed left by copy-on-write and metadata. An estimate."""
 
 _ROTATION_US, _FLASH_LOG_US = 8_300.0, 20.0
-"""Microseconds, after the write, until a log block is stable: on a 7,200 rpm disk, and on flash with power-loss
-protection.
-"""
+"""Microseconds after the write until a log block is stable: at 7,200 rpm, and on flash with power-loss protection."""
 
 ALLOCATED = 131_072
 """Bytes per write where there are many blocks. An estimate."""
@@ -154,9 +149,7 @@ def pool_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPat
 
 
 def pool_threads(pool: Pooled, engine: str, jobs: int) -> int:
-    """Return the number of requests in progress. libaio waits for each request to a file (io_submit calls the
-    filesystem).
-    """
+    """Return the maximum requests in progress. libaio waits for each one to a file (io_submit calls the filesystem)."""
     if pool.volume:
         return VOLUME_THREADS
     return jobs if engine == "libaio" else _NO_LIMIT

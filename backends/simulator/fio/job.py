@@ -78,10 +78,7 @@ class FioJob:
         return seconds(self.text("runtime")) if "runtime" in self.options else None
 
     def amount(self, region: int) -> int | None:
-        """Return the bytes after which the job ends, or None if only its run time ends it.
-
-        `region`: bytes of one pass.
-        """
+        """Return the bytes after which the job ends, or None if only run time ends it. `region`: bytes of one pass."""
         if "time_based" in self.options:
             return None
         amount_bytes = (size(self.text("io_size")) or region) * max(1, self.number("loops", 1))

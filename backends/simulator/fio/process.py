@@ -44,10 +44,7 @@ class SimulatedFio(SyntheticProcess):
         ended: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Start fio.
-
-        `targets`: one per section, in the order of the file. `speed`: simulated seconds per real second.
-        """
+        """Start fio. `targets`: one per section, in order. `speed`: simulated seconds per real second."""
         super().__init__(failure.returncode if failure is not None else 0)
         self._targets = tuple(targets)
         self._phases = _phases(self._targets)

@@ -192,10 +192,7 @@ def _scsi_names(card: SimulatedCard) -> tuple[str, str]:
 
 
 def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume) -> None:
-    """Add a logical drive of a Smart Array or Adaptec controller.
-
-    smartpqi lists them on channel 1 by LUN, aacraid on channel 0 by target.
-    """
+    """Add a logical drive. smartpqi lists them on channel 1 by LUN, aacraid on channel 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
     address = f"{card.host}:0:{volume.number}:0" if card.series else f"{card.host}:1:0:{volume.number}"
     own = {
@@ -364,9 +361,7 @@ def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
 
 
 def _blocks(volume: LvmVolume) -> dict[str, str]:
-    """Return the block sizes of a writecache volume, which accepts no smaller blocks (drivers/md/dm-writecache.c,
-    writecache_io_hints).
-    """
+    """Return block sizes of a writecache volume, which needs such blocks (dm-writecache.c, writecache_io_hints)."""
     if volume.kind != "writecache":
         return {}
     return dict.fromkeys(("logical_block_size", "physical_block_size"), str(volume.chunk_bytes))

@@ -1,4 +1,4 @@
-"""lvchange and lvconvert of the simulated host, with their lies: `changed` is said before the kernel has refused."""
+"""Simulated lvchange and lvconvert. Like the real ones, they report `changed` before the kernel refuses a value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_WRITECACHE = {
     "autocommit_time": 3_600_000,
     "cleaner": 1,
 }
-"""Tunables of dm-writecache and the largest value of each (drivers/md/dm-writecache.c)."""
+"""Settings of dm-writecache and their maximum values (drivers/md/dm-writecache.c)."""
 
 _CHANGED = "  Logical volume {name} changed.\n"
 _REFUSED = (
@@ -33,28 +33,29 @@ _WRITE_BACK = (
 )
 
 SECONDS = 1.0
-"""What a change takes besides a flush."""
+"""Seconds of a change, without a flush."""
 
 
 def lvchange_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """One option and its value on one volume."""
+    """Run lvchange with one option on one volume."""
     return _change(rack, args, _VERBS)
 
 
 def lvconvert_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Another stripe size."""
+    """Run lvconvert with another stripe size."""
     return _change(rack, args, {"--stripesize": _stripe_size})
 
 
 _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
-"""What a value does: all of what is said, or a refusal's words."""
+"""Function that applies a value and returns the output, or the text of a refusal."""
 
 
 def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
+    """Run a command with one of the options in `verbs`."""
     name = args[-1] if args else ""
     pair = _volume(rack, name)
     option = next((word for word in args if word in verbs), None)
-    if "-t" in args or "--test" in args:  # from write-back to another mode it never ends
+    if "-t" in args or "--test" in args:  # a test run from write-back to another mode never ends
         return SimulatedOutput(text="", code=5, seconds=86_400.0)
     if option is None:
         return SimulatedOutput(text="  No command with matching syntax recognised.\n", code=3)
@@ -73,6 +74,7 @@ def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> Simu
 
 
 def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
+    """Return a volume with its group, or None."""
     group, _, volume = name.partition("/")
     if group not in rack.lvm:
         return None
@@ -86,6 +88,7 @@ _NOT_PERMITTED = "  Command not permitted on LV {name}.\n"
 
 
 def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
+    """Change the cache mode."""
     if value not in _MODES:
         text = f"  Unknown cache mode: {value}.\n  Invalid argument for --cachemode: {value}\n"
         return SimulatedOutput(text=f"{text}  Error during parsing of command line.\n", code=3)
@@ -105,7 +108,7 @@ def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutp
 
 
 def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> SimulatedOutput:
-    """What is dirty is written back before anything changes, and nothing is said of how long that takes."""
+    """Change a cache setting after a flush. LVM does not report how long the flush takes."""
     dirty = volume.dirty_now(rack.now())
     volume.flush_to, volume.flush_since = f"{key}={value}", rack.now()
     volume.settle(rack.now())
@@ -114,6 +117,7 @@ def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> Simulat
 
 
 def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
+    """Change the cache policy."""
     if volume.kind != "cache":
         return _NOT_PERMITTED
     if value not in _POLICIES:
@@ -122,11 +126,12 @@ def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedO
 
 
 def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
+    """Change settings of the cache or writecache."""
     if volume.kind not in ("cache", "writecache"):
         return _NOT_PERMITTED
     if not value and volume.kind == "writecache":
         return _clear_settings(volume, yes)
-    wanted = dict(volume.settings)
+    settings = dict(volume.settings)
     for pair in value.split():
         key, _, word = pair.partition("=")
         if volume.kind == "writecache":
@@ -135,16 +140,16 @@ def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Simulate
             if not word.isdigit() or ("mark" in key and int(word) > 100):
                 return f"  Invalid setting: {key}\n"
         elif word == "default":
-            wanted.pop(key, None)
+            settings.pop(key, None)
             continue
         elif key != "migration_threshold" or not word.isdigit():
             return f"{_CHANGED}{_REFUSED}"
-        wanted[key] = int(word)
-        if (key, wanted[key]) == ("cleaner", 0):
-            del wanted[key]
-    if volume.kind == "writecache" and not _kernel_accepts(wanted):
+        settings[key] = int(word)
+        if (key, settings[key]) == ("cleaner", 0):
+            del settings[key]
+    if volume.kind == "writecache" and not _kernel_accepts(settings):
         return f"{_CHANGED}{_REFUSED}"
-    volume.settings = wanted
+    volume.settings = settings
     return SimulatedOutput(text=_CHANGED)
 
 
@@ -155,7 +160,7 @@ _UNKNOWN = (
 
 
 def _clear_settings(volume: LvmVolume, yes: bool) -> SimulatedOutput:
-    """Without --yes the question is answered by no, and all the same `changed` is said, with exit status 0."""
+    """Clear the settings of a writecache. Without --yes LVM keeps them, but reports `changed` with exit status 0."""
     if yes:
         volume.settings.clear()
         return SimulatedOutput(text=_CHANGED)
@@ -163,22 +168,24 @@ def _clear_settings(volume: LvmVolume, yes: bool) -> SimulatedOutput:
 
 
 def _kernel_accepts(settings: Mapping[str, int]) -> bool:
-    """Return whether the watermarks are in order and the others no larger than the kernel takes."""
+    """Return True if the watermarks are in order and all values are within the kernel's limits."""
     in_order = settings.get("low_watermark", 45) <= settings.get("high_watermark", 50)
     return in_order and all(value <= _OF_WRITECACHE[key] for key, value in settings.items())
 
 
 def _read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
+    """Change read-ahead."""
     if value not in ("auto", "none") and not re.fullmatch(r"\d{1,9}", value):
         return SimulatedOutput(text=f"  Invalid argument for --readahead: {value}\n", code=3)
     if value == volume.read_ahead:
         return f"  Read ahead is already {value} for {{name}}.\n"
-    own = {"auto": max(256, volume.queue_sectors), "none": 0}  # by itself LVM only ever raises what the queue has
-    volume.read_ahead, volume.queue_sectors = value, own[value] if value in own else int(value)
+    automatic = {"auto": max(256, volume.queue_sectors), "none": 0}  # automatically, LVM only raises the queue's value
+    volume.read_ahead, volume.queue_sectors = value, automatic[value] if value in automatic else int(value)
     return SimulatedOutput(text=_CHANGED)
 
 
 def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
+    """Set or clear the write-mostly flag of an image."""
     path, _, flag = value.rpartition(":")
     member = path.removeprefix("/dev/")
     if volume.kind != "raid1":
@@ -187,12 +194,13 @@ def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Sim
         return "  Can't set all images of raid1 LV {name} to writemostly.\n"
     if member not in volume.places:
         return f"  Physical volume {path} does not exist in volume group.\n"
-    kept = [name for name in volume.write_mostly if name != member]
-    volume.write_mostly = [*kept, member] if flag == "y" else kept
+    others = [name for name in volume.write_mostly if name != member]
+    volume.write_mostly = [*others, member] if flag == "y" else others
     return SimulatedOutput(text=_CHANGED)
 
 
 def _write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
+    """Change the number of write-behind writes."""
     if volume.kind != "raid1":
         return "  --writebehind can only be used with 'raid1' segment type.\n"
     if int(value) > 32766:
@@ -202,6 +210,8 @@ def _write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Sim
 
 
 def _rate(side: str) -> _Verb:
+    """Return a function that changes the minimum or maximum recovery rate."""
+
     def change(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
         if not volume.kind.startswith("raid"):
             return _NOT_PERMITTED
@@ -217,6 +227,7 @@ def _rate(side: str) -> _Verb:
 
 
 def _stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
+    """Start a reshape to another stripe size."""
     if volume.kind not in STRIPED or not yes or volume.reshape_since:
         return "  Unable to convert LV {name}.\n"
     volume.stripe_bytes = int(value.removesuffix("k")) * 1024

@@ -1,4 +1,4 @@
-"""One MegaCli command line and its answer."""
+"""Parser for MegaCli command lines, and the answers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from backends.simulator.tool_output import SimulatedOutput
 from backends.simulator.volume import Volume
 
 VERSION = "8.07.14 Dec 16, 2013"
-"""What it calls itself."""
+"""Version that MegaCli reports."""
 
 _LONG = ("-AdpAllInfo",)
-"""Commands that a slow card takes its time for."""
+"""Commands that take long on a slow controller."""
 
 _SHORT = 0.15
 _NOT_PRESENT = "The required hardware component is not present."
@@ -35,40 +35,43 @@ _ADDS = ("-CfgLDAdd", "-CfgLdAdd", "-CfgSpanAdd")
 
 
 def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """What MegaCli prints for these words (without the program)."""
+    """Run MegaCli with these arguments (without the program) and return its output."""
     plain = [word for word in args if word.lower() not in ("-nolog", "-silent")]
     cards = [card for card in rack.cards if MEGACLI in card.seen_by]
     if plain[:1] == ["-v"]:
         banner = f"      MegaCLI SAS RAID Management Tool  Ver {VERSION}"
         return _output(["", "", banner, "", "    (c)Copyright 2013, LSI Corporation, All Rights Reserved."], 0)
     if plain[:1] == ["-adpCount"]:
-        # The number of cards is the exit code, too.
+        # The number of controllers is also the exit code.
         return _output(["", f"Controller Count: {len(cards)}."], len(cards))
-    which = next((word for word in plain if re.fullmatch(r"-a(\d+|all)", word.lower())), None)
-    if which is None or not plain:
+    adapter = next((word for word in plain if re.fullmatch(r"-a(\d+|all)", word.lower())), None)
+    if adapter is None or not plain:
         return _output(["Invalid input at or near token " + (plain or [""])[0]], 1)
-    chosen = [card for card in cards if which.lower() in ("-aall", f"-a{card.number}")]
+    chosen = [card for card in cards if adapter.lower() in ("-aall", f"-a{card.number}")]
     if not chosen:
-        return _output([f"User specified controller is not present. Failed to get CpController object for {which}"], 1)
-    rest = [word for word in plain if word != which]
+        return _output(
+            [f"User specified controller is not present. Failed to get CpController object for {adapter}"], 1
+        )
+    rest = [word for word in plain if word != adapter]
     lines: list[str] = []
     code = 0
     for card in chosen:
         try:
-            more, code = _on_card(rack, card, rest)
+            more_lines, code = _on_card(rack, card, rest)
         except changes.UsageError:
             return _output([f"Invalid input at or near token {rest[-1]}"], 1)
         except firmware_rules.RefusalError as error:
-            more, code = _refusal(card, error, rest[0])
-        lines += more
+            more_lines, code = _refusal(card, error, rest[0])
+        lines += more_lines
     seconds = max([_SHORT, *(card.slow for card in chosen if rest[0] in _LONG)])
     return _output(lines, code, seconds=seconds)
 
 
 def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
-    read = _read(rack, card, args)
-    if read is not None:
-        return read
+    """Run a command on one controller. Raises UsageError if it is unknown, and RefusalError if it is refused."""
+    answer = _read(rack, card, args)
+    if answer is not None:
+        return answer
     verb, rest = args[0], args[1:]
     match verb:
         case "-LDSetProp":
@@ -83,7 +86,7 @@ def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str
             names, volumes = _volumes(card, [word for word in rest if word != "-Force"])
             lines = [""]
             for volume in list(volumes):
-                # Unlike storcli it asks nothing here: it deletes what nobody has open.
+                # Unlike storcli, MegaCli does not ask: it deletes every virtual drive that is not in use.
                 lines += changes.delete(rack, card, volume.number, force=True)
             return lines, 0
         case _ if verb in _ADDS:
@@ -95,7 +98,7 @@ def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str
 
 
 def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int] | None:
-    """Answers that change nothing; None for any other command."""
+    """Return the answer of a read-only command; None for any other command."""
     match args:
         case ["-AdpAllInfo"]:
             return lists.adapter(card), 0
@@ -134,16 +137,17 @@ def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], 
 
 
 def _volumes(card: SimulatedCard, args: Sequence[str]) -> tuple[list[str], list[Volume]]:
-    """The words without `-LN`, and the volumes it names. Raises RefusalError."""
-    which = next((word for word in args if re.fullmatch(r"-l(\d+(,\d+)*|all)", word.lower())), "-lall").lower()
-    numbers = None if which == "-lall" else {int(number) for number in which[2:].split(",")}
+    """Return the arguments without `-LN`, and the virtual drives that it selects. Raises RefusalError without such."""
+    selection = next((word for word in args if re.fullmatch(r"-l(\d+(,\d+)*|all)", word.lower())), "-lall").lower()
+    numbers = None if selection == "-lall" else {int(number) for number in selection[2:].split(",")}
     volumes = [volume for volume in card.volumes if numbers is None or volume.number in numbers]
     if numbers is not None and len(volumes) < len(numbers):
         raise firmware_rules.RefusalError(firmware_rules.NOT_FOUND, "Virtual Drive doesn't exist")
-    return [word for word in args if word.lower() != which], volumes
+    return [word for word in args if word.lower() != selection], volumes
 
 
 def _pci(card: SimulatedCard) -> list[str]:
+    """Return the lines of `-AdpGetPciInfo`."""
     return [
         "",
         f"PCI information for Controller {card.number}",
@@ -163,6 +167,7 @@ def _pci(card: SimulatedCard) -> list[str]:
 
 
 def _patrol(card: SimulatedCard) -> list[str]:
+    """Return the lines of `-AdpPR -Info`."""
     mode = {"off": "Disabled", "auto": "Auto", "manual": "Manual"}[card.patrol]
     return [
         "",
@@ -177,6 +182,7 @@ def _patrol(card: SimulatedCard) -> list[str]:
 
 
 def _check(card: SimulatedCard) -> list[str]:
+    """Return the lines of `-AdpCcSched -Info`."""
     mode = {"off": "Disabled", "sequential": "Sequential", "concurrent": "Concurrent"}[card.check]
     return [
         "",
@@ -192,67 +198,75 @@ def _check(card: SimulatedCard) -> list[str]:
 
 
 def _setting(card: SimulatedCard, volume: Volume) -> str:
+    """Return the line of `-LDBI -GetSetting`."""
     state = "Enabled" if volume.auto_bgi else "Disabled"
     return f"Adapter {card.number}, VD {volume.number}: Auto Background Initialization is {state}"
 
 
 def _progress(rack: Rack, volume: Volume, job: str) -> str:
+    """Return the line of a background operation."""
     name = {
         "-LDInit": "Initialization",
         "-LDBI": "Background Initialization",
         "-LDCC": "Check Consistency",
         "-LDRecon": "Reconstruction",
     }[job]
-    where = f"{name} on VD #{volume.number} (target id #{volume.number})"
+    subject = f"{name} on VD #{volume.number} (target id #{volume.number})"
     done = volume.initialised(rack.now()) if job == "-LDBI" else None
     if done is None:
-        return f"{where} is not in progress."
+        return f"{subject} is not in progress."
     minutes = int((rack.now() - (volume.bgi_since or 0.0)) / 60)
-    return f"{where} Completed {int(done * 100)}% in {minutes} Minutes."
+    return f"{subject} Completed {int(done * 100)}% in {minutes} Minutes."
 
 
 def _rebuild(rack: Rack, card: SimulatedCard, positions: str) -> list[str]:
+    """Return the lines of `-PDRbld -ShowProg`. Raises RefusalError if a drive does not exist."""
     lines = [""]
     for position in positions.removeprefix("-PhysDrv[").removesuffix("]").split(","):
         disk = card.disk(position)
         if disk is None:
             raise firmware_rules.RefusalError(firmware_rules.NOT_FOUND, f"drive {position} not found")
         enclosure = "N/A" if disk.enclosure is None else disk.enclosure
-        where = f"Device(Encl-{enclosure} Slot-{disk.slot}) is not in rebuild process"
+        line = f"Device(Encl-{enclosure} Slot-{disk.slot}) is not in rebuild process"
         if disk.state == REBUILD:
             minutes = disk.rebuild_minutes(rack.now())
             done = int(disk.rebuilt(rack.now()) * 100)
-            at = f"Enclosure {enclosure}, Slot {disk.slot}"
-            where = f"Rebuild Progress on Device at {at} Completed {done}% in {minutes} Minutes."
-        lines.append(where)
+            position_text = f"Enclosure {enclosure}, Slot {disk.slot}"
+            line = f"Rebuild Progress on Device at {position_text} Completed {done}% in {minutes} Minutes."
+        lines.append(line)
     return lines
 
 
 def _key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
+    """Apply or preview an activation key. Raises UsageError for unknown arguments."""
     match args:
         case ["-Applykey" | "-ApplyKey", "key", key, *preview] if preview in ([], ["-preview"]):
             try:
-                brought = firmware_rules.apply_key(card, key, preview=bool(preview))
+                options = firmware_rules.apply_key(card, key, preview=bool(preview))
             except firmware_rules.RefusalError as error:
                 args = ["", "Failed to apply the Activation key.", "FW error description:", f" {error.text}."]
                 return args, error.code
             if preview:
-                return ["", *(f"Advanced Software Option    : {name}" for name in brought)], 0
-            done = "Successfully applied the Activation key. Please restart the system for the changes to take effect."
-            return ["", done], firmware_rules.RESET_REQUIRED
+                return ["", *(f"Advanced Software Option    : {name}" for name in options)], 0
+            message = (
+                "Successfully applied the Activation key. Please restart the system for the changes to take effect."
+            )
+            return ["", message], firmware_rules.RESET_REQUIRED
         case _:
             raise changes.UsageError
 
 
 def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int]:
+    """Return the lines and exit code of a refusal."""
     code = 3 if error.code == firmware_rules.TOOL_MESSAGE else error.code
     text = _WORDS.get(error.code, error.text)
-    if verb in _ADDS and code == firmware_rules.UNFIT:  # said of a drive, before the card is asked
+    if verb in _ADDS and code == firmware_rules.UNFIT:  # reported for a drive before the controller is asked
         return ["", text], code
     failure = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"
     return ["", f"Adapter {card.number}: {failure}", "", "FW error description:", f" {text}"], code
 
 
 def _output(lines: Sequence[str], code: int, *, seconds: float = _SHORT) -> SimulatedOutput:
+    """Return the output with its exit code."""
     text = "\n".join([*lines, "", f"Exit Code: 0x{code:02x}", ""])
     return SimulatedOutput(text=text, code=code & 0xFF, seconds=seconds)

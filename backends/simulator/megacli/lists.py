@@ -1,4 +1,4 @@
-"""MegaCli's lists: adapter, volumes, drives, battery, options. Pure."""
+"""Read-only answers of MegaCli: adapter, virtual drives, drives, battery and options. No I/O."""
 
 from __future__ import annotations
 
@@ -32,17 +32,18 @@ STATES = {
     "foreign": "Unconfigured(good), Spun Up",
     "jbod": "JBOD",
 }
-"""MegaCli's words for ours."""
+"""Values by MegaCli's names."""
 
 
 def _yes(card: SimulatedCard, key: str) -> str:
+    """Return `Yes` if a property is on."""
     return "Yes" if card.property(key) == "on" else "No"
 
 
 def adapter(card: SimulatedCard) -> list[str]:
-    """`-AdpAllInfo` of one card."""
+    """Return the lines of `-AdpAllInfo` for one controller."""
     states = [card.state(volume) for volume in card.volumes]
-    bad = sum(disk.state == "failed" for disk in card.disks)
+    failed_drives = sum(disk.state == "failed" for disk in card.disks)
     rates = card.rates
     return [
         "",
@@ -104,7 +105,7 @@ def adapter(card: SimulatedCard) -> list[str]:
         f"Physical Devices  : {len(card.disks) + 1}",
         f"  Disks           : {len(card.disks)}",
         "  Critical Disks  : 0",
-        f"  Failed Disks    : {bad}",
+        f"  Failed Disks    : {failed_drives}",
         "",
         "                Supported Adapter Operations",
         "                ================",
@@ -128,9 +129,9 @@ def adapter(card: SimulatedCard) -> list[str]:
 
 
 def volumes(rack: Rack, card: SimulatedCard, *, members: bool) -> list[str]:
-    """`-LDInfo -LALL`, or `-LdPdInfo` with the members."""
-    head = [f"Adapter #{card.number}", "", f"Number of Virtual Disks: {len(card.volumes)}"]
-    lines = head if members else ["", f"Adapter {card.number} -- Virtual Drive Information:"]
+    """Return the lines of `-LDInfo -LALL`, or of `-LdPdInfo` with members."""
+    heading = [f"Adapter #{card.number}", "", f"Number of Virtual Disks: {len(card.volumes)}"]
+    lines = heading if members else ["", f"Adapter {card.number} -- Virtual Drive Information:"]
     for volume in card.volumes:
         lines += _volume(rack, card, volume)
         if members:
@@ -141,6 +142,7 @@ def volumes(rack: Rack, card: SimulatedCard, *, members: bool) -> list[str]:
 
 
 def _volume(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
+    """Return the lines of a virtual drive."""
     bad_battery = "Write Cache OK if Bad BBU" if volume.write_cache == "always-write-back" else None
     last = bad_battery or "No Write Cache if Bad BBU"
     rest = f"{READ[volume.read_ahead]}, {IO[volume.io_policy]}, {last}"
@@ -174,6 +176,7 @@ def _volume(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
 
 
 def _members(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
+    """Return the lines of a virtual drive's members."""
     lines = [f"Number of Spans: {volume.spans}"]
     disks = card.members(volume)
     for span in range(volume.spans):
@@ -186,19 +189,20 @@ def _members(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
 
 
 def drives(rack: Rack, card: SimulatedCard) -> list[str]:
-    """`-PDList`."""
-    where: dict[str, str] = {}
+    """Return the lines of `-PDList`."""
+    position_in_group: dict[str, str] = {}
     for volume in card.volumes:
         for number, position in enumerate(volume.places):
             span, arm = divmod(number, volume.per_span)
-            where.setdefault(position, f"{volume.group}, Span: {span}, Arm: {arm}")
+            position_in_group.setdefault(position, f"{volume.group}, Span: {span}, Arm: {arm}")
     lines = ["", f"Adapter #{card.number}", ""]
     for disk in card.disks:
-        lines += [*_drive(rack, disk, where.get(disk.place)), "", "", ""]
+        lines += [*_drive(rack, disk, position_in_group.get(disk.place)), "", "", ""]
     return lines
 
 
 def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
+    """Return the lines of a drive."""
     kind = disk.type
     raw, coerced = kind.size_bytes, disk.coerced_bytes
     lines = [
@@ -251,7 +255,7 @@ def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
 
 
 def _inquiry(disk: SimulatedDrive) -> str:
-    """One string in which SATA puts the serial first and SAS the vendor, in fields of fixed width."""
+    """Return the inquiry string in fields of fixed width: SATA begins with the serial number, SAS with the vendor."""
     kind = disk.type
     if kind.interface == "sata":
         return f"{disk.serial:>20}{kind.model:<40}{kind.firmware:<8}"
@@ -259,7 +263,7 @@ def _inquiry(disk: SimulatedDrive) -> str:
 
 
 def battery(rack: Rack, card: SimulatedCard) -> list[str]:
-    """`-AdpBbuCmd`."""
+    """Return the lines of `-AdpBbuCmd`."""
     unit = card.battery
     assert unit is not None
     bad = "Yes" if unit.state == "failed" else "No"
@@ -303,7 +307,7 @@ def battery(rack: Rack, card: SimulatedCard) -> list[str]:
 
 
 def options(card: SimulatedCard) -> list[str]:
-    """`-ELF -ControllerFeatures`."""
+    """Return the lines of `-ELF -ControllerFeatures`."""
     lines = ["", f"Activated Advanced Software Options of Adapter {card.number}", ""]
     for name in card.options:
         lines += [f"Advanced Software Option    : {name}", "Time Remaining              : Unlimited", ""]

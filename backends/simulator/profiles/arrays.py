@@ -1,7 +1,4 @@
-"""Simulated host `arrays`:
-
-RAID controllers of each vendor, an HBA, NVMe drives and a volume group, almost all of it free.
-"""
+"""Simulated host `arrays`: RAID controllers of each vendor, an HBA, NVMe drives and a volume group, mostly free."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Simulated host `hpe`: a DL380 Gen10 with Smart Array, SmartRAID and Adaptec controllers, a DS4700, an ioDrive and an
-md RAID 0.
-"""
+"""Simulated host `hpe`: a DL380 Gen10 with ssacli and arcconf controllers, a DS4700, an ioDrive and an md RAID 0."""
 
 from __future__ import annotations
 

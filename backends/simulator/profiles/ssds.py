@@ -55,10 +55,7 @@ def _rs2bl080() -> SimulatedCard:
 
 
 def _ds3400() -> DiskSystem:
-    """Return the disk system of article F.
-
-    It has a logical drive of each segment size, since changing one takes hours.
-    """
+    """Return the disk system of article F: a logical drive of each segment size, since changing one takes hours."""
     return DiskSystem(
         name="DS3400_A",
         wwn="600a0b8000301f6e000000004b1c2d40",

@@ -1,4 +1,4 @@
-"""What a simulated arcconf prints, and what it does to the cards."""
+"""Simulated arcconf: output, and changes to the controllers."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _CREATES = {
     "wcache": ("wt", "wb", "wbb"),
     "method": ("build", "clear", "quick"),
 }
-"""Options of `create` beside the name, and their values."""
+"""Options of `create` and their values, without the name."""
 _BARE = ("cacheratio", "waitforcacheroom", "nobatterywritecache", "writecachebypassthreshold")
-"""What takes no `noprompt`, as the usage says."""
+"""Settings that accept no `noprompt`, according to the usage."""
 _MODES = {"1": "Default/Dynamic", "2": "OLTP/Database", "3": "Big Block Bypass"}
 _POLICIES = {"0": "default", "1": "enable", "2": "disable"}
 USAGE = """ Usage: SETCACHE <Controller#> LOGICALDRIVE <LogicalDrive#> <logical mode> [noprompt] [nologs]
@@ -70,7 +70,10 @@ LOSS = (
 
 
 def answer(cards: Cards, args: Sequence[str], *, old: bool = False) -> tuple[SimulatedOutput, Cards]:
-    """What is printed, and the cards as they are afterwards. A tool too `old` for the cards cannot reach them."""
+    """Run arcconf and return its output and the controllers afterwards.
+
+    An `old` tool cannot access newer controllers.
+    """
     lowered = [word.lower() for word in args]
     match lowered:
         case ["list"]:
@@ -96,11 +99,12 @@ def answer(cards: Cards, args: Sequence[str], *, old: bool = False) -> tuple[Sim
 
 
 def _abort(cards: Cards, sentence: str) -> SimulatedOutput:
+    """Return the output of a refused command."""
     return SimulatedOutput(text=f"Controllers found: {len(cards)}\n{sentence}\n\nCommand aborted.\n", code=1)
 
 
 def _out_of_reach(cards: Cards, verb: str) -> SimulatedOutput:
-    """What a program says of a card that is newer than itself, and calls done."""
+    """Return the output for a controller that is newer than the tool. It still ends with success."""
     if verb != "getconfig":
         return _abort(cards, "The specified controller is inaccessible.")
     lines = [f"Controllers found: {len(cards)}", *_heading("Controller information")]
@@ -112,7 +116,7 @@ def _out_of_reach(cards: Cards, verb: str) -> SimulatedOutput:
 def _answer_card(
     cards: Cards, card: SmartCard, verb: str, args: list[str], given: Sequence[str]
 ) -> tuple[SimulatedOutput, Cards]:
-    """`args` in lower case, `given` as they were."""
+    """Run a command on one controller. `args` are in lower case, `given` as typed."""
     outcome: Outcome
     if verb == "setcache" and args[:1] and args[0] in _BARE and "noprompt" in args:
         return _abort(cards, "Invalid command."), cards
@@ -153,7 +157,7 @@ def _answer_card(
 
 
 def _change_volumes(card: SmartCard, verb: str, args: Sequence[str], given: Sequence[str]) -> Outcome:
-    """`create C logicaldrive ...`, `delete C logicaldrive NUMBER`."""
+    """Run `create C logicaldrive ...` or `delete C logicaldrive NUMBER`."""
     if args[:1] != ["logicaldrive"]:
         return "Invalid command."
     if verb == "create":
@@ -162,19 +166,19 @@ def _change_volumes(card: SmartCard, verb: str, args: Sequence[str], given: Sequ
 
 
 def _create(card: SmartCard, args: Sequence[str], given: Sequence[str]) -> Outcome:
-    """`[OPTION VALUE]... max LEVEL CHANNEL ID ...`."""
+    """Run `create` with `[OPTION VALUE]... max LEVEL CHANNEL ID ...`."""
     if "max" not in args:
         return "Invalid command."
-    at = args.index("max")
-    fields = dict(zip(args[:at:2], given[:at:2] and given[1:at:2], strict=False))
-    level, pairs = args[at + 1] if len(args) > at + 1 else "", list(args[at + 2 :])
-    strange = [key for key, value in fields.items() if key != "name" and value.lower() not in _CREATES.get(key, ())]
-    grouped = level in ("50", "60")
-    if at % 2 or len(pairs) % 2 or not pairs or strange or ("legs" in fields and not grouped):
+    max_index = args.index("max")
+    fields = dict(zip(args[:max_index:2], given[:max_index:2] and given[1:max_index:2], strict=False))
+    level, pairs = args[max_index + 1] if len(args) > max_index + 1 else "", list(args[max_index + 2 :])
+    invalid = [key for key, value in fields.items() if key != "name" and value.lower() not in _CREATES.get(key, ())]
+    has_groups = level in ("50", "60")
+    if max_index % 2 or len(pairs) % 2 or not pairs or invalid or ("legs" in fields and not has_groups):
         return "Invalid arguments."
-    other = ("rcache", "wcache") if not card.series else ("ldcache",)
-    if unfit := next((word for word in other if word in fields), None):
-        return f"{unfit} is not supported on this controller."
+    unsupported = ("rcache", "wcache") if not card.series else ("ldcache",)
+    if option := next((word for word in unsupported if word in fields), None):
+        return f"{option} is not supported on this controller."
     if fields.get("name") in {volume.name for volume in card.volumes}:
         return "A logical device of this name exists already."
     new = SmartVolume(
@@ -185,29 +189,34 @@ def _create(card: SmartCard, args: Sequence[str], given: Sequence[str]) -> Outco
         read_cache=fields.get("rcache") != "roff",
         write_cache=fields.get("wcache", "wbb"),
     )
-    groups = int(fields.get("legs", "2")) if grouped else 0
+    groups = int(fields.get("legs", "2")) if has_groups else 0
     places = tuple(f"{channel}:{device}" for channel, device in zip(pairs[::2], pairs[1::2], strict=True))
     return with_volume(card, "1+0" if level == "10" else level, places, new, groups)
 
 
 def _mode(card: SmartCard) -> str:
+    """Return the controller mode."""
     return "HBA" if card.hba else "Mixed"
 
 
 def _fields(*pairs: tuple[str, str], indent: int = 3) -> Iterator[str]:
+    """Yield lines of labels and values."""
     for label, value in pairs:
         yield f"{' ' * indent}{label.ljust(46 - indent)}: {value}"
 
 
 def _heading(title: str) -> Iterator[str]:
+    """Yield the lines of a section heading."""
     yield from (_RULE, title, _RULE)
 
 
 def _part(title: str) -> Iterator[str]:
+    """Yield the lines of a subsection heading."""
     yield from (_PART, f"   {title}", _PART)
 
 
 def _config(card: SmartCard) -> Iterator[str]:
+    """Yield the lines of `getconfig`."""
     yield from _heading("Controller information")
     yield from _fields(
         ("Controller Status", "Optimal"), ("Controller Mode", _mode(card)), ("Controller Model", card.model)
@@ -226,6 +235,7 @@ def _config(card: SmartCard) -> Iterator[str]:
 
 
 def _series_card(card: SmartCard) -> Iterator[str]:
+    """Yield the lines of a controller of series 2 to 8."""
     yield from _fields(("Installed memory", "512 MB"), ("Global task priority", card.priority.capitalize()))
     yield from _fields(("Performance Mode", _MODES[card.performance]))
     yield from _part("Controller Version Information")
@@ -240,6 +250,7 @@ def _series_card(card: SmartCard) -> Iterator[str]:
 
 
 def _smart_card(card: SmartCard) -> Iterator[str]:
+    """Yield the lines of a SmartRAID controller."""
     value = card.values
     domain, bus, device = card.pci.split(":")
     yield from _fields(
@@ -267,26 +278,27 @@ def _smart_card(card: SmartCard) -> Iterator[str]:
     yield from _part("Controller Version Information")
     yield from _fields(("Firmware", card.firmware), ("Driver", "Linux 2.1.18-045"))
     yield from _heading("Array Information")
-    for at, group in enumerate(dict.fromkeys(volume.group for volume in card.volumes)):
-        path = all(volume.acceleration == "path" for volume in card.volumes if volume.group == group)
-        yield f"Array Number {at}"
+    for number, group in enumerate(dict.fromkeys(volume.group for volume in card.volumes)):
+        has_bypass = all(volume.acceleration == "path" for volume in card.volumes if volume.group == group)
+        yield f"Array Number {number}"
         yield from _fields(
             ("Name", group), ("Status", "Ok"), ("Interface", "SATA SSD" if card.is_flash(group) else "SAS")
         )
-        yield from _fields(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if path else "Disabled"))
+        yield from _fields(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if has_bypass else "Disabled"))
 
 
 def _volume(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
+    """Yield the lines of a logical device."""
     yield f"Logical Device number {volume.number}"
     yield from _fields(("Logical Device name", volume.name), ("RAID level", volume.level.replace("1+0", "10")))
     state = "Optimal" if volume.state == "OK" else volume.state
     yield from _fields(("Status of Logical Device", state), ("Size", f"{volume.size_gib * 1024:.0f} MB"))
     yield from _fields(("Stripe-unit size", f"{volume.strip_kib} KB"))
     if card.series:
-        on = "On" if card.writes_back(volume) else "Off"
+        status = "On" if card.writes_back(volume) else "Off"
         yield from _fields(("Read-cache setting", "Enabled" if volume.read_cache else "Disabled"))
         yield from _fields(("Read-cache status", "On" if volume.read_cache else "Off"))
-        yield from _fields(("Write-cache setting", _WRITE[volume.write_cache]), ("Write-cache status", on))
+        yield from _fields(("Write-cache setting", _WRITE[volume.write_cache]), ("Write-cache status", status))
     else:
         groups = list(dict.fromkeys(volume.group for volume in card.volumes))
         method = {"cache": "Controller Cache", "path": "SSD I/O Bypass", "none": "None"}[volume.acceleration]
@@ -297,23 +309,25 @@ def _volume(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
     yield from _part("Logical Device segment information")
     members = card.members(volume.group)
     width = len(members) // (volume.parity_groups or 1)
-    for at, bay in enumerate(members):
-        segment = f"Group {at // width}, Segment {at % width}" if volume.parity_groups else f"Segment {at}"
+    for number, bay in enumerate(members):
+        segment = f"Group {number // width}, Segment {number % width}" if volume.parity_groups else f"Segment {number}"
         kind = "SSD" if bay.ssd else "HDD"
-        where = f"({_megabytes(bay)}MB, SATA, {kind}, Connector:0, Device:{bay.place.rpartition(':')[2]})"
-        yield from _fields((segment, f"Present {where} {bay.serial}"))
+        drive_text = f"({_megabytes(bay)}MB, SATA, {kind}, Connector:0, Device:{bay.place.rpartition(':')[2]})"
+        yield from _fields((segment, f"Present {drive_text} {bay.serial}"))
 
 
 def _megabytes(bay: SmartBay) -> int:
+    """Return the size of a drive in MB."""
     return bay.size_gb * 10**9 >> 20
 
 
 def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
+    """Yield the lines of a drive."""
     device = bay.place.rpartition(":")[2]
-    member = any(bay.group == volume.group for volume in card.volumes)
+    is_member = any(bay.group == volume.group for volume in card.volumes)
     yield f"      Device #{device}\n         Device is a Hard drive"
     yield from _fields(
-        ("State", bay.state if bay.state != "OK" else "Hot Spare" if bay.spare else "Online" if member else "Ready"),
+        ("State", bay.state if bay.state != "OK" else "Hot Spare" if bay.spare else "Online" if is_member else "Ready"),
         ("Block Size", "512 Bytes"),
         ("Transfer Speed", "SATA 6.0 Gb/s"),
         ("Reported Channel,Device(T:L)", f"0,{device}({device}:0)"),
@@ -342,6 +356,7 @@ def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
 
 
 def _errors(card: SmartCard, bay: SmartBay) -> Iterator[str]:
+    """Yield the lines of the error counters."""
     rule = f"      {'-' * 64}"
     title = "Runtime Error Counters" if card.series else "Device Error Counters"
     counts = (

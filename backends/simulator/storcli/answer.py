@@ -1,4 +1,4 @@
-"""One storcli command line and its answer."""
+"""Parser for storcli command lines, and the answers. They are always JSON, as the vendor module always adds `J`."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from backends.simulator.volume import Volume
 
 Entry = dict[str, Any]
 Answer = tuple[Entry, int]
-"""An entry, exit status, and whether the rack changed."""
+"""Entry of one controller, and exit status."""
 
 VERSION = "007.2707.0000.0000 Dec 18, 2023"
-"""What it calls itself."""
+"""Version that storcli reports."""
 
 _PATH = re.compile(r"/c(?P<card>all|\d+)(?:/(?P<rest>.+))?")
 _SHORT = 0.15
-"""Seconds of an ordinary answer."""
+"""Duration of an ordinary answer in seconds."""
 
 _ON_SSD = {"on": "Enabled", "only-mixed": "OnlyMixed", "off": "Disabled"}
 
 
 def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """What storcli prints for these words (without the program)."""
+    """Run storcli with these arguments (without the program) and return its output."""
     try:
         entries, code, seconds = _run(rack, [word for word in args if word not in ("J", "j", "nolog")])
-    except changes.CommandSyntaxError as fault:
-        text = f"syntax error, unexpected {str(fault) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
+    except changes.CommandSyntaxError as error:
+        text = f"syntax error, unexpected {str(error) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
         return SimulatedOutput(text=text, code=1, seconds=_SHORT)
     return SimulatedOutput(text=indented({"Controllers": entries}, 0) + "\n", code=code, seconds=seconds)
 
 
 def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, float]:
-    """Entries, exit status, whether the rack changed, seconds."""
+    """Return entries, exit status and duration in seconds. Raises CommandSyntaxError for unknown arguments."""
     visible = [card for card in rack.cards if STORCLI in card.seen_by]
     if args == ["show"]:
         if not visible:
@@ -60,6 +60,7 @@ def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, float]:
 
 
 def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> Answer:
+    """Run a command on one controller. Raises CommandSyntaxError for an unknown path."""
     handlers: list[tuple[str, Callable[..., Answer]]] = [
         (r"", _card),
         (r"v(all|\d+)", _volumes),
@@ -78,6 +79,7 @@ def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> Ans
 
 
 def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
+    """Run a command on the controller itself."""
     number = card.number
     match args:
         case ["show"]:
@@ -102,7 +104,7 @@ def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str
 
 
 def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
-    """`show patrolread`, `show cc`, `show perfmode`, `show rebuildrate`. Raises SyntaxFault."""
+    """Return the rows of `show patrolread`, `cc`, `perfmode` or `rebuildrate`. Raises CommandSyntaxError for others."""
     if name == "patrolread":
         mode = {"off": "Disable", "auto": "Auto", "manual": "Manual"}[card.patrol]
         return [
@@ -133,9 +135,10 @@ def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
 
 
 def _key(card: SimulatedCard, key: str, preview: bool) -> Answer:
-    brought = firmware_rules.apply_key(card, key, preview=preview)
+    """Apply or preview an activation key."""
+    options = firmware_rules.apply_key(card, key, preview=preview)
     if preview:
-        rows = [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in brought]
+        rows = [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in options]
         return _entry(card.number, {"Advanced Software Option": rows}), 0
     text = "Controller reset is required for the activation key to take effect"
     row = {"Ctrl": card.number, "Status": "Failed", "Property": "ASO", "ErrMsg": text}
@@ -145,6 +148,7 @@ def _key(card: SimulatedCard, key: str, preview: bool) -> Answer:
 
 
 def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
+    """Run a command on virtual drives."""
     number = card.number
     chosen = [volume for volume in card.volumes if match[1] in ("all", str(volume.number))]
     if not chosen and args[0] != "del":
@@ -165,9 +169,9 @@ def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[s
             return _entry(number, {"VD Operation Status": [_work(rack, volume, work) for volume in chosen]}), 0
         case ["set", *pairs] if pairs:
             detailed = changes.set_volumes(card, chosen, pairs)
-            bad = any(row["Status"] != "Success" for row in detailed)
-            # The tool's own habit: exit status 0 although a row failed.
-            return _entry(number, status="Failure" if bad else "Success", detailed=detailed), 0
+            has_failed = any(row["Status"] != "Success" for row in detailed)
+            # As the real tool: exit status 0 although a row failed.
+            return _entry(number, status="Failure" if has_failed else "Success", detailed=detailed), 0
         case ["del", *flags] if set(flags) <= {"force", "discardcache"}:
             return _delete(rack, card, match[1], force="force" in flags)
         case _:
@@ -175,13 +179,15 @@ def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[s
 
 
 def _work(rack: Rack, volume: Volume, work: str) -> Entry:
+    """Return the row of a background operation."""
     done = volume.initialised(rack.now()) if work == "bgi" else None
     row = {"VD": volume.number, "Operation": work.upper(), "Progress%": "-", "Status": "Not in progress"}
     return row if done is None else row | {"Progress%": int(done * 100), "Status": "In progress"}
 
 
-def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> Answer:
-    numbers = [volume.number for volume in card.volumes] if which == "all" else [int(which)]
+def _delete(rack: Rack, card: SimulatedCard, selection: str, *, force: bool) -> Answer:
+    """Delete virtual drives."""
+    numbers = [volume.number for volume in card.volumes] if selection == "all" else [int(selection)]
     for number in numbers:
         try:
             firmware_rules.delete(rack, card, number, force=force)
@@ -192,6 +198,7 @@ def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> Answ
 
 
 def _drives(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
+    """Run a command on drives."""
     chosen = [
         disk
         for disk in card.disks
@@ -217,6 +224,7 @@ def _drives(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[st
 
 
 def _backup(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
+    """Report the battery or CacheVault."""
     if args not in (["show"], ["show", "all"], ["show", "status"]):
         raise changes.CommandSyntaxError(args[0])
     data = show_all.battery_all(rack, card, match[1])
@@ -230,7 +238,7 @@ def _backup(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[st
 
 
 def _foreign(_rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
-    """What drives of another card bring along: of each of its arrays one drive is here, and the others are not."""
+    """Report foreign configurations. Of each foreign array one drive is present and the others are missing."""
     if args not in (["show"], ["show", "all"]):
         raise changes.CommandSyntaxError(args[:2][-1])
     number, count = card.number, sum(disk.state == FOREIGN for disk in card.disks)
@@ -243,8 +251,9 @@ def _foreign(_rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list
     return _entry(number, status="Failure", description=text, detailed=[row]), 50
 
 
-def _failed(number: int, who: Entry, error: firmware_rules.RefusalError) -> Entry:
-    row = {**who, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.text, "Description": error.text}
+def _failed(number: int, subject: Entry, error: firmware_rules.RefusalError) -> Entry:
+    """Return the entry of a refused command."""
+    row = {**subject, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.text, "Description": error.text}
     return _entry(number, status="Failure", description=error.text, detailed=[row])
 
 
@@ -256,6 +265,7 @@ def _entry(
     description: str = "None",
     detailed: list[Entry] | None = None,
 ) -> Entry:
+    """Return the entry of one controller."""
     head: Entry = {"CLI Version": VERSION, "Operating system": "Linux 6.1.0-18-amd64"}
     head |= {"Status Code": 0} if card is None else {"Controller": card}
     head |= {"Status": status, "Description": description}

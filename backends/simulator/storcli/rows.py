@@ -1,4 +1,4 @@
-"""Rows of storcli's tables: volumes, drives, topology."""
+"""Rows of storcli's tables: virtual drives, drives and topology."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ DRIVE_STATES = {
     "jbod": "JBOD",
 }
 PDC = {"on": "enbl", "off": "dsbl", "default": "dflt"}
-"""Words of storcli for ours."""
+"""Values by storcli's abbreviations."""
 
 
 def volume_row(card: SimulatedCard, volume: Volume) -> Row:
-    """A row of `VD LIST`; its cache column tells the policies that are set."""
+    """Return a row of `VD LIST`. Its cache column has the configured policies."""
     state = card.state(volume)
     cache = READ[volume.read_ahead] + WRITE[volume.write_cache] + IO[volume.io_policy]
     return {
@@ -49,7 +49,7 @@ def volume_row(card: SimulatedCard, volume: Volume) -> Row:
 
 
 def drive_row(disk: SimulatedDrive) -> Row:
-    """A row of `PD LIST`."""
+    """Return a row of `PD LIST`."""
     group: int | str = "F" if disk.state == "foreign" else "-" if disk.group is None else disk.group
     return {
         "EID:Slt": disk.place if disk.enclosure is not None else f" :{disk.slot}",
@@ -69,14 +69,14 @@ def drive_row(disk: SimulatedDrive) -> Row:
 
 
 def topology(card: SimulatedCard) -> list[Row]:
-    """`TOPOLOGY`: groups, their spans, their drives; of a missing drive only its place in the group."""
+    """Return the rows of `TOPOLOGY`: groups, spans and drives."""
     rows: list[Row] = []
     for group in sorted({volume.group for volume in card.volumes}):
         volume = next(volume for volume in card.volumes if volume.group == group)
         members = card.members(volume)
         full_size = volume.data_drives * min(disk.coerced_bytes for disk in members)
-        taken = sum(other.size_bytes for other in card.volumes if other.group == group)
-        free = "Y" if full_size - taken > 1 << 30 else "N"
+        used = sum(other.size_bytes for other in card.volumes if other.group == group)
+        free = "Y" if full_size - used > 1 << 30 else "N"
         state = STATES[card.state(volume)]
         kind, inner = (level.value.upper() for level in (volume.level, SPANNED.get(volume.level, volume.level)))
         row: Row = {
