@@ -196,7 +196,6 @@ class DiskCounts:
 
 
 def _add_rows(numbers: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:
-    """Return the sum of two rows of counters."""
     zeros = (0.0,) * _COLUMNS
     return [first + second for first, second in zip(numbers or zeros, other or zeros, strict=True)]
 

@@ -65,7 +65,6 @@ class IoMemory:
                 return SimulatedOutput(text=f"Error: Unknown option for {program}.\n", code=1)
 
     def _detach(self) -> SimulatedOutput:
-        """Run fio-detach."""
         if not self.attached:
             return SimulatedOutput(text=f"Error: Device {self.control} is not attached.\n", code=1)
         if self.in_use:  # the question gets no answer
@@ -75,7 +74,6 @@ class IoMemory:
         return SimulatedOutput(text=f"Detaching: {self.control}\nDetaching: [====] (100%)\n", seconds=2)
 
     def _attach(self) -> SimulatedOutput:
-        """Run fio-attach."""
         if self.attached:
             return SimulatedOutput(text=f"Error: Device {self.control} is already attached.\n", code=1)
         self.attached = True
@@ -83,7 +81,6 @@ class IoMemory:
         return SimulatedOutput(text=text, seconds=3)
 
     def _format(self, size: str) -> SimulatedOutput:
-        """Run fio-format with a sector size."""
         if self.attached:
             return SimulatedOutput(
                 text=f"Error: Device /dev/{self.control} must be detached before formatting.\n", code=1

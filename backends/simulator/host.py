@@ -221,7 +221,7 @@ class SimulatedHost(SyntheticHost):
         if path not in files and path not in self._linux().mute:
             raise NotFoundError(f"{path} is not there.")
         folders = path.split("/")
-        cached = self._cached(folders)
+        cached = self._bcache_file(folders)
         with self._file.edit() as rack:
             match folders[1:]:
                 case ["sys", "block", name, "device", key] if key == DEPTH:
@@ -233,7 +233,7 @@ class SimulatedHost(SyntheticHost):
                 case _ if cached is not None:
                     rack.bcache[cached[0]].write(cached[1], text)
                 case ["sys", "class", "scsi_disk", address, key] if key == CACHE and (
-                    drive := self._own_drive(address)
+                    drive := self._host_drive(address)
                 ):
                     write_cache_type(rack, drive, text, _queue_of(files, drive))
                 case ["sys", "block", name, "queue", key]:
@@ -242,7 +242,7 @@ class SimulatedHost(SyntheticHost):
                 case _:
                     raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
 
-    def _cached(self, folders: Sequence[str]) -> tuple[str, str] | None:
+    def _bcache_file(self, folders: Sequence[str]) -> tuple[str, str] | None:
         """Return the bcache device and file name that path components refer to, or None."""
         for name, device in self._file.rack.bcache.items():
             for folder in (["", "sys", "block", name, "bcache"], ["", "sys", "fs", "bcache", device.set_uuid]):
@@ -250,7 +250,7 @@ class SimulatedHost(SyntheticHost):
                     return name, "/".join(folders[len(folder) :])
         return None
 
-    def _own_drive(self, address: str) -> str | None:
+    def _host_drive(self, address: str) -> str | None:
         """Return the drive at a SCSI address, or None if it is behind a RAID controller."""
         names = (*self._file.rack.sata, *(path for disk in self._file.rack.pathed if disk.model for path in disk.paths))
         return next((name for name in names if f"/{address}/" in self._linux().links[f"/sys/block/{name}"]), None)

@@ -193,22 +193,21 @@ class MdArray:
         Raises ToolFailedError if the kernel refuses the value.
         """
         if key in SYSTEM and self.redundant:
-            self._limit(key, text)
+            self._set_limit(key, text)
         elif key == "safe_mode_delay" and (match := re.fullmatch(r"(\d{1,5})\.(\d{3})", text)):
             self.safe_mode_ms = int(match[1]) * 1000 + int(match[2])
         elif key in STRIPES and self.now in _PARITY:
-            self._stripe(key, text)
+            self._set_stripe_value(key, text)
         elif key == "sync_action" and self.redundant:
-            self._act(text, now)
+            self._run_action(text, now)
         elif (
             member := next((member for member in self.members if key == f"dev-{member.name}/state"), None)
         ) is not None:
-            _flag(member, text)
+            _set_flag(member, text)
         else:
             raise invalid_argument(text)
 
-    def _stripe(self, key: str, text: str) -> None:
-        """Set a value of `STRIPES`."""
+    def _set_stripe_value(self, key: str, text: str) -> None:
         _, least, most = STRIPES[key]
         if key == "preread_bypass_threshold":
             most = self.stripes.get("stripe_cache_size", STRIPES["stripe_cache_size"][0])
@@ -216,7 +215,7 @@ class MdArray:
             raise invalid_argument(text)
         self.stripes[key] = int(text)
 
-    def _act(self, text: str, now: float) -> None:
+    def _run_action(self, text: str, now: float) -> None:
         """Start or end background work. A check or repair needs an idle array; an aborted recovery restarts."""
         if text == "idle":
             self.work = self.work if self.work in ("recover", "reshape") else ""
@@ -227,8 +226,7 @@ class MdArray:
         else:
             self.begin(_JOBS[text], now)
 
-    def _limit(self, key: str, text: str) -> None:
-        """Set or clear a resync limit."""
+    def _set_limit(self, key: str, text: str) -> None:
         if text == "system":
             self.limits.pop(key, None)
         elif re.fullmatch(r"\d{1,10}", text) and int(text):
@@ -270,8 +268,7 @@ def component_of(size_bytes: int) -> int:
     return size_bytes // 1024 // 1024 * 1024 - OFFSET_SECTORS // 2
 
 
-def _flag(member: MdMember, text: str) -> None:
-    """Set or clear a flag of a member."""
+def _set_flag(member: MdMember, text: str) -> None:
     flag = _FLAGS.get(text.removeprefix("-"))
     if flag is None:
         raise invalid_argument(text)

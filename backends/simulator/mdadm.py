@@ -93,7 +93,7 @@ class MdRequest:
         return size if size and size % 4096 == 0 else None
 
 
-def refused(text: str, code: int = 1) -> SimulatedOutput:
+def refusal_output(text: str, code: int = 1) -> SimulatedOutput:
     """Return the output of a refused command."""
     return SimulatedOutput(text=f"mdadm: {text}\n", code=code)
 
@@ -103,7 +103,7 @@ def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
     refusal = _request_refusal(request) or _device_refusal(rack, request)
     if refusal is not None:
         return refusal
-    warnings = "".join(_warning(rack, member) for member in request.members)
+    warnings = "".join(_warning_text(rack, member) for member in request.members)
     warnings += _BOOT if request.level == "raid1" else ""
     if warnings and "run" not in request.flags:
         return SimulatedOutput(text=f"{warnings}Continue creating array? mdadm: create aborted.\n", code=1)
@@ -118,9 +118,9 @@ def stop_array(rack: Rack, name: str) -> SimulatedOutput:
     """Run `--stop`. Only the superblocks of the members are left."""
     array = rack.md.get(name)
     if array is None:
-        return refused(f"error opening /dev/{name}: No such file or directory")
-    if holder(rack, name) is not None or _mount(rack, name) is not None:
-        return refused(
+        return refusal_output(f"error opening /dev/{name}: No such file or directory")
+    if holder(rack, name) is not None or _mount_point(rack, name) is not None:
+        return refusal_output(
             f"Cannot get exclusive access to /dev/{name}:Perhaps a running process, mounted filesystem or active "
             "volume group?"
         )
@@ -136,7 +136,7 @@ def zero_superblocks(rack: Rack, names: Sequence[str]) -> SimulatedOutput:
     lines: list[str] = []
     code = 0
     for name in names:
-        if _room(rack, name) is None or holder(rack, name) is not None or _mount(rack, name) is not None:
+        if _member_bytes(rack, name) is None or holder(rack, name) is not None or _mount_point(rack, name) is not None:
             lines.append(f"mdadm: Couldn't open /dev/{name} for write - not zeroing\n")
             code = 2
         elif rack.superblock(name) is None:
@@ -159,48 +159,48 @@ def _request_refusal(request: MdRequest) -> SimulatedOutput | None:
     """Return mdadm's refusal of the arguments, or None. It does not depend on the devices."""
     level, count_text = request.level, request.options.get("raid-devices", "")
     if level not in _LEAST:
-        return refused(f"invalid raid level: {request.options['level']}", 2)
+        return refusal_output(f"invalid raid level: {request.options['level']}", 2)
     if request.chunk is None:
-        return refused(f"invalid chunk/rounding value: {request.options['chunk']}", 2)
+        return refusal_output(f"invalid chunk/rounding value: {request.options['chunk']}", 2)
     if not count_text.isdecimal():
-        return refused("number of raid devices must be given with --raid-devices when creating an array", 2)
+        return refusal_output("number of raid devices must be given with --raid-devices when creating an array", 2)
     expected, count = int(count_text), len(request.members)
     if (layout := request.layout) is None:
         word = request.options["layout"]
         if level != "raid10":
-            return refused(f"layout {word} not understood for {level}.", 2)
-        return refused(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
+            return refusal_output(f"layout {word} not understood for {level}.", 2)
+        return refusal_output(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
     copies = max(layout & 0xFF, 1) * max(layout >> 8 & 0xFF, 1) if level == "raid10" else 1
     if expected < copies:
-        return refused(f"that layout requires at least {copies} devices")
+        return refusal_output(f"that layout requires at least {copies} devices")
     if expected < _LEAST[level]:
-        return refused(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
+        return refusal_output(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
     if count < expected:
-        return refused("You haven't given enough devices (real or missing) to create this array")
+        return refusal_output("You haven't given enough devices (real or missing) to create this array")
     if count > expected:
-        return refused(f"You have listed more devices ({count}) than are in the array({expected})!")
+        return refusal_output(f"You have listed more devices ({count}) than are in the array({expected})!")
     return None
 
 
 def _device_refusal(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
     """Return mdadm's refusal of the devices, or None."""
     if request.name in rack.md:
-        return refused(f"/dev/{request.name} is already in use.")
+        return refusal_output(f"/dev/{request.name} is already in use.")
     checked: set[str] = set()
     for member in request.members:
-        if _room(rack, member) is None:
-            return refused(f"cannot open /dev/{member}: No such file or directory", 2)
+        if _member_bytes(rack, member) is None:
+            return refusal_output(f"cannot open /dev/{member}: No such file or directory", 2)
         if member in checked or holder(rack, member) is not None:
-            return refused(f"cannot open /dev/{member}: {_BUSY}", 2)
+            return refusal_output(f"cannot open /dev/{member}: {_BUSY}", 2)
         checked.add(member)
-        if _mount(rack, member) is not None:
+        if _mount_point(rack, member) is not None:
             text = f"super1.x cannot open /dev/{member}: {_BUSY}"
             unfit = f"mdadm: /dev/{member} is not suitable for this array."
-            return refused(f"{text}\n{unfit}\nmdadm: create aborted")
+            return refusal_output(f"{text}\n{unfit}\nmdadm: create aborted")
     return None
 
 
-def _room(rack: Rack, name: str) -> int | None:
+def _member_bytes(rack: Rack, name: str) -> int | None:
     """Return the bytes of a device that can be a member, or None if it cannot or does not exist."""
     if (array := rack.md.get(name)) is not None:
         return array.size_bytes
@@ -208,12 +208,11 @@ def _room(rack: Rack, name: str) -> int | None:
     return None if drive is None else drive.size_bytes
 
 
-def _mount(rack: Rack, name: str) -> str | None:
-    """Return the mount point of a device, or None."""
+def _mount_point(rack: Rack, name: str) -> str | None:
     return next((content.mount for device, content in rack.contents() if device == name), None)
 
 
-def _warning(rack: Rack, name: str) -> str:
+def _warning_text(rack: Rack, name: str) -> str:
     """Return mdadm's warning about an ext filesystem, md metadata or partition table.
 
     It ignores LVM, LUKS and btrfs.
@@ -221,20 +220,19 @@ def _warning(rack: Rack, name: str) -> str:
     array = rack.superblock(name)
     content = rack.lying.get(name)
     if array is not None:
-        about = f"level={array.level} devices={len(array.members)} ctime={_moment(array.created)}"
+        about = f"level={array.level} devices={len(array.members)} ctime={_time_text(array.created)}"
         return f"mdadm: /dev/{name} appears to be part of a raid array:\n       {about}\n"
     if content is not None and content.table is not None:
         return f"mdadm: partition table exists on /dev/{name}\n"
     if content is not None and content.filesystem in ("ext2", "ext3", "ext4"):
-        about = f"size={(_room(rack, name) or 0) // 1024}K  mtime={_moment(0.0)}"
+        about = f"size={(_member_bytes(rack, name) or 0) // 1024}K  mtime={_time_text(0.0)}"
         return f"mdadm: /dev/{name} appears to contain an ext2fs file system\n       {about}\n"
     return ""
 
 
 def _new_array(rack: Rack, request: MdRequest) -> MdArray:
-    """Return the new array."""
     options, level, chunk = request.options, request.level, request.chunk or 0
-    largest = component_of(min(_room(rack, member) or 0 for member in request.members))
+    largest = component_of(min(_member_bytes(rack, member) or 0 for member in request.members))
     component = int(options.get("size", "0K").removesuffix("K")) or largest
     rack.made += 1
     digits = options.get("uuid", f"{rack.made:032x}").replace(":", "").replace("-", "")
@@ -283,13 +281,13 @@ def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
             return _examine(rack, devices, export="export" in flags)
         case "--detail" | "--grow" if name not in rack.md:
             doing = "cannot open" if verb == "--detail" else "error opening"
-            return refused(f"{doing} /dev/{name}: No such file or directory")
+            return refusal_output(f"{doing} /dev/{name}: No such file or directory")
         case "--detail" if "export" in flags:
             return _export(rack.md[name])
         case "--grow":
             return _grow(rack, rack.md[name], options)
         case _:
-            return refused(f"{verb} is not known here")
+            return refusal_output(f"{verb} is not known here")
 
 
 def mdadm_uuid(uuid: str) -> str:
@@ -299,7 +297,6 @@ def mdadm_uuid(uuid: str) -> str:
 
 
 def _export(array: MdArray) -> SimulatedOutput:
-    """Return the output of `--detail --export`."""
     rows = {
         "MD_LEVEL": array.level,
         "MD_DEVICES": str(len(array.members)),
@@ -324,10 +321,9 @@ def _examine(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutp
 
 
 def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
-    """Return the metadata of one member."""
     array = rack.superblock(name)
     if array is None:
-        return refused(f"No md superblock detected on /dev/{name}.")
+        return refusal_output(f"No md superblock detected on /dev/{name}.")
     slot = next(at for at, member in enumerate(array.members) if member.name == name)
     device_uuid = mdadm_uuid(blake2b(f"{array.uuid} {slot}".encode(), digest_size=16).hexdigest())
     if export:
@@ -346,7 +342,7 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
         ("Version", "1.2"),
         ("Array UUID", mdadm_uuid(array.uuid)),
         ("Name", array.label),
-        ("Creation Time", _moment(array.created)),
+        ("Creation Time", _time_text(array.created)),
         ("Raid Level", array.level),
         ("Raid Devices", str(len(array.members))),
         ("Data Offset", f"{OFFSET_SECTORS} sectors"),
@@ -368,8 +364,7 @@ def _geometry(array: MdArray) -> list[tuple[str, str]]:
     return [*shown, ("Chunk Size", f"{array.chunk // 1024}K")]
 
 
-def _moment(seconds: float) -> str:
-    """Return a time in mdadm's format."""
+def _time_text(seconds: float) -> str:
     return format_time(seconds, "%a %b %d %H:%M:%S %Y")
 
 
@@ -380,10 +375,10 @@ def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> SimulatedOutpu
         return SimulatedOutput(text="", seconds=0.2)
     if chunk := options.get("chunk"):
         if array.work:
-            return refused(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
+            return refusal_output(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
         if array.level != "raid0" and (array.level != "raid10" or array.layout >> 8 != 1):
-            return refused("Cannot change chunk size of this array")
+            return refusal_output("Cannot change chunk size of this array")
         array.old_chunk, array.chunk = array.chunk, int(chunk.removesuffix("K")) * 1024
         array.begin("reshape", rack.now())
         return SimulatedOutput(text="", seconds=0.5)
-    return refused("nothing that this array can be changed in was named")
+    return refusal_output("nothing that this array can be changed in was named")

@@ -72,7 +72,6 @@ def disk_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Deman
 
 
 def _plain_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:
-    """Return the demands of a read and a write on equal drives."""
     return mean_demand(read_demand, layout, work), mean_demand(write_demand, layout, work)
 
 

@@ -143,7 +143,6 @@ def program_output(
 
 
 def _ssacli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Answer as ssacli, and create or remove the kernel's disks."""
     before = rack.smart["ssacli"]
     answer, after = ssacli.answer(before, args)
     rack.smart["ssacli"] = _sync_disks(rack, before, after)
@@ -173,7 +172,6 @@ def _sync_disks(rack: Rack, before: Sequence[SmartCard], after: Sequence[SmartCa
 
 
 def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
-    """Return the logical drive with a kernel disk if it is new."""
     if volume.device != NEW:
         return volume
     rack.made += 1
@@ -197,13 +195,11 @@ def _tw_cli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _smcli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Answer as SMcli for the disk system named in the arguments, or the first one."""
     named = [system for system in rack.systems if system.name in args]
     return (named or rack.systems)[0].answer(args, rack.now())
 
 
 def _fusionio(name: str, rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Answer as one of the fio-* tools for the module named in the arguments, or the first one."""
     numbered = [module for module in rack.flash if any(word.endswith(f"/{module.control}") for word in args)]
     return (numbered or rack.flash)[0].answer(name, args)
 

@@ -70,14 +70,14 @@ def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str],
     """
     queue = rack.queues.setdefault(name, {})
     if key == "scheduler":
-        _schedule(queue, text, now, tags)
+        _set_scheduler(queue, text, now, tags)
     elif key == "write_cache":
         if text not in ("write back", "write through"):
             raise invalid_argument(text)
         queue[key] = text
         _reset_read_ahead(queue, now)
     elif key in _NUMBERS:
-        queue[key] = _number(key, text, now, tags)
+        queue[key] = _parse_number(key, text, now, tags)
         if key in _LIMITS:
             _reset_read_ahead(queue, {**now, key: queue[key]})
     else:
@@ -106,8 +106,7 @@ def write_cache_type(rack: Rack, name: str, text: str, now: dict[str, str]) -> N
         queue[CACHE] = kind
 
 
-def _schedule(queue: dict[str, str], text: str, now: dict[str, str], tags: int | None) -> None:
-    """Set the I/O scheduler."""
+def _set_scheduler(queue: dict[str, str], text: str, now: dict[str, str], tags: int | None) -> None:
     names = re.sub(r"[][]", "", now["scheduler"]).split()
     if text not in names:
         raise invalid_argument(text)
@@ -127,8 +126,7 @@ def _reset_read_ahead(queue: dict[str, str], now: dict[str, str]) -> None:
     queue["read_ahead_kb"] = str(max(int(now["read_ahead_kb"]), 2 * optimal // _PAGE_KB * _PAGE_KB, 128))
 
 
-def _number(key: str, text: str, now: dict[str, str], tags: int | None) -> str:
-    """Return the number that the kernel stores. Raises ToolFailedError if it refuses the text."""
+def _parse_number(key: str, text: str, now: dict[str, str], tags: int | None) -> str:
     low, high = _NUMBERS[key]
     if not re.fullmatch(r"-?\d{1,12}", text) or not low <= int(text) <= high:
         raise invalid_argument(text)

@@ -110,8 +110,8 @@ def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     in_queue = min(population, work.tags)
     at_drives = layout.member_depth * layout.drives or math.inf
     free = _throughput(min(in_queue, at_drives), capacity, both.alone, knee)
-    iops = min(free, _host(layout, work), work.rate_iops or math.inf)
-    burst = _burst(layout, work, iops) if iops > 0.9 * free and share < 1 else 1.0
+    iops = min(free, _host_iops(layout, work), work.rate_iops or math.inf)
+    burst = _burst_factor(layout, work, iops) if iops > 0.9 * free and share < 1 else 1.0
     # If the host is the bottleneck, fewer requests are in the array than the workload keeps in flight.
     in_array = in_queue if iops >= free else _population(iops, capacity, both.alone, knee)
     submit = SUBMIT_US
@@ -144,7 +144,7 @@ def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
         write=None if write_direction is None else replace(write_direction, burst=burst),
         submit_us=submit,
         core_percent=min(100.0 * min(work.jobs, CORES), iops * _core_us(layout, work) / 1e4),
-        flush_us=_flush(layout),
+        flush_us=_flush_us(layout),
         drive_busy=min(1.0, iops * both.drives / 1e6),
     )
 
@@ -157,14 +157,14 @@ def _with_cache_hits(direction: Direction | None, path: CacheHitPath, station: i
     return replace(direction, fast_share=path.share, fast_us=min(path.alone_us + hit_waiting, direction.mean_us))
 
 
-def _burst(layout: WorkloadTarget, work: IoPattern, iops: float) -> float:
+def _burst_factor(layout: WorkloadTarget, work: IoPattern, iops: float) -> float:
     """Return the speed of saturating random writes between pauses, relative to the mean."""
     if layout.card is not None or work.sequential:
         return 1.0
     return max(1.0, min(layout.drive.burst, layout.drive.write_mbps * 1e6 / (iops * work.mean_bytes)))
 
 
-def _flush(layout: WorkloadTarget) -> float:
+def _flush_us(layout: WorkloadTarget) -> float:
     """Return the latency of a flush in microseconds. It ends in a protected cache, or at the medium."""
     if layout.pool is not None:
         return log_us(layout.pool)
@@ -172,7 +172,7 @@ def _flush(layout: WorkloadTarget) -> float:
         return 60.0
     cache = layout.cache
     if cache is not None and (cache.kind is CacheKind.WRITECACHE or cache.mode is CacheMode.WRITE_BACK):
-        return _flush(cache.fast)
+        return _flush_us(cache.fast)
     return 8_300.0 if layout.drive.media is Media.HDD else 900.0
 
 
@@ -194,33 +194,32 @@ def _knee(reads: Demand, writes: Demand, share: float) -> float:
     return (_READ_KNEE * read + _WRITE_KNEE * write) / (read + write)
 
 
-def _one_core(work: IoPattern) -> float:
+def _core_iops(work: IoPattern) -> float:
     """Return the IOPS of one job. Larger requests cost a little more."""
     return ONE_CORE_IOPS * SCHEDULER_COST.get(work.scheduler, 0.86) / (1 + work.mean_bytes / (512 * 1024))
 
 
 def _core_us(layout: WorkloadTarget, work: IoPattern) -> float:
     """Return the processor time per request on the core of its job: of fio, and of md."""
-    software, fio_us = layout.software, 1e6 / _one_core(work)
+    software, fio_us = layout.software, 1e6 / _core_iops(work)
     if software is None:
         return fio_us
     submit = software.read_us * work.read_share + software.write_us * (1 - work.read_share)
     return max(fio_us, submit + layout.layered * software.layer_us)  # md's constants include the time of fio
 
 
-def _host(layout: WorkloadTarget, work: IoPattern) -> float:
+def _host_iops(layout: WorkloadTarget, work: IoPattern) -> float:
     """Return the host's IOPS limit, from processors for the jobs and from driver and interrupts."""
-    return min(_driver(layout), _one_core(work) * min(work.jobs, CORES))
+    return min(_driver_iops(layout), _core_iops(work) * min(work.jobs, CORES))
 
 
-def _driver(layout: WorkloadTarget) -> float:
-    """Return the IOPS limit of driver and interrupts."""
+def _driver_iops(layout: WorkloadTarget) -> float:
     if layout.card is not None:
         return layout.card.driver_iops
     if layout.software is not None:
         return layout.software.adapter_iops
     if layout.cache is not None:
-        return max(_driver(layout.cache.slow), _driver(layout.cache.fast))
+        return max(_driver_iops(layout.cache.slow), _driver_iops(layout.cache.fast))
     # Memory needs no driver. NVMe has queues and interrupts for each core.
     return math.inf if layout.pool is not None or layout.drive.media is Media.NVME else DRIVER_IOPS
 

@@ -77,7 +77,7 @@ def mean_demand(
     )
 
 
-def _op(layout: WorkloadTarget, work: IoPattern, size: float, *, read: bool) -> float:
+def _operation_us(layout: WorkloadTarget, work: IoPattern, size: float, *, read: bool) -> float:
     """Return a drive's time for one operation of `size` bytes, in microseconds."""
     drive = layout.drive
     base, speed = (drive.read_us, drive.read_mbps) if read else (drive.write_us, drive.write_mbps)
@@ -101,7 +101,7 @@ def _seek_share(layout: WorkloadTarget, work: IoPattern) -> float:
     return 1 - layout.drive.seek * (1 - math.sqrt(min(1.0, work.region_bytes / layout.size_bytes)))
 
 
-def _copies_read(layout: WorkloadTarget, work: IoPattern) -> float:
+def _copies_read_share(layout: WorkloadTarget, work: IoPattern) -> float:
     """Return the share of the drives' time that reads of an md RAID 10 use.
 
     Far copies are read as a RAID 0 on the first part of each drive, and offset copies nearly so if chunks are large.
@@ -118,14 +118,14 @@ def _copies_read(layout: WorkloadTarget, work: IoPattern) -> float:
     return near + (1 - near) * min(1.0, layout.strip_bytes / _LARGE_CHUNK)
 
 
-def _copies_written(layout: WorkloadTarget) -> float:
+def _copies_written_share(layout: WorkloadTarget) -> float:
     """Return the share of the write speed left by seeks to the other copies."""
     if not layout.copies or layout.drive.media is not Media.HDD:
         return 1.0
     return {"far": _FAR_WRITE, "offset": _OFFSET_WRITE}.get(layout.arrangement, 1.0)
 
 
-def _parts(layout: WorkloadTarget, work: IoPattern, size: int) -> float:
+def _strip_count(layout: WorkloadTarget, work: IoPattern, size: int) -> float:
     """Return the mean number of strips that a request touches."""
     strip = layout.strip_bytes
     if layout.drives == 1 and layout.card is None:
@@ -137,7 +137,7 @@ def _parts(layout: WorkloadTarget, work: IoPattern, size: int) -> float:
     return max(1.0, (size - step) / strip + 1) if size > step or size > strip else 1.0
 
 
-def _by_lines(layout: WorkloadTarget, work: IoPattern, size: int) -> tuple[float, IoPattern]:
+def _cache_lines(layout: WorkloadTarget, work: IoPattern, size: int) -> tuple[float, IoPattern]:
     """Return the bytes that drives move for a random request if the cache has complete lines, and their pattern."""
     line = layout.card.line_bytes if layout.card is not None and not work.sequential else 0
     if not line:
@@ -146,7 +146,7 @@ def _by_lines(layout: WorkloadTarget, work: IoPattern, size: int) -> tuple[float
     return ((size - step) // line + (size - step) % line / line + 1) * line, replace(work, align=line)
 
 
-def _hit(layout: WorkloadTarget, work: IoPattern, size: int, part: float) -> float:
+def _hit_share(layout: WorkloadTarget, work: IoPattern, size: int, part: float) -> float:
     """Return the share of requests whose block is in their part of the controller's cache."""
     region, cache_bytes = work.region_bytes or layout.size_bytes, 0.8 * layout.cache_bytes * part
     share = min(1.0, cache_bytes / region) if region else 0.0
@@ -157,13 +157,13 @@ def _hit(layout: WorkloadTarget, work: IoPattern, size: int, part: float) -> flo
     return share * (filled + (1 - filled) * share)
 
 
-def _moving(layout: WorkloadTarget, size: int, card: CardType) -> float:
+def _moving_us(layout: WorkloadTarget, size: int, card: CardType) -> float:
     """Return the time for moving a request in or out of the cache, without its first block."""
     blocks = math.ceil(size / layout.cache_block_bytes) if layout.cache_block_bytes else 1
     return (blocks - 1) * card.block_us
 
 
-def _unwritten(layout: WorkloadTarget, work: IoPattern) -> float:
+def _unwritten_share(layout: WorkloadTarget, work: IoPattern) -> float:
     """Return the share of reads of blocks that were never written, which need no flash access."""
     region = work.region_bytes or layout.size_bytes
     if layout.written_bytes is None or not region:
@@ -175,15 +175,15 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     """Return the demand of one read."""
     drive, card = layout.drive, layout.card
     streaming = work.sequential and (layout.read_ahead or card is None)
-    parts = _parts(layout, work, size)
-    fetched, pattern = _by_lines(layout, work, size) if layout.read_ahead else (size, work)
+    parts = _strip_count(layout, work, size)
+    fetched, pattern = _cache_lines(layout, work, size) if layout.read_ahead else (size, work)
     if layout.copies and layout.arrangement == "far":
         # Reads stay in the first part of each drive (Linux commit 8ed3a19563b6).
         pattern = replace(pattern, region_bytes=(pattern.region_bytes or layout.size_bytes) // layout.copies)
-    op = _op(layout, pattern, fetched / parts, read=True)
+    op = _operation_us(layout, pattern, fetched / parts, read=True)
     mirrored = layout.level in (Level.RAID1, Level.RAID10)
     spread = layout.drives * (card.mirror_gain if mirrored and card is not None else 1.0)
-    drives = op * parts / spread / (1 - layout.rebuild_share) / _copies_read(layout, work)
+    drives = op * parts / spread / (1 - layout.rebuild_share) / _copies_read_share(layout, work)
     if layout.degraded:
         drives *= 1 + _degraded_work(layout)
     alone = drive.read_alone_us * _seek_share(layout, work) + (fetched - PAGE) / drive.read_mbps / max(1.0, parts)
@@ -192,7 +192,7 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     if layout.software is not None:
         return _with_md(layout, work, size, Demand((0.0, drives, 0.0), max(alone, 5.0), drives), read=True)
     if card is None:
-        unwritten = _unwritten(layout, work)
+        unwritten = _unwritten_share(layout, work)
         written = 1 - unwritten
         # A stream saturates the drive's own link, which is already in the drives' time: no separate station.
         link = 0.0 if work.sequential else size / drive.read_mbps / layout.drives
@@ -207,10 +207,10 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
             card_us -= card.fastpath_us
     # Only cached I/O uses the controller's cache for a read. Direct I/O bypasses it.
     if layout.cached:
-        hit = _hit(layout, work, size, layout.read_part)
+        hit = _hit_share(layout, work, size, layout.read_part)
         drives *= 1 - hit
         alone = alone * (1 - hit) + _HIT_US * hit
-        card_us += _moving(layout, size, card)
+        card_us += _moving_us(layout, size, card)
     card_us += (parts - 1) * card.read_us * 0.25
     return Demand((card_us, drives, size / card.read_mbps), max(alone, 5.0) + card.alone_us, drives)
 
@@ -228,18 +228,18 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     parity = PARITY.get(layout.level, 0)
     if layout.bypass_bytes and size >= layout.bypass_bytes:
         layout = replace(layout, write_back=False)
-    parts = _parts(layout, work, size)
+    parts = _strip_count(layout, work, size)
     full = _full_stripes(layout, work, size) if parity else 0.0
-    op = _op(layout, work, size / parts, read=False)
+    op = _operation_us(layout, work, size / parts, read=False)
     copies = layout.copies or (2 if layout.level in (Level.RAID1, Level.RAID10) else 1)
     operations = float(copies)
-    busy = op * parts * copies / _copies_written(layout)
+    busy = op * parts * copies / _copies_written_share(layout)
     alone = drive.write_alone_us * _seek_share(layout, work) + (size - PAGE) / drive.write_mbps / max(1.0, parts)
     if parity:
         width = (layout.drives + layout.degraded) / layout.spans
-        moved, pattern = _by_lines(layout, work, size) if layout.write_back else (size, work)
-        read_us, write_us = (_op(layout, pattern, moved / parts, read=read) for read in (True, False))
-        efficiency = card.parity_efficiency if card is not None and not _takes_fast_path(layout) else 1.0
+        moved, pattern = _cache_lines(layout, work, size) if layout.write_back else (size, work)
+        read_us, write_us = (_operation_us(layout, pattern, moved / parts, read=read) for read in (True, False))
+        efficiency = card.parity_efficiency if card is not None and not _has_fast_path(layout) else 1.0
         if layout.software is not None:
             efficiency = layout.software.again
         # Read-modify-write: reads old data and old parity, and writes both.
@@ -260,7 +260,7 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     link = size / card.write_mbps
     if not layout.write_back:
         return Demand((card.write_us * operations, drives, link), max(alone, 5.0) + card.alone_us, drives)
-    hit = _hit(layout, work, size, layout.write_part)
+    hit = _hit_share(layout, work, size, layout.write_part)
     card_us = card.write_back_us + (card.write_back_op_us * operations + (card.parity_us if parity else 0.0)) * (
         1 - hit
     )
@@ -270,7 +270,7 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
         drives *= SORTED
     # Data overwritten in the cache cost the drives nothing.
     drives *= 1 - hit
-    card_us += _moving(layout, size, card)
+    card_us += _moving_us(layout, size, card)
     if layout.mirrored:
         card_us *= 1 + card.copy_cost
     return Demand((card_us, drives, link), card.write_back_alone_us + size / card.write_mbps, drives)
@@ -308,7 +308,7 @@ def parity_operations(layout: WorkloadTarget, work: IoPattern) -> tuple[float, f
     return 1 + layout.degraded * _degraded_work(layout), again, again + full * width / max(1.0, width - parity)
 
 
-def _takes_fast_path(layout: WorkloadTarget) -> bool:
+def _has_fast_path(layout: WorkloadTarget) -> bool:
     """Return True if writes take the fast path. The I/O policy concerns only reads."""
     return layout.fastpath and not layout.write_back and not layout.read_ahead
 

@@ -124,18 +124,17 @@ class DiskSystem:
                     text=f"{self.name}\t192.0.2.10\t192.0.2.11\n\nSMcli completed successfully.\n", seconds=1
                 )
             case ["-n", self.name, "-c", statement]:
-                return self._statement(statement, now)
+                return self._run_statement(statement, now)
             case ["-n", name, *_]:
-                return _failed(f"The storage subsystem {name} was not found in the configuration file.")
+                return _failure_output(f"The storage subsystem {name} was not found in the configuration file.")
             case _:
-                return _failed("Usage: SMcli ...")
+                return _failure_output("Usage: SMcli ...")
 
-    def _statement(self, text: str, now: float | None) -> SimulatedOutput:
-        """Run a script statement."""
+    def _run_statement(self, text: str, now: float | None) -> SimulatedOutput:
         if text == "show storageSubsystem profile;":
-            return SimulatedOutput(text=f"{_BEGIN}{self._profile()}\n{_END}", seconds=3)
+            return SimulatedOutput(text=f"{_BEGIN}{self._profile_text()}\n{_END}", seconds=3)
         if self.locked:
-            return _failed("error code 4 - Resource is busy: another process changes the storage subsystem.")
+            return _failure_output("error code 4 - Resource is busy: another process changes the storage subsystem.")
         if match := _SET_SYSTEM.fullmatch(text):
             refusal = self._set_system(match[1], match[2])
         elif match := _SET_VOLUME.fullmatch(text):
@@ -144,10 +143,9 @@ class DiskSystem:
             return SimulatedOutput(
                 text="Performing syntax check...\n\nSyntax error.\n\nSMcli failed.\n", code=1, seconds=3
             )
-        return _failed(refusal) if refusal else SimulatedOutput(text=_BEGIN + _END, seconds=6)
+        return _failure_output(refusal) if refusal else SimulatedOutput(text=_BEGIN + _END, seconds=6)
 
     def _set_system(self, word: str, value: str) -> str:
-        """Set a value of the disk system. Return "" or the refusal."""
         number = int(value) if value.isdigit() else -1
         match word:
             case "cacheBlockSize" if number in self.blocks:
@@ -161,7 +159,6 @@ class DiskSystem:
         return ""
 
     def _set_volumes(self, names: list[str], word: str, value: str, now: float | None) -> str:
-        """Set a value of logical drives. Return "" or the refusal."""
         by_name = {volume.name: volume for volume in self.volumes}
         if len(names) > _MOST:
             return f"A command may name {_MOST} logical drives at most."
@@ -173,7 +170,6 @@ class DiskSystem:
         return ""
 
     def _set_volume(self, disk: HostDisk, word: str, value: str, now: float | None) -> str:
-        """Set a value of one logical drive. Return "" or the refusal."""
         if word in _SWITCHES and value in ("TRUE", "FALSE"):
             setattr(disk, _SWITCHES[word], value == "TRUE")
             return ""
@@ -195,24 +191,24 @@ class DiskSystem:
                 return f"The value {value} is not valid for the parameter {word}."
         return ""
 
-    def _profile(self) -> str:
-        """Return the text of the profile."""
+    def _profile_text(self) -> str:
         sections = (
             f"PROFILE FOR STORAGE SUBSYSTEM: {self.name} (6/22/10 3:12:55 PM)\n",
-            self._summary(),
-            _section("CONTROLLERS", f"   Number of controllers: 2\n{self._controller('A')}{self._controller('B')}"),
-            _section("ARRAYS", self._array()),
-            _section("STANDARD LOGICAL DRIVES", self._volumes()),
-            _section("DRIVES", self._drives()),
-            _section("ENCLOSURES", self._enclosures()),
+            self._summary_text(),
+            _section_text(
+                "CONTROLLERS", f"   Number of controllers: 2\n{self._controller_text('A')}{self._controller_text('B')}"
+            ),
+            _section_text("ARRAYS", self._array_text()),
+            _section_text("STANDARD LOGICAL DRIVES", self._volumes_text()),
+            _section_text("DRIVES", self._drives_text()),
+            _section_text("ENCLOSURES", self._enclosures_text()),
         )
         return "\n".join(sections)
 
-    def _summary(self) -> str:
-        """Return the section `SUMMARY`."""
-        return _section(
+    def _summary_text(self) -> str:
+        return _section_text(
             "SUMMARY",
-            _rows(
+            _rows_text(
                 3,
                 {
                     "Number of controllers": "2",
@@ -227,8 +223,7 @@ class DiskSystem:
             ),
         )
 
-    def _controller(self, slot: str) -> str:
-        """Return the lines of a controller."""
+    def _controller_text(self, slot: str) -> str:
         rows = {
             "Status": "Online" if slot == "A" else self.second,
             "Firmware version": "07.36.12.00",
@@ -238,33 +233,32 @@ class DiskSystem:
             "Cache/processor size (MB)": "1536/512",
         }
         ports = {"Drive interface": "Fibre", "Host interface": "Fibre", "Link status": "Up"}
-        return f"\n   Controller in Enclosure 85, Slot {slot}\n\n{_rows(6, rows)}\n{_rows(9, ports)}"
+        return f"\n   Controller in Enclosure 85, Slot {slot}\n\n{_rows_text(6, rows)}\n{_rows_text(9, ports)}"
 
-    def _array(self) -> str:
-        """Return the lines of the array."""
-        heading = _rows(3, {"Number of arrays": "1"}) + "\n"
+    def _array_text(self) -> str:
+        heading = _rows_text(3, {"Number of arrays": "1"}) + "\n"
         array_rows = {"Name": "1", "Status": "Optimal", "RAID level": "5", "Drive media type": "Hard Disk Drive"}
         drives = "".join(f"         0          {slot}\n" for slot in range(1, self.drives + 1))
-        volume_rows = "".join(f"         {volume.name:<12}{_capacity(volume.gigabytes)}\n" for volume in self.volumes)
+        volume_rows = "".join(
+            f"         {volume.name:<12}{_capacity_text(volume.gigabytes)}\n" for volume in self.volumes
+        )
         volumes_text = (
             f"      Associated logical drives and free capacity\n\n         Logical Drive  Capacity\n{volume_rows}"
         )
         drives_text = f"      Associated drives - present (in piece order)\n\n         Enclosure  Slot\n{drives}"
-        return f"{heading}{_rows(6, array_rows)}\n{volumes_text}\n{drives_text}"
+        return f"{heading}{_rows_text(6, array_rows)}\n{volumes_text}\n{drives_text}"
 
-    def _volumes(self) -> str:
-        """Return the lines of all logical drives."""
+    def _volumes_text(self) -> str:
         head = f"   SUMMARY\n\n   Number of standard logical drives: {len(self.volumes)}\n\n   DETAILS\n"
-        return head + "".join(f"\n{self._volume(volume)}" for volume in self.volumes)
+        return head + "".join(f"\n{self._volume_text(volume)}" for volume in self.volumes)
 
-    def _volume(self, disk: HostDisk) -> str:
-        """Return the lines of a logical drive."""
+    def _volume_text(self, disk: HostDisk) -> str:
         wwn_text = ":".join(disk.wwn[at : at + 2] for at in range(0, len(disk.wwn), 2))
         write_cache = "Enabled" if disk.write_cache else "Disabled"
         flush = "Infinite" if disk.flush is None else "Immediate" if not disk.flush else f"{disk.flush:.2f}"
         rows = {
             "Logical Drive status": "Optimal",
-            "Capacity": _capacity(disk.gigabytes),
+            "Capacity": _capacity_text(disk.gigabytes),
             "Logical Drive ID": wwn_text,
             "Subsystem ID (SSID)": "0",
             "Associated array": disk.array,
@@ -275,24 +269,22 @@ class DiskSystem:
             "Segment size": f"{disk.segment_kib} KB",
             "Maximum future segment size": "2,048 KB",
             "Modification priority": disk.priority.capitalize(),
-            "Read cache": _switch(disk.read_cache),
+            "Read cache": _switch_text(disk.read_cache),
             "Write cache": write_cache,
-            "   Write cache without batteries": _switch(disk.without_battery),
-            "   Write cache with mirroring": _switch(disk.mirroring),
+            "   Write cache without batteries": _switch_text(disk.without_battery),
+            "   Write cache with mirroring": _switch_text(disk.mirroring),
             "Flush write cache after (in seconds)": flush,
-            "Dynamic cache read prefetch": _switch(disk.prefetch),
+            "Dynamic cache read prefetch": _switch_text(disk.prefetch),
             "Enable background media scan": "Enabled",
         }
-        return f"   Logical Drive name: {disk.name}\n\n{_rows(6, rows)}"
+        return f"   Logical Drive name: {disk.name}\n\n{_rows_text(6, rows)}"
 
-    def _drives(self) -> str:
-        """Return the lines of all drives."""
+    def _drives_text(self) -> str:
         count = self.drives + self.unassigned
         head = f"   SUMMARY\n   Number of drives: {count}\n\n   DETAILS\n"
-        return head + "".join(self._drive(slot) for slot in range(1, count + 1))
+        return head + "".join(self._drive_text(slot) for slot in range(1, count + 1))
 
-    def _drive(self, slot: int) -> str:
-        """Return the lines of a drive."""
+    def _drive_text(self, slot: int) -> str:
         rows = {
             "Status": "Optimal",
             "Mode": "Assigned" if slot <= self.drives else "Unassigned",
@@ -309,10 +301,9 @@ class DiskSystem:
             "Drive firmware version": "F3R1",
             "Serial number": f"3KP0{slot:04d}",
         }
-        return f"\n   Drive at Enclosure 0, Slot {slot}\n\n{_rows(6, rows)}"
+        return f"\n   Drive at Enclosure 0, Slot {slot}\n\n{_rows_text(6, rows)}"
 
-    def _enclosures(self) -> str:
-        """Return the lines of the controller enclosure."""
+    def _enclosures_text(self) -> str:
         batteries = "".join(
             f"\n         Battery status: {self.battery}\n            Location: Controller {slot}\n" for slot in "AB"
         )
@@ -324,26 +315,21 @@ class DiskSystem:
         )
 
 
-def _failed(reason: str) -> SimulatedOutput:
-    """Return the output of a failed script."""
+def _failure_output(reason: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"{_BEGIN}{reason}\n\nScript execution complete.\n\nSMcli failed.\n", code=1, seconds=5)
 
 
-def _section(title: str, body: str) -> str:
-    """Return a section with its title."""
+def _section_text(title: str, body: str) -> str:
     return f"{title}{'-' * 30}\n{body}"
 
 
-def _rows(indent: int, rows: dict[str, str]) -> str:
-    """Return aligned lines of labels and values."""
+def _rows_text(indent: int, rows: dict[str, str]) -> str:
     return "".join(f"{' ' * indent}{label + ':':<46}{value}\n" for label, value in rows.items())
 
 
-def _capacity(gigabytes: float) -> str:
-    """Return a capacity as SMcli prints it."""
+def _capacity_text(gigabytes: float) -> str:
     return f"{gigabytes:,.3f} GB" if gigabytes >= 1 else f"{gigabytes * 1024:,.3f} MB"
 
 
-def _switch(is_enabled: bool) -> str:
-    """Return `Enabled` or `Disabled`."""
+def _switch_text(is_enabled: bool) -> str:
     return "Enabled" if is_enabled else "Disabled"

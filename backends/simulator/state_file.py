@@ -45,7 +45,6 @@ def rack_from_data(data: dict[str, Any]) -> Rack:
 
 @lru_cache
 def _types_of(kind: type) -> dict[str, Any]:
-    """Return the type hints of a class."""
     return get_type_hints(kind)
 
 
@@ -149,7 +148,6 @@ class RackFile:
         return info.st_mtime_ns, info.st_ino
 
     def _read(self) -> Rack | None:
-        """Return the stored state, or None if there is none."""
         if self._path is None:
             return None
         try:
@@ -168,7 +166,6 @@ class RackFile:
             raise self._invalid_state(error) from error
 
     def _storage_error(self, verb: str, error: OSError) -> StorageError:
-        """Return the error for a state file that cannot be read or written."""
         return StorageError(
             f"The state of the simulated rack cannot be {verb}: {error.strerror}.",
             hint=f"Check {self._path}, or set RAIDBENCH_STATE_DIR to a folder of your own.",
@@ -176,7 +173,6 @@ class RackFile:
         )
 
     def _invalid_state(self, error: Exception) -> InvalidValueError:
-        """Return the error for a state file with invalid content."""
         return InvalidValueError(
             f"{self._path} is no simulated rack that this version understands.",
             hint="Remove it, or start with --demo-reset: the rack is then as new.",
@@ -184,7 +180,6 @@ class RackFile:
         )
 
     def _write(self, rack: Rack) -> None:
-        """Save the state. Raises StorageError if that fails."""
         if self._path is None:
             return
         try:
@@ -196,7 +191,6 @@ class RackFile:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """Hold the file lock of the state."""
         if self._path is None:
             yield
             return

@@ -200,5 +200,4 @@ class SimulatedThreeware:
         return unit
 
     def _number(self) -> int:
-        """Return the first free unit number."""
         return next(number for number in range(len(self.units) + 1) if self.unit(number) is None)

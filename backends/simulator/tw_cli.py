@@ -55,7 +55,6 @@ def answer(cards: Cards, args: Sequence[str], now: float = 0.0) -> SimulatedOutp
 
 
 def _answer_card(card: SimulatedThreeware, args: list[str], now: float) -> SimulatedOutput:
-    """Run a command on one controller."""
     match args:
         case ["info", _, "unitstatus"]:
             titles = ("Unit", "UnitType", "Status", "%RCmpl", "%V/I/M", "Stripe", "Size(GB)", "Cache", "AVrfy")
@@ -82,14 +81,15 @@ def _answer_card(card: SimulatedThreeware, args: list[str], now: float) -> Simul
 def _answer_unit(
     card: SimulatedThreeware, unit: SimulatedUnit, path: str, args: list[str], now: float
 ) -> SimulatedOutput:
-    """Run a command on one unit."""
     match args:
         case ["show", "storsave"]:
             return SimulatedOutput(text=f"{path} Storsave Policy = {_POLICIES[unit.storsave]}\n", seconds=0.4)
         case ["show", "qpolicy"]:
-            return SimulatedOutput(text=f"{path} Command Queuing Policy = {_on(unit.queues).lower()}\n", seconds=0.4)
+            return SimulatedOutput(
+                text=f"{path} Command Queuing Policy = {_on_off(unit.queues).lower()}\n", seconds=0.4
+            )
         case ["show", "all"]:
-            return SimulatedOutput(text="\n".join(_all(unit, path, now)) + "\n\n", seconds=0.4)
+            return SimulatedOutput(text="\n".join(_show_all(unit, path, now)) + "\n\n", seconds=0.4)
         case ["del"]:
             card.units.remove(unit)
             return SimulatedOutput(text=f"Deleting unit {path[1:]} ...Done.\n", seconds=1)
@@ -102,7 +102,6 @@ def _answer_unit(
 
 
 def _card_row(card: SimulatedThreeware, now: float) -> str:
-    """Return the row of a controller."""
     not_optimal = sum(unit.status(now) not in ("OK", "VERIFYING") for unit in card.units)
     count = len(card.ports)
     counts = f"{count:<10}{count:<9}{len(card.units):<8}{not_optimal:<8}"
@@ -110,7 +109,6 @@ def _card_row(card: SimulatedThreeware, now: float) -> str:
 
 
 def _unit_row(unit: SimulatedUnit, now: float) -> str:
-    """Return the row of a unit."""
     is_spare, done = unit.kind == "SPARE", unit.initialised(now)
     return _ROW.format(
         f"u{unit.number}",
@@ -120,33 +118,31 @@ def _unit_row(unit: SimulatedUnit, now: float) -> str:
         "-" if done is None else f"{done:.0%}",
         f"{unit.stripe_kib}K" if unit.striped else "-",
         f"{unit.size_gib:.6g}",
-        "-" if is_spare else _cache(unit),
-        _on(unit.verify),
+        "-" if is_spare else _cache_text(unit),
+        _on_off(unit.verify),
     )
 
 
 def _port_row(card: SimulatedThreeware, port: SimulatedPort) -> str:
-    """Return the row of a drive."""
     unit = card.unit_of(port.number)
     size = f"{port.size_bytes / 2**30:.2f} GB"
     start = f"p{port.number:<5}{port.status:<15}{'-' if unit is None else f'u{unit.number}':<5}"
     return f"{start}{size:<10}SATA  {port.number:<4}-            {port.model[:20]}"
 
 
-def _all(unit: SimulatedUnit, path: str, now: float) -> Iterator[str]:
-    """Yield the lines of `show all` for a unit."""
+def _show_all(unit: SimulatedUnit, path: str, now: float) -> Iterator[str]:
     status = unit.status(now)
     done = unit.initialised(now)
     values = {
         "status": status,
-        "Write Cache": _on(unit.write).lower(),
+        "Write Cache": _on_off(unit.write).lower(),
         "Read Cache": unit.read.capitalize(),
         "volume(s)": "1",
         "name": unit.name,
         "serial number": unit.serial,
-        "Auto Verify Policy": _on(unit.verify).lower(),
+        "Auto Verify Policy": _on_off(unit.verify).lower(),
         "Storsave Policy": _POLICIES[unit.storsave],
-        "Command Queuing Policy": _on(unit.queues).lower(),
+        "Command Queuing Policy": _on_off(unit.queues).lower(),
     }
     yield from (f"{path} {label} = {value}" for label, value in values.items())
     yield ""
@@ -200,13 +196,12 @@ def _add(card: SimulatedThreeware, options: dict[str, str], now: float) -> Simul
         "Setting AutoVerify=ON for the new unit ... Done.",
         f"Setting Storsave policy to [{created.storsave}] for the new unit ... Done.",
         f"Setting default Command Queuing policy for unit {unit} to [on] ... Done.",
-        f"Setting write cache = {_on(created.write)} for the new unit ... Done.",
+        f"Setting write cache = {_on_off(created.write)} for the new unit ... Done.",
     )
     return SimulatedOutput(text="\n".join(lines) + "\n", seconds=2)
 
 
 def _set(card: SimulatedThreeware, unit: SimulatedUnit, path: str, word: str, value: str) -> SimulatedOutput:
-    """Change a setting of a unit."""
     names = {"cache": "Write Cache Policy", "rdcache": "Read Cache Policy", "autoverify": "Auto Verify Policy"}
     names |= {"storsave": "Storsave Policy", "qpolicy": "Command Queuing Policy"}
     action = f"Setting {names[word]} on {path} to [{value}] ..."
@@ -224,18 +219,15 @@ def _set(card: SimulatedThreeware, unit: SimulatedUnit, path: str, word: str, va
     return SimulatedOutput(text=f"{action} Done.\n", seconds=1)
 
 
-def _cache(unit: SimulatedUnit) -> str:
-    """Return the cache column of a unit."""
+def _cache_text(unit: SimulatedUnit) -> str:
     read = {"off": "", "basic": "Rb", "intelligent": "Ri"}[unit.read]
     return (read + ("W" if unit.write else "")) or "OFF"
 
 
 def _table(title: str, rows: Sequence[str]) -> SimulatedOutput:
-    """Return a table with a title."""
     lines = ["", title, "-" * len(title.rstrip()), *rows, "", ""]
     return SimulatedOutput(text="\n".join(lines), seconds=0.4)
 
 
-def _on(switch: bool) -> str:
-    """Return `ON` or `OFF`."""
+def _on_off(switch: bool) -> str:
     return "ON" if switch else "OFF"

@@ -76,32 +76,32 @@ def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow
     )
     if size >= record or work.sequential or work.read_share >= 1 or not region:
         return flow
-    written_us = _written_us(pool)
-    fetched_us = _record(pool, work, record).together * (1 - cached)
+    written_us = _byte_write_us(pool)
+    fetched_us = _record_demand(pool, work, record).together * (1 - cached)
     # Low: each write is to a different block. High: each group writes all blocks of the region once.
     low, high = 1.0, 1e6
     for _ in range(_HALVINGS):
         rate = math.sqrt(low * high)
-        blocks = _blocks_each(rate, region / record)
+        blocks = _blocks_per_write(rate, region / record)
         low, high = (rate, high) if rate * blocks * (record * written_us + fetched_us) < 1e6 else (low, rate)
-    blocks = _blocks_each(low, region / record)
+    blocks = _blocks_per_write(low, region / record)
     return replace(flow, record_writes=blocks, fetched=blocks * (1 - cached))
 
 
-def _blocks_each(rate: float, blocks: float) -> float:
+def _blocks_per_write(rate: float, blocks: float) -> float:
     """Return the blocks written per small write at a rate. Several writes to one block in one group write it once."""
     writes = rate * _TXG_S
     return blocks * -math.expm1(-writes / blocks) / writes
 
 
-def _written_us(pool: Pooled) -> float:
+def _byte_write_us(pool: Pooled) -> float:
     """Return the disks' time per written byte, in microseconds."""
     stream = IoPattern(read_share=0.0, sequential=True, sizes=((ALLOCATED, 1.0),))
     _, write = disk_demands(pool.vdevs, stream)
     return write.together / _STREAM / ALLOCATED
 
 
-def _record(pool: Pooled, work: IoPattern, record: int) -> Demand:
+def _record_demand(pool: Pooled, work: IoPattern, record: int) -> Demand:
     """Return the demand of one block read from the disks."""
     read, _ = disk_demands(pool.vdevs, replace(work, sizes=((record, 1.0),)))
     return read
@@ -114,7 +114,7 @@ def pool_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Deman
         return None
     flow, size = pool_flow(layout, pool, work), work.mean_bytes
     on_region = replace(work, region_bytes=work.region_bytes or layout.size_bytes)
-    record = _record(pool, on_region, flow.record_bytes)
+    record = _record_demand(pool, on_region, flow.record_bytes)
     copied = size / _SUMMED_MBPS
     summed = flow.record_bytes / _SUMMED_MBPS
     call = _CALL_US + copied
@@ -125,7 +125,7 @@ def pool_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Deman
         flow.record_reads * record.together,
     )
     log = log_us(pool) if pool.sync == "always" else 0.0
-    disks = flow.record_writes * flow.record_bytes * _written_us(pool) + flow.fetched * record.together
+    disks = flow.record_writes * flow.record_bytes * _byte_write_us(pool) + flow.fetched * record.together
     write = Demand(
         # Requests that wait for the log at the same time share one log block.
         (

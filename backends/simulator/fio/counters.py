@@ -115,7 +115,6 @@ class RunCounters:
         return entry
 
     def _percentiles(self, rows: list[tuple[int, int]]) -> Json:
-        """Return the percentiles of the sorted buckets."""
         percentiles: Json = {}
         passed, index = 0, -1
         for percent in _PERCENTILES:

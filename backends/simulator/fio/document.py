@@ -87,7 +87,6 @@ def job_entry(
 
 
 def _depths(depth: int) -> Mapping[str, float]:
-    """Return the shares of the queue depths."""
     position = next((index for index, name in enumerate(_DEPTHS[:-1]) if depth <= int(name)), len(_DEPTHS) - 1)
     return {name: 100.0 if index == position else 0.0 for index, name in enumerate(_DEPTHS)}
 

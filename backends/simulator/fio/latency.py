@@ -67,7 +67,6 @@ def _noisy_count(expected: float, chance: random.Random) -> int:
 
 
 def _bucket(value: float) -> int:
-    """Return the histogram bucket of a latency in nanoseconds."""
     return bucket_of(max(1, int(value)))
 
 

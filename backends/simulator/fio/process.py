@@ -91,10 +91,10 @@ class SimulatedFio(SyntheticProcess):
         while self._phase < len(self._phases):
             phase = self._phases[self._phase]
             passed, left = self._elapsed - self._phase_began, until - self._phase_began
-            marks = [mark for target in phase for mark in self._marks(target) if passed < mark <= left]
+            marks = [mark for target in phase for mark in self._change_times(target) if passed < mark <= left]
             reached = min(marks, default=left)
             for target in phase:
-                if not (self._uneven and target.finished(passed)):
+                if not (self._has_different_ends and target.finished(passed)):
                     target.advance(reached - passed, passed)
                 # fio resets its counters at the end of the ramp, in the middle of an interval.
                 if passed < target.job.ramp <= reached:
@@ -107,26 +107,24 @@ class SimulatedFio(SyntheticProcess):
         self._elapsed = until
 
     @property
-    def _uneven(self) -> bool:
+    def _has_different_ends(self) -> bool:
         """True if sections end at different times."""
         return len({(target.job.ramp, target.job.runtime) for target in self._targets}) > 1 or len(self._phases) > 1
 
-    def _marks(self, target: SimulatedTarget) -> tuple[float, ...]:
+    def _change_times(self, target: SimulatedTarget) -> tuple[float, ...]:
         """Return the times in a phase at which a section changes: the end of its ramp, and its own end."""
         job = target.job
-        ends = (job.ramp + job.runtime,) if self._uneven and job.runtime is not None else ()
+        ends = (job.ramp + job.runtime,) if self._has_different_ends and job.runtime is not None else ()
         return (job.ramp, *ends)
 
     def _is_running(self, target: SimulatedTarget) -> bool:
-        """Return True if the section runs now."""
         return (
             self._phase < len(self._phases)
             and target in self._phases[self._phase]
-            and not (self._uneven and target.finished(self._elapsed - self._phase_began))
+            and not (self._has_different_ends and target.finished(self._elapsed - self._phase_began))
         )
 
     def _document(self, *, done: bool) -> str:
-        """Return a JSON document of all sections."""
         entries = [
             target.entries(self._elapsed, number=number, done=done or not self._is_running(target))
             for number, target in enumerate(self._targets)

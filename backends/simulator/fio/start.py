@@ -26,7 +26,6 @@ class LoadedDisk:
         self._predict(layout)
 
     def _predict(self, layout: WorkloadTarget) -> None:
-        """Predict the speed on this target."""
         self.layout = layout
         self.expected = predict(layout, self._work)
         self.disks = shares(self._disk, self._rack.members, layout, self._work, self.expected)
@@ -73,10 +72,10 @@ def start_fio(
     for number, job in enumerate(parse_jobs(text, args) if text is not None else ()):
         target = _target(rack, linux, job, number, counts, worn)
         if isinstance(target, Failure):
-            return _failed_fio(target)
+            return _failing_fio(target)
         targets.append(target)
     if not targets:
-        return _failed_fio(Failure(stdout="No job(s) defined\n"))
+        return _failing_fio(Failure(stdout="No job(s) defined\n"))
     _share_devices(rack, linux, targets)
     return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
 
@@ -123,7 +122,7 @@ def _target(
     pair = rack.volume_at(disk)
     if job.writes and path in linux.nodes:
         rack.overwrite(disk)
-    file_bytes = _whole(linux, job, disk) if job.runtime is None else None
+    file_bytes = _pass_bytes(linux, job, disk) if job.runtime is None else None
     if file_bytes is not None and path not in linux.nodes:
         rack.scratch[path] = max(file_bytes, rack.scratch.get(path, 0))
         if (pool_and_dataset := rack.dataset(disk)) is not None:
@@ -148,7 +147,7 @@ def _target(
         job,
         load.expected,
         device=disk,
-        amount=job.amount(_whole(linux, job, disk)),
+        amount=job.amount(_pass_bytes(linux, job, disk)),
         seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
         done=done,
         still=STILL if layout.rebuild_share and layout.degraded else None,
@@ -164,7 +163,7 @@ def _cache_counts(rack: Rack, disk: str, layout: WorkloadTarget, counts: DiskCou
     return counts.caches.setdefault(disk, replace(rack.cache_counts(disk), at=rack.now()))
 
 
-def _whole(linux: SimulatedSysfs, job: FioJob, disk: str) -> int:
+def _pass_bytes(linux: SimulatedSysfs, job: FioJob, disk: str) -> int:
     """Return the bytes of one pass: `size`, or the disk's size for `100%`."""
     size_option = job.text("size", "100%")
     return int(linux.files.get(f"/sys/block/{disk}/size", "0")) * 512 if size_option == "100%" else size(size_option)
@@ -211,6 +210,5 @@ def _refusal(rack: Rack, linux: SimulatedSysfs, job: FioJob, path: str) -> Failu
     return None
 
 
-def _failed_fio(failure: Failure) -> SimulatedFio:
-    """Return a fio process that ends at once."""
+def _failing_fio(failure: Failure) -> SimulatedFio:
     return SimulatedFio((), speed=1.0, failure=failure)

@@ -62,7 +62,6 @@ def uneven_stalls(pace: float, chance: random.Random) -> Stalls:
 
 def _pauses(pace: float, chance: random.Random) -> Iterator[Window]:
     # Each round has the mean speed, whatever its length, so the total work matches the mean.
-    """Yield pauses without end."""
     begin = 0.0
     while True:
         round_seconds = _PERIOD * chance.uniform(0.7, 1.3)
@@ -113,7 +112,7 @@ class SimulatedTarget:
         if held:
             still = (0.0, held)
         self._stalls = Stalls([still]) if still else uneven_stalls(burst, self._chance) if burst > 1 else Stalls()
-        self._late: Counter[int] = Counter()
+        self._delayed: Counter[int] = Counter()
 
     def clear(self) -> None:
         """Reset the counters, as fio does at the end of the ramp."""
@@ -130,10 +129,10 @@ class SimulatedTarget:
             over = elapsed >= self.job.ramp + runtime - 1e-9
             if over or self._amount is None:
                 return over
-        return self._amount is None or self._moved >= self._amount
+        return self._amount is None or self._moved_bytes >= self._amount
 
     @property
-    def _moved(self) -> int:
+    def _moved_bytes(self) -> int:
         """Bytes that count towards an end by amount: for trims that are written again, only the writes."""
         return self._read.io_bytes + (self._write.io_bytes if self.job.writes_data else self._trim.io_bytes)
 
@@ -153,11 +152,11 @@ class SimulatedTarget:
         answering, ended_pauses = self._stalls.answered_share(elapsed, elapsed + seconds)
         # Requests in flight at the start of a pause complete at its end, with its length as their latency.
         for pause in ended_pauses:
-            self._late[bucket_of(round(pause * 1e9))] += self.job.depth * self.job.numjobs
+            self._delayed[bucket_of(round(pause * 1e9))] += self.job.depth * self.job.numjobs
         if not timed:
-            self._late.clear()
+            self._delayed.clear()
         pace *= self._stalls.pace * self.share
-        writes, working = self._writes(), self._working() * answering
+        writes, working = self._write_performance(), self._working_share() * answering
         moved: list[int] = []
         written = writes if self.job.writes_data else None
         directions = (expected.read, written, writes if self.job.trims else None)
@@ -175,7 +174,7 @@ class SimulatedTarget:
             self._count(flushes, self._flushes, pace, seconds, working=working, timed=timed)
         self._runtime += seconds
 
-    def _writes(self) -> Direction | None:
+    def _write_performance(self) -> Direction | None:
         """Return the performance of the writes, or of the trims, which are as fast.
 
         Each waits for stable media if the job asks for that. Where trims and writes alternate, half of the requests are
@@ -194,7 +193,7 @@ class SimulatedTarget:
             iops = min(direction.iops, self.job.depth * self.job.numjobs * 1e6 / latency_us)
         return replace(direction, iops=iops, mean_us=latency_us, fast_share=0.0)
 
-    def _working(self) -> float:
+    def _working_share(self) -> float:
         """Return the share of the time in which a job does not wait for its flushes."""
         expected = self.expected
         if expected.write is None or not (every := self.job.flush_every):
@@ -218,12 +217,12 @@ class SimulatedTarget:
         block = self.job.mean_bytes
         moved = int(ios * block) // 512 * 512
         if self._amount is not None:  # a layout run ends with its last byte
-            left = max(0, self._amount - (counters.io_bytes if self.job.trims else self._moved))
+            left = max(0, self._amount - (counters.io_bytes if self.job.trims else self._moved_bytes))
             moved = min(moved, left)
             ios = min(ios, math.ceil(left / block))
         counts = None
         if timed:
-            late = self._take_late(ios)
+            late = self._take_delayed(ios)
             counts = self._latencies(direction, ios - late.total(), pace)
             counts.update(late)
         counters.add(ios, moved, counts, seconds)
@@ -247,12 +246,12 @@ class SimulatedTarget:
         counts.update(latencies(rest, last.mean_us * 1000 / pace, last.spread, last.tail, self._chance))
         return counts
 
-    def _take_late(self, count: int) -> Counter[int]:
+    def _take_delayed(self, count: int) -> Counter[int]:
         """Return which of the next `count` requests a pause delayed, by the bucket of their latency."""
         counts: Counter[int] = Counter()
-        for bucket in list(self._late):
-            counts[bucket] = min(self._late[bucket], count - counts.total())
-        self._late -= counts
+        for bucket in list(self._delayed):
+            counts[bucket] = min(self._delayed[bucket], count - counts.total())
+        self._delayed -= counts
         return counts
 
     def entries(self, elapsed: float, *, number: int, done: bool) -> tuple[Json, Json]:

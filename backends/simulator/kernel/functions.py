@@ -149,7 +149,6 @@ def _adapters(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]
 
 
 def _put(sysfs: SimulatedSysfs, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:
-    """Add one adapter with its SCSI hosts."""
     real = folder_of(address)
     base = f"/sys/bus/pci/devices/{address}"
     names = ("vendor", "device", "subsystem_vendor", "subsystem_device")

@@ -74,27 +74,27 @@ def put_disk(
     rack: Rack,
     name: str,
     folder: str,
-    own: Mapping[str, str],
+    extra_files: Mapping[str, str],
     *,
     rotational: bool,
     flushes: bool,
     sector: int = 512,
 ) -> None:
-    """Add a disk with its request queue. `own`: its additional files."""
+    """Add a disk with its request queue. `extra_files`: its additional files."""
     base = f"/sys/block/{name}"
     queue = default_queue(rotational=rotational, flushes=flushes)
     queue |= {"logical_block_size": str(sector), "physical_block_size": str(sector)}
     if name.startswith(("sd", "nvme")):  # drivers with a timeout handler
         queue["io_timeout"] = "30000"
-    queue |= {"nr_requests": own["mq/0/nr_tags"], **rack.queues.get(name, {})}
+    queue |= {"nr_requests": extra_files["mq/0/nr_tags"], **rack.queues.get(name, {})}
     depth, _ = queue.pop(DEPTH, None), queue.pop(CACHE, None)
-    for key, text in {"ro": "0", "removable": "0", **own}.items():
+    for key, text in {"ro": "0", "removable": "0", **extra_files}.items():
         sysfs.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
     for key, text in queue.items():
         sysfs.files[f"{base}/queue/{key}"] = text
     sysfs.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
     sysfs.links[base] = folder
-    put_node(sysfs, name, name, folder, own["dev"])
+    put_node(sysfs, name, name, folder, extra_files["dev"])
 
 
 def put_stacked(
@@ -106,15 +106,23 @@ def put_stacked(
     size_bytes: int,
     sequence: int,
     queue: Mapping[str, str],
-    own: Mapping[str, str],
+    extra_files: Mapping[str, str],
     below: Sequence[str],
 ) -> str:
     """Add a device built on others, without a scheduler, and return its folder.
 
-    `below`: its members, which must already be present. `queue`, `own`: additional files of its queue and folder.
+    `below`: its members, which must already be present. `queue`, `extra_files`: additional files of its queue and
+    folder.
     """
     folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
-    texts = {"dev": devno, "size": str(size_bytes // 512), "ro": "0", "removable": "0", "diskseq": str(sequence), **own}
+    texts = {
+        "dev": devno,
+        "size": str(size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(sequence),
+        **extra_files,
+    }
     sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
     merged = {**_STACKED, **_limits(sysfs, below), **queue, **rack.queues.get(name, {})}
     sysfs.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
@@ -137,11 +145,11 @@ def _limits(sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
     """
     if not below:
         return {}
-    own = {
+    limits = {
         key: str(decide(int(sysfs.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
         for key, decide in _DECIDED.items()
     }
-    return {**own, "max_sectors_kb": own["max_hw_sectors_kb"]}
+    return {**limits, "max_sectors_kb": limits["max_hw_sectors_kb"]}
 
 
 def put_node(sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
@@ -155,8 +163,8 @@ def put_node(sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: st
 def put_record(sysfs: SimulatedSysfs, name: str, lines: Sequence[str], content: Content | None = None) -> None:
     """Add the udev record and the contents of a disk that is already present."""
     devno = sysfs.nodes[f"/dev/{name}"].devno or ""
-    own = _put_content(sysfs, name, devno, content) if content is not None else []
-    sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join([*lines, *own])
+    content_lines = _put_content(sysfs, name, devno, content) if content is not None else []
+    sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join([*lines, *content_lines])
 
 
 def _put_content(sysfs: SimulatedSysfs, name: str, devno: str, content: Content) -> list[str]:
@@ -192,7 +200,6 @@ def _put_content(sysfs: SimulatedSysfs, name: str, devno: str, content: Content)
 
 
 def _filesystem(content: Content) -> list[str]:
-    """Return the udev record lines of a filesystem."""
     return [
         f"E:ID_FS_TYPE={content.filesystem}",
         f"E:ID_FS_LABEL_ENC={content.label}",
@@ -201,7 +208,6 @@ def _filesystem(content: Content) -> list[str]:
 
 
 def _mount(sysfs: SimulatedSysfs, devno: str, content: Content, name: str) -> None:
-    """Add a mount."""
     index = len(sysfs.mounts)
     mount_text = f"{devno} / {content.mount} rw,relatime shared:{index}"
     sysfs.mounts.append(f"{30 + index} 25 {mount_text} - {content.filesystem} /dev/{name} rw")

@@ -68,7 +68,6 @@ def _without_missing(devices: str, missing: Collection[str]) -> str:
 
 
 def _rows(group: LvmGroup, now: float, *, hidden: bool) -> Iterator[Row]:
-    """Yield the rows of a volume group."""
     for volume in group.volumes:
         nodes = volume.nodes(now)
         names = {node.kernel: node.name for node in nodes}
@@ -76,10 +75,12 @@ def _rows(group: LvmGroup, now: float, *, hidden: bool) -> Iterator[Row]:
             is_visible = node is nodes[0]
             if node.ending in ("-cdata", "-cmeta") or (not is_visible and not hidden):
                 continue
-            yield _common(group, node, names, is_visible) | (_own(volume, now) if is_visible else _part(volume, node))
+            yield _common_columns(group, node, names, is_visible) | (
+                _volume_columns(volume, now) if is_visible else _sub_volume_columns(volume, node)
+            )
 
 
-def _common(group: LvmGroup, node: DmNode, names: dict[str, str], is_visible: bool) -> Row:
+def _common_columns(group: LvmGroup, node: DmNode, names: dict[str, str], is_visible: bool) -> Row:
     """Return the columns that a volume shares with its sub-volumes. Columns that do not apply are "" or -1."""
     devices = ",".join(f"{names.get(slave, f'/dev/{slave}')}(0)" for slave in node.slaves)
     return {
@@ -120,8 +121,7 @@ def _common(group: LvmGroup, node: DmNode, names: dict[str, str], is_visible: bo
     }
 
 
-def _part(volume: LvmVolume, node: DmNode) -> Row:
-    """Return the columns of a sub-volume."""
+def _sub_volume_columns(volume: LvmVolume, node: DmNode) -> Row:
     if node.ending == "-cvol":
         return {"lv_layout": f"{volume.kind},cachevol", "lv_attr": "Cwi-aoC---"}
     if node.ending == "-real":
@@ -132,8 +132,7 @@ def _part(volume: LvmVolume, node: DmNode) -> Row:
     return {"lv_role": "private,raid,image" if "_rimage_" in node.name else "private,raid,metadata", **health}
 
 
-def _own(volume: LvmVolume, now: float) -> Row:
-    """Return the columns of a volume itself."""
+def _volume_columns(volume: LvmVolume, now: float) -> Row:
     sectors = volume.read_ahead
     row = {
         "lv_read_ahead": {"auto": "auto", "none": "0"}.get(sectors) or str(int(sectors) * 512),
@@ -146,7 +145,7 @@ def _own(volume: LvmVolume, now: float) -> Row:
     settings = ",".join(f"{key}={value}" for key, value in volume.settings.items())
     if volume.kind in CACHED:
         row |= {"pool_lv": f"[{volume.fast}_cvol]", "lv_attr": "Cwi-a-C---", "cache_settings": settings}
-        filled = _percent(volume.used, volume.blocks)
+        filled = _percent_text(volume.used, volume.blocks)
         row |= {"origin": f"[{volume.origin_name}]", "data_percent": filled, "snap_percent": filled}
     if volume.kind == "cache":
         dirty = volume.dirty_now(now) // volume.chunk_bytes
@@ -159,8 +158,10 @@ def _own(volume: LvmVolume, now: float) -> Row:
             "kernel_cache_settings": ",".join(
                 (f"migration_threshold={volume.threshold}", *(f"{key}=0" for key in OF_POLICY))
             ),
-            "metadata_percent": _percent(META_USED, META_BLOCKS),
-            **dict.fromkeys(("sync_percent", "copy_percent"), _percent(dirty, volume.used)),  # share of dirty blocks
+            "metadata_percent": _percent_text(META_USED, META_BLOCKS),
+            **dict.fromkeys(
+                ("sync_percent", "copy_percent"), _percent_text(dirty, volume.used)
+            ),  # share of dirty blocks
             "cache_total_blocks": str(volume.blocks),
             "cache_used_blocks": str(volume.used),
             "cache_dirty_blocks": str(dirty),
@@ -200,8 +201,7 @@ def _own(volume: LvmVolume, now: float) -> Row:
     return row
 
 
-def _percent(part: int, total: int) -> str:
-    """Return a percentage with two decimals."""
+def _percent_text(part: int, total: int) -> str:
     return f"{100 * part / total if total else 0:.2f}"
 
 
@@ -229,11 +229,10 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 def _with_numbers(text: str) -> str:
     """Return the text with device numbers for placeholders such as `{dm-3}` and `{md3}`."""
     tokens = text.split(" ")
-    return " ".join(_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
+    return " ".join(_device_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
 
 
-def _number(name: str) -> str:
-    """Return the device number of a kernel name."""
+def _device_number(name: str) -> str:
     if name.startswith("dm-"):
         return f"254:{name.removeprefix('dm-')}"
     return f"9:{name.removeprefix('md')}" if name.startswith("md") else "259:48"
@@ -257,12 +256,11 @@ def free_bytes(rack: Rack, group: LvmGroup) -> int:
 
 def pvs_output(rack: Rack, _args: Sequence[str]) -> SimulatedOutput:
     """Return the JSON report of all physical volumes, with the columns of their groups."""
-    rows = [_row(rack, group, device) for group in rack.lvm.values() for device in group.places]
+    rows = [_pv_row(rack, group, device) for group in rack.lvm.values() for device in group.places]
     return _report("pv", rows)
 
 
-def _row(rack: Rack, group: LvmGroup, device: str) -> dict[str, str]:
-    """Return the row of a physical volume."""
+def _pv_row(rack: Rack, group: LvmGroup, device: str) -> dict[str, str]:
     count, free = extents(rack, device), free_extents(rack, group, device)
     total = sum(extents(rack, name) for name in group.places)
     return {

@@ -43,7 +43,7 @@ def lvchange_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 def lvconvert_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     """Run lvconvert with another stripe size."""
-    return _change(rack, args, {"--stripesize": _stripe_size})
+    return _change(rack, args, {"--stripesize": _set_stripe_size})
 
 
 _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
@@ -53,7 +53,7 @@ _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
 def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
     """Run a command with one of the options in `verbs`."""
     name = args[-1] if args else ""
-    pair = _volume(rack, name)
+    pair = _find_volume(rack, name)
     option = next((word for word in args if word in verbs), None)
     if "-t" in args or "--test" in args:  # a test run from write-back to another mode never ends
         return SimulatedOutput(text="", code=5, seconds=86_400.0)
@@ -73,8 +73,7 @@ def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> Simu
     return replace(outcome, text=text, seconds=outcome.seconds or SECONDS)
 
 
-def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
-    """Return a volume with its group, or None."""
+def _find_volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
     group, _, volume = name.partition("/")
     if group not in rack.lvm:
         return None
@@ -87,8 +86,7 @@ def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
 _NOT_PERMITTED = "  Command not permitted on LV {name}.\n"
 
 
-def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
-    """Change the cache mode."""
+def _set_mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
     if value not in _MODES:
         text = f"  Unknown cache mode: {value}.\n  Invalid argument for --cachemode: {value}\n"
         return SimulatedOutput(text=f"{text}  Error during parsing of command line.\n", code=3)
@@ -116,8 +114,7 @@ def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> Simulat
     return SimulatedOutput(text=text, seconds=SECONDS + dirty / FLUSH_BYTES)
 
 
-def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
-    """Change the cache policy."""
+def _set_policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     if volume.kind != "cache":
         return _NOT_PERMITTED
     if value not in _POLICIES:
@@ -125,8 +122,7 @@ def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedO
     return _after_flush(rack, volume, "policy", value)
 
 
-def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
-    """Change settings of the cache or writecache."""
+def _set_settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
     if volume.kind not in ("cache", "writecache"):
         return _NOT_PERMITTED
     if not value and volume.kind == "writecache":
@@ -147,7 +143,7 @@ def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Simulate
         settings[key] = int(word)
         if (key, settings[key]) == ("cleaner", 0):
             del settings[key]
-    if volume.kind == "writecache" and not _kernel_accepts(settings):
+    if volume.kind == "writecache" and not _is_accepted_by_kernel(settings):
         return f"{_CHANGED}{_REFUSED}"
     volume.settings = settings
     return SimulatedOutput(text=_CHANGED)
@@ -167,14 +163,13 @@ def _clear_settings(volume: LvmVolume, yes: bool) -> SimulatedOutput:
     return SimulatedOutput(text=f"Clear all writecache settings? [n]\n  No settings changed.\n{_CHANGED}")
 
 
-def _kernel_accepts(settings: Mapping[str, int]) -> bool:
+def _is_accepted_by_kernel(settings: Mapping[str, int]) -> bool:
     """Return True if the watermarks are in order and all values are within the kernel's limits."""
     in_order = settings.get("low_watermark", 45) <= settings.get("high_watermark", 50)
     return in_order and all(value <= _OF_WRITECACHE[key] for key, value in settings.items())
 
 
-def _read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
-    """Change read-ahead."""
+def _set_read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     if value not in ("auto", "none") and not re.fullmatch(r"\d{1,9}", value):
         return SimulatedOutput(text=f"  Invalid argument for --readahead: {value}\n", code=3)
     if value == volume.read_ahead:
@@ -184,8 +179,7 @@ def _read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Simul
     return SimulatedOutput(text=_CHANGED)
 
 
-def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
-    """Set or clear the write-mostly flag of an image."""
+def _set_write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     path, _, flag = value.rpartition(":")
     member = path.removeprefix("/dev/")
     if volume.kind != "raid1":
@@ -199,8 +193,7 @@ def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Sim
     return SimulatedOutput(text=_CHANGED)
 
 
-def _write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
-    """Change the number of write-behind writes."""
+def _set_write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     if volume.kind != "raid1":
         return "  --writebehind can only be used with 'raid1' segment type.\n"
     if int(value) > 32766:
@@ -209,7 +202,7 @@ def _write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Sim
     return SimulatedOutput(text=_CHANGED)
 
 
-def _rate(side: str) -> _Verb:
+def _rate_setter(side: str) -> _Verb:
     """Return a function that changes the minimum or maximum recovery rate."""
 
     def change(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
@@ -226,7 +219,7 @@ def _rate(side: str) -> _Verb:
     return change
 
 
-def _stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
+def _set_stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
     """Start a reshape to another stripe size."""
     if volume.kind not in STRIPED or not yes or volume.reshape_since:
         return "  Unable to convert LV {name}.\n"
@@ -236,12 +229,12 @@ def _stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Simula
 
 
 _VERBS: Mapping[str, _Verb] = {
-    "--cachemode": _mode,
-    "--cachepolicy": _policy,
-    "--cachesettings": _settings,
-    "--readahead": _read_ahead,
-    "--writemostly": _write_mostly,
-    "--writebehind": _write_behind,
-    "--minrecoveryrate": _rate("min"),
-    "--maxrecoveryrate": _rate("max"),
+    "--cachemode": _set_mode,
+    "--cachepolicy": _set_policy,
+    "--cachesettings": _set_settings,
+    "--readahead": _set_read_ahead,
+    "--writemostly": _set_write_mostly,
+    "--writebehind": _set_write_behind,
+    "--minrecoveryrate": _rate_setter("min"),
+    "--maxrecoveryrate": _rate_setter("max"),
 }

@@ -211,16 +211,16 @@ class LvmVolume:
     def nodes(self, now: float) -> tuple[DmNode, ...]:
         """Return its device-mapper devices, the volume itself first."""
         if self.kind in CACHED:
-            return tuple(self._cached(now))
+            return tuple(self._cached_nodes(now))
         if self.kind == "linear":
-            return (self._top(tuple(self.places), "linear"),)
+            return (self._top_node(tuple(self.places), "linear"),)
         if self.kind == "striped":
             stripes = " ".join(f"{{{device}}} 2048" for device in self.places)
             table = f"striped {len(self.places)} {self.stripe_bytes // 512} {stripes}"
-            return (self._top(tuple(self.places), table),)
-        return tuple(self._images(now))
+            return (self._top_node(tuple(self.places), table),)
+        return tuple(self._raid_nodes(now))
 
-    def _top(self, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
+    def _top_node(self, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
         """Return the device of the volume itself."""
         return self._node(self.name, 0, self.size_bytes, slaves, table, **more)
 
@@ -231,8 +231,7 @@ class LvmVolume:
             name=name, number=self.number + offset, size_bytes=size, slaves=slaves, table=table, status=status, **more
         )
 
-    def _cached(self, now: float) -> Iterator[DmNode]:
-        """Yield the devices of a cached volume."""
+    def _cached_nodes(self, now: float) -> Iterator[DmNode]:
         slow = (*self.places,)
         origin = self.origin_name
         fast = f"{self.fast}_cvol"
@@ -242,7 +241,7 @@ class LvmVolume:
             count = " ".join((str(len(settings)), *settings))
             free = self.blocks - self.used
             parts = (f"dm-{self.number + 1}", f"dm-{self.number + 2}")
-            yield self._top(
+            yield self._top_node(
                 parts,
                 f"writecache s {{{parts[1]}}} {{{parts[0]}}} {self.chunk_bytes} {count}",
                 status=f"writecache 0 {self.blocks} {free} 0 {self.figures}",
@@ -256,7 +255,7 @@ class LvmVolume:
         sectors = self.chunk_bytes // 512
         dirty = self.dirty_now(now) // self.chunk_bytes
         layers_text = f"{{{layers[1]}}} {{{layers[0]}}} {{{layers[2]}}}"
-        yield self._top(
+        yield self._top_node(
             tuple(layers),
             f"cache {layers_text} {sectors} 2 metadata2 {self.kernel_mode} {self.kernel_policy} {count}",
             status=f"cache 8 {META_USED}/{META_BLOCKS} {sectors} {self.used}/{self.blocks} {self.figures} {dirty} "
@@ -270,8 +269,7 @@ class LvmVolume:
         yield self._node(f"{fast}-cmeta", 3, meta, cache_device, "linear", ending="-cmeta")
         yield self._node(origin, 4, self.size_bytes, slow, "linear", ending="-real")
 
-    def _images(self, now: float) -> Iterator[DmNode]:
-        """Yield the devices of a RAID volume."""
+    def _raid_nodes(self, now: float) -> Iterator[DmNode]:
         count = len(self.places)
         sub_devices = [f"dm-{self.number + 1 + at}" for at in range(2 * count)]
         fields = [str(self.stripe_bytes // 512), "region_size 4096"]
@@ -285,7 +283,7 @@ class LvmVolume:
         action = "reshape" if self.reshape_since else "idle"
         total = self.size_bytes // 512
         done = int(total * self.reshape_progress(now))
-        yield self._top(
+        yield self._top_node(
             tuple(sub_devices),
             table,
             status=f"raid {kind} {count} {'A' * count} {done}/{total} {action} 0 0 -",
@@ -338,7 +336,7 @@ class LvmGroup:
 
     def dm_name(self, node: DmNode) -> str:
         """Return the name below /dev/mapper."""
-        return f"{self.name.replace('-', '--')}-{_escaped(node.name)}"
+        return f"{self.name.replace('-', '--')}-{_escape_name(node.name)}"
 
     def dm_uuid(self, node: DmNode) -> str:
         """Return the device-mapper UUID."""
@@ -346,7 +344,7 @@ class LvmGroup:
         return f"LVM-{self.uuid}{self.uuid_of(part)}".replace("-", "").replace("LVM", "LVM-", 1) + node.ending
 
 
-def _escaped(name: str) -> str:
+def _escape_name(name: str) -> str:
     """Return a name with doubled dashes, except before cdata and cmeta."""
     for ending in ("-cdata", "-cmeta"):
         if name.endswith(ending):

@@ -92,7 +92,7 @@ def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str
         case _ if verb in _ADDS:
             return ["", *changes.add(rack, card, verb, rest)], 0
         case "-ELF":
-            return _key(card, rest)
+            return _apply_key(card, rest)
         case _:
             raise changes.UsageError
 
@@ -103,7 +103,7 @@ def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], 
         case ["-AdpAllInfo"]:
             return lists.adapter(card), 0
         case ["-AdpGetPciInfo"]:
-            return _pci(card), 0
+            return _pci_lines(card), 0
         case ["-LdPdInfo" | "-LDPDInfo"]:
             return lists.volumes(rack, card, members=True), 0
         case ["-LDInfo", _]:
@@ -118,20 +118,20 @@ def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], 
         case ["-ELF", "-ControllerFeatures"]:
             return lists.options(card), 0
         case ["-AdpPR", "-Info"]:
-            return _patrol(card), 0
+            return _patrol_lines(card), 0
         case ["-AdpCcSched", "-Info"]:
-            return _check(card), 0
+            return _check_lines(card), 0
         case ["-AdpGetProp", "NCQDsply"]:
             state = "Enabled" if card.property("ncq") == "on" else "Disabled"
             return ["", f"Adapter {card.number}: NCQ Status is {state}"], 0
         case ["-LDBI", "-GetSetting", *which]:
             _, volumes = _volumes(card, which)
-            return ["", *(_setting(card, volume) for volume in volumes)], 0
+            return ["", *(_setting_line(card, volume) for volume in volumes)], 0
         case [("-LDInit" | "-LDBI" | "-LDCC" | "-LDRecon") as job, "-ShowProg", *which]:
             _, volumes = _volumes(card, which)
-            return ["", *(_progress(rack, volume, job) for volume in volumes)], 0
+            return ["", *(_progress_line(rack, volume, job) for volume in volumes)], 0
         case ["-PDRbld", "-ShowProg", places]:
-            return _rebuild(rack, card, places), 0
+            return _rebuild_lines(rack, card, places), 0
         case _:
             return None
 
@@ -146,8 +146,7 @@ def _volumes(card: SimulatedCard, args: Sequence[str]) -> tuple[list[str], list[
     return [word for word in args if word.lower() != selection], volumes
 
 
-def _pci(card: SimulatedCard) -> list[str]:
-    """Return the lines of `-AdpGetPciInfo`."""
+def _pci_lines(card: SimulatedCard) -> list[str]:
     return [
         "",
         f"PCI information for Controller {card.number}",
@@ -166,8 +165,7 @@ def _pci(card: SimulatedCard) -> list[str]:
     ]
 
 
-def _patrol(card: SimulatedCard) -> list[str]:
-    """Return the lines of `-AdpPR -Info`."""
+def _patrol_lines(card: SimulatedCard) -> list[str]:
     mode = {"off": "Disabled", "auto": "Auto", "manual": "Manual"}[card.patrol]
     return [
         "",
@@ -181,8 +179,7 @@ def _patrol(card: SimulatedCard) -> list[str]:
     ]
 
 
-def _check(card: SimulatedCard) -> list[str]:
-    """Return the lines of `-AdpCcSched -Info`."""
+def _check_lines(card: SimulatedCard) -> list[str]:
     mode = {"off": "Disabled", "sequential": "Sequential", "concurrent": "Concurrent"}[card.check]
     return [
         "",
@@ -197,14 +194,12 @@ def _check(card: SimulatedCard) -> list[str]:
     ]
 
 
-def _setting(card: SimulatedCard, volume: Volume) -> str:
-    """Return the line of `-LDBI -GetSetting`."""
+def _setting_line(card: SimulatedCard, volume: Volume) -> str:
     state = "Enabled" if volume.auto_bgi else "Disabled"
     return f"Adapter {card.number}, VD {volume.number}: Auto Background Initialization is {state}"
 
 
-def _progress(rack: Rack, volume: Volume, job: str) -> str:
-    """Return the line of a background operation."""
+def _progress_line(rack: Rack, volume: Volume, job: str) -> str:
     name = {
         "-LDInit": "Initialization",
         "-LDBI": "Background Initialization",
@@ -219,7 +214,7 @@ def _progress(rack: Rack, volume: Volume, job: str) -> str:
     return f"{subject} Completed {int(done * 100)}% in {minutes} Minutes."
 
 
-def _rebuild(rack: Rack, card: SimulatedCard, positions: str) -> list[str]:
+def _rebuild_lines(rack: Rack, card: SimulatedCard, positions: str) -> list[str]:
     """Return the lines of `-PDRbld -ShowProg`. Raises RefusalError if a drive does not exist."""
     lines = [""]
     for position in positions.removeprefix("-PhysDrv[").removesuffix("]").split(","):
@@ -237,7 +232,7 @@ def _rebuild(rack: Rack, card: SimulatedCard, positions: str) -> list[str]:
     return lines
 
 
-def _key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
+def _apply_key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
     """Apply or preview an activation key. Raises UsageError for unknown arguments."""
     match args:
         case ["-Applykey" | "-ApplyKey", "key", key, *preview] if preview in ([], ["-preview"]):
@@ -257,7 +252,6 @@ def _key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
 
 
 def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int]:
-    """Return the lines and exit code of a refusal."""
     code = 3 if error.code == firmware_rules.TOOL_MESSAGE else error.code
     text = _WORDS.get(error.code, error.text)
     if verb in _ADDS and code == firmware_rules.UNFIT:  # reported for a drive before the controller is asked
@@ -267,6 +261,5 @@ def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str)
 
 
 def _output(lines: Sequence[str], code: int, *, seconds: float = _SHORT) -> SimulatedOutput:
-    """Return the output with its exit code."""
     text = "\n".join([*lines, "", f"Exit Code: 0x{code:02x}", ""])
     return SimulatedOutput(text=text, code=code & 0xFF, seconds=seconds)

@@ -88,16 +88,15 @@ def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], args: Sequence[s
                 volume.name = name
                 lines.append(f"Set VD name to {name} {on_volume} success")
             case [("CachedBadBBU" | "NoCachedBadBBU") as word]:
-                lines.append(_bad_battery(card, volume, word == "CachedBadBBU", on_volume))
+                lines.append(_set_bad_battery(card, volume, word == "CachedBadBBU", on_volume))
             case [word] if word in _POLICIES:
-                lines += _policy(card, volume, word, on_volume)
+                lines += _set_policy(card, volume, word, on_volume)
             case _:
                 raise UsageError
     return lines
 
 
-def _policy(card: SimulatedCard, volume: Volume, word: str, on_volume: str) -> list[str]:
-    """Set a policy and return its lines."""
+def _set_policy(card: SimulatedCard, volume: Volume, word: str, on_volume: str) -> list[str]:
     key, value, sentence = _POLICIES[word]
     if word == "WB" and volume.write_cache == "always-write-back":
         value = "always-write-back"  # keeps the value of the separate battery option
@@ -109,8 +108,7 @@ def _policy(card: SimulatedCard, volume: Volume, word: str, on_volume: str) -> l
     return [f"{sentence} {on_volume} success"]
 
 
-def _bad_battery(card: SimulatedCard, volume: Volume, caches: bool, on_volume: str) -> str:
-    """Set the behaviour with a bad battery and return its line."""
+def _set_bad_battery(card: SimulatedCard, volume: Volume, caches: bool, on_volume: str) -> str:
     if volume.write_cache != "write-through":
         firmware_rules.set_volume(card, volume, "write_cache", "always-write-back" if caches else "write-back")
     return f"Set {'Write Cache OK' if caches else 'No Write Cache'} if bad BBU {on_volume} success"

@@ -35,9 +35,15 @@ STATES = {
 """Values by MegaCli's names."""
 
 
-def _yes(card: SimulatedCard, key: str) -> str:
-    """Return `Yes` if a property is on."""
+_RULE = "                ================"
+
+
+def _yes_no(card: SimulatedCard, key: str) -> str:
     return "Yes" if card.property(key) == "on" else "No"
+
+
+def _heading(title: str) -> tuple[str, ...]:
+    return "", f"{' ' * 16}{title}", _RULE
 
 
 def adapter(card: SimulatedCard) -> list[str]:
@@ -51,26 +57,20 @@ def adapter(card: SimulatedCard) -> list[str]:
         "",
         "=" * 78,
         "                    Versions",
-        "                ================",
+        _RULE,
         f"Product Name    : {card.product}",
         f"Serial No       : {card.serial}",
         f"FW Package Build: {card.package}",
-        "",
-        "                Image Versions in Flash:",
-        "                ================",
+        *_heading("Image Versions in Flash:"),
         f"FW Version         : {card.firmware}",
-        "",
-        "                HW Configuration",
-        "                ================",
+        *_heading("HW Configuration"),
         f"SAS Address      : {card.sas_address}",
         f"BBU              : {'Present' if card.battery else 'Absent'}",
         "Alarm            : Present",
         "NVRAM            : Present",
         f"Memory           : {'Present'}",
         f"Memory Size      : {card.cache_mib}MB",
-        "",
-        "                Settings",
-        "                ================",
+        *_heading("Settings"),
         f"Predictive Fail Poll Interval    : {card.property('smart_poll')}sec",
         f"Rebuild Rate                     : {rates['rebuild']}%",
         f"PR Rate                          : {rates['patrol']}%",
@@ -81,24 +81,18 @@ def adapter(card: SimulatedCard) -> list[str]:
         f"Auto Rebuild                     : {'Enabled' if card.property('auto_rebuild') == 'on' else 'Disabled'}",
         f"Load Balance Mode                : {'Auto' if card.property('load_balance') == 'on' else 'None'}",
         f"Disable Copyback                 : {'No' if card.property('copyback') == 'on' else 'Yes'}",
-        f"Enable Copyback on SMART         : {_yes(card, 'copyback_smart_hdd')}",
-        f"Enable Copyback to SSD on SMART error   : {_yes(card, 'copyback_smart_ssd')}",
-        "",
-        "                Limitations",
-        "                ================",
+        f"Enable Copyback on SMART         : {_yes_no(card, 'copyback_smart_hdd')}",
+        f"Enable Copyback to SSD on SMART error   : {_yes_no(card, 'copyback_smart_ssd')}",
+        *_heading("Limitations"),
         "Max Arms Per VD          : 32",
         "Max Spans Per VD         : 8",
         "Max Arrays               : 128",
         "Max Number of VDs        : 64",
         f"Min Strip Size           : {strip_text(card.strip_minimum)}",
         f"Max Strip Size           : {strip_text(card.strip_maximum)}",
-        "",
-        "                Status",
-        "                ================",
+        *_heading("Status"),
         f"Any Offline VD Cache Preserved   : {'Yes' if card.pinned else 'No'}",
-        "",
-        "                Device Present",
-        "                ================",
+        *_heading("Device Present"),
         f"Virtual Drives    : {len(card.volumes)}",
         f"  Degraded        : {states.count('degraded') + states.count('partially degraded')}",
         f"  Offline         : {states.count('offline')}",
@@ -106,23 +100,17 @@ def adapter(card: SimulatedCard) -> list[str]:
         f"  Disks           : {len(card.disks)}",
         "  Critical Disks  : 0",
         f"  Failed Disks    : {failed_drives}",
-        "",
-        "                Supported Adapter Operations",
-        "                ================",
+        *_heading("Supported Adapter Operations"),
         "Rebuild Rate                    : Yes",
         "CC Rate                         : Yes",
         *([] if card.blocks_ssd_cache else ["Block SSD Write Disk Cache Change : No"]),
-        "",
-        "                Supported VD Operations",
-        "                ================",
+        *_heading("Supported VD Operations"),
         "Read Policy          : Yes",
         "Write Policy         : Yes",
         "IO Policy            : Yes",
         "Access Policy        : Yes",
         "Disk Cache Policy    : Yes",
-        "",
-        "                Supported PD Operations",
-        "                ================",
+        *_heading("Supported PD Operations"),
         "Force Online                            : Yes",
         f"Enable JBOD                             : {'Yes' if card.jbod else 'No'}",
     ]
@@ -142,7 +130,6 @@ def volumes(rack: Rack, card: SimulatedCard, *, members: bool) -> list[str]:
 
 
 def _volume(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
-    """Return the lines of a virtual drive."""
     bad_battery = "Write Cache OK if Bad BBU" if volume.write_cache == "always-write-back" else None
     last = bad_battery or "No Write Cache if Bad BBU"
     rest = f"{READ[volume.read_ahead]}, {IO[volume.io_policy]}, {last}"
@@ -176,7 +163,6 @@ def _volume(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
 
 
 def _members(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
-    """Return the lines of a virtual drive's members."""
     lines = [f"Number of Spans: {volume.spans}"]
     disks = card.members(volume)
     for span in range(volume.spans):
@@ -202,7 +188,6 @@ def drives(rack: Rack, card: SimulatedCard) -> list[str]:
 
 
 def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
-    """Return the lines of a drive."""
     kind = disk.type
     raw, coerced = kind.size_bytes, disk.coerced_bytes
     lines = [

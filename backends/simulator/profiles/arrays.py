@@ -37,7 +37,7 @@ def arrays_rack(clock: Clock = time.time) -> Rack:
         nvme=dict.fromkeys(("nvme0n1", "nvme1n1", *_DATA), PM983),
         lying={"nvme0n1": _OLD, "nvme1n1": _PV},
         sata=dict.fromkeys(_SHELF, SM883),
-        lvm={"data": _data()},
+        lvm={"data": _data_group()},
     )
     rack.cards = [_card_9361(), _card_9280()]
     for card in rack.cards:
@@ -49,7 +49,7 @@ def arrays_rack(clock: Clock = time.time) -> Rack:
     return rack
 
 
-def _data() -> LvmGroup:
+def _data_group() -> LvmGroup:
     """Return a volume group of five NVMe drives, one of which has a logical volume."""
     mail = LvmVolume(name="mail", size_bytes=100 << 30, places=[_DATA[-1]], number=0)
     return LvmGroup(name="data", places=[*_DATA], volumes=[mail])

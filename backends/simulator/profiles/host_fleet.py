@@ -21,16 +21,14 @@ class InjectedFault:
     """Adds the fault if the host has such a part. None makes the host unreachable."""
 
 
-def _battery(rack: Rack) -> None:
-    """Fail the battery of the first controller that has one, and of a Smart Array."""
+def _fail_battery(rack: Rack) -> None:
     card = next((card for card in rack.cards if card.battery is not None), None)
     if card is not None and card.battery is not None:
         card.battery.state = "failed"
     _change_smart(rack, battery="Failed (Replace Batteries)")
 
 
-def _firmware(rack: Rack) -> None:
-    """Change the firmware version of a controller."""
+def _change_firmware(rack: Rack) -> None:
     if rack.cards:
         rack.cards[-1].firmware = "4.270.00-4382"
     _change_smart(rack, firmware="5.32")
@@ -42,22 +40,19 @@ def _change_smart(rack: Rack, **values: Any) -> None:
         rack.smart[tool] = (replace(first, **values), *others)
 
 
-def _read_ahead(rack: Rack) -> None:
-    """Turn read-ahead off on a virtual drive, or on a disk if there is none."""
+def _turn_read_ahead_off(rack: Rack) -> None:
     volume = next((volume for card in rack.cards for volume in card.volumes if volume.read_ahead != "none"), None)
     if volume is not None:
         volume.read_ahead = "none"
         return
-    rack.queues.setdefault(_disk(rack), {})["read_ahead_kb"] = "0"
+    rack.queues.setdefault(_first_disk(rack), {})["read_ahead_kb"] = "0"
 
 
-def _queue(rack: Rack) -> None:
-    """Reduce the queue size of a disk."""
-    rack.queues.setdefault(_disk(rack), {})["nr_requests"] = "64"
+def _shrink_queue(rack: Rack) -> None:
+    rack.queues.setdefault(_first_disk(rack), {})["nr_requests"] = "64"
 
 
-def _drive(rack: Rack) -> None:
-    """Fail a free drive."""
+def _fail_drive(rack: Rack) -> None:
     for card in rack.cards:
         for disk in card.disks:
             if disk.state == GOOD:
@@ -65,18 +60,17 @@ def _drive(rack: Rack) -> None:
                 return
 
 
-def _disk(rack: Rack) -> str:
-    """Return the kernel name of the first own drive."""
+def _first_disk(rack: Rack) -> str:
     return next(iter((*rack.nvme, *rack.sata)), "sda")
 
 
 FAULTS: Sequence[InjectedFault] = (
     InjectedFault(name="unreachable", change=None),
-    InjectedFault(name="battery", change=_battery),
-    InjectedFault(name="firmware", change=_firmware),
-    InjectedFault(name="read-ahead", change=_read_ahead),
-    InjectedFault(name="queue", change=_queue),
-    InjectedFault(name="drive", change=_drive),
+    InjectedFault(name="battery", change=_fail_battery),
+    InjectedFault(name="firmware", change=_change_firmware),
+    InjectedFault(name="read-ahead", change=_turn_read_ahead_off),
+    InjectedFault(name="queue", change=_shrink_queue),
+    InjectedFault(name="drive", change=_fail_drive),
 )
 
 

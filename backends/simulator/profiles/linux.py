@@ -36,7 +36,7 @@ def linux_rack(clock: Clock = time.time) -> Rack:
         seed=61,
         clock=clock,
         nvme={"nvme0n1": NVME, **dict.fromkeys(("nvme1n1", "nvme2n1", "nvme3n1", "nvme4n1"), PM983)},
-        lying={"nvme0n1": _ROOT, **{disk: _member(at) for at, disk in enumerate(_TANK)}},
+        lying={"nvme0n1": _ROOT, **{disk: _member_content(at) for at, disk in enumerate(_TANK)}},
         sata={"sda": SM883, "sdb": SM883, **dict.fromkeys((*(f"sd{name}" for name in "cdefklm"), *_TANK), HDD)},
         md={
             "md0": _array("md0", "raid1", ("sda", "sdb"), SM883, 1),
@@ -44,7 +44,7 @@ def linux_rack(clock: Clock = time.time) -> Rack:
             "md2": _array("md2", "raid0", ("nvme1n1", "nvme2n1"), PM983, 3),
             "md3": _array("md3", "raid1", ("sdk", "sdl"), HDD, 4),
         },
-        lvm={"vg0": _group()},
+        lvm={"vg0": _volume_group()},
         bcache={
             "bcache0": BcacheDevice(
                 name="bcache0",
@@ -55,14 +55,13 @@ def linux_rack(clock: Clock = time.time) -> Rack:
             )
         },
         caches={"bcache0": CacheCounts(held_bytes=120.0 * _GIB)},
-        pathed=[_pathed(at) for at in range(2)],
-        pools={"tank": _tank()},
+        pathed=[_multipath_disk(at) for at in range(2)],
+        pools={"tank": _tank_pool()},
         zfs=ZfsModule(memory_bytes=98_955_508 * 1024),
     )
 
 
 def _array(name: str, level: str, members: tuple[str, ...], model: str, number: int) -> MdArray:
-    """Return an md array."""
     return MdArray(
         name=name,
         label=f"rack-linux:{name}",
@@ -77,12 +76,12 @@ def _array(name: str, level: str, members: tuple[str, ...], model: str, number: 
     )
 
 
-def _member(number: int) -> Content:
+def _member_content(number: int) -> Content:
     """Return the contents of a disk of the pool. zpool partitions a complete disk."""
     return Content(table="gpt", filesystem="zfs_member", label="tank", uuid=f"88051276{_GUID}{number}")
 
 
-def _tank() -> ZfsPool:
+def _tank_pool() -> ZfsPool:
     """Return a mirrored pool with a filesystem that has its own value, and a zvol."""
     datasets = {
         "tank": Dataset(guid=_GUID + 11, values={"compression": "lz4"}, mountpoint="/tank"),
@@ -98,7 +97,7 @@ def _tank() -> ZfsPool:
     )
 
 
-def _group() -> LvmGroup:
+def _volume_group() -> LvmGroup:
     """Return a volume group of hard disks, with an NVMe drive as the cache."""
     slow, fast = ["md3"], "nvme3n1"
     return LvmGroup(
@@ -132,7 +131,7 @@ def _group() -> LvmGroup:
     )
 
 
-def _pathed(number: int) -> MultipathDisk:
+def _multipath_disk(number: int) -> MultipathDisk:
     """Return a multipath SAS SSD in a shelf with two expanders."""
     return MultipathDisk(
         device=f"dm-{number}",

@@ -34,7 +34,7 @@ def demo_rack(clock: Clock = time.time) -> Rack:
         clock=clock,
         nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
         sata={"sdf": SM883, "sdg": SM883},
-        md={array.name: array for array in (_unequal("md0", "raid10", 1), _unequal("md1", "raid1", 2))},
+        md={array.name: array for array in (_unequal_mirror("md0", "raid10", 1), _unequal_mirror("md1", "raid1", 2))},
     )
     rack.cards = [_card_9280(), _card_9361(), _degraded_card(rack), _card_84016()]
     for card in rack.cards:
@@ -99,7 +99,7 @@ def volume_over(
     return volume
 
 
-def _unequal(name: str, level: str, number: int) -> MdArray:
+def _unequal_mirror(name: str, level: str, number: int) -> MdArray:
     """Return the mirror of article C: an NVMe and a SATA SSD."""
     return MdArray(
         name=name,

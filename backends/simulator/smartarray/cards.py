@@ -377,12 +377,10 @@ def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
 
 
 def _lock_reason(card: SmartCard) -> str | None:
-    """Return why the controller accepts no changes, or None."""
     return IN_HBA_MODE if card.hba else LOCKED if card.cache_problem else None
 
 
 def _refusal(card: SmartCard, *volumes: SmartVolume | None) -> str | None:
-    """Return why the controller refuses a change to logical drives, or None."""
     if (locked := _lock_reason(card)) is not None:
         return locked
     bad_state = next((volume.state for volume in volumes if volume is not None and volume.state != "OK"), None)
@@ -392,7 +390,6 @@ def _refusal(card: SmartCard, *volumes: SmartVolume | None) -> str | None:
 
 
 def _with_changed(card: SmartCard, volume: SmartVolume) -> SmartCard:
-    """Return the controller with a replaced logical drive."""
     return replace(
         card,
         volumes=tuple(volume if existing.number == volume.number else existing for existing in card.volumes),

@@ -74,12 +74,11 @@ def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> Ans
                 return handler(rack, card, match, args)
             except firmware_rules.RefusalError as error:
                 subject: Entry = {"VD": "0 KB"} if args[0] == "add" else {"Ctrl": card.number}
-                return _failed(card.number, subject, error), 1
+                return _failure_entry(card.number, subject, error), 1
     raise changes.CommandSyntaxError(rest)
 
 
 def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
-    """Run a command on the controller itself."""
     number = card.number
     match args:
         case ["show"]:
@@ -93,7 +92,7 @@ def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str
             rows = show_all.table("Ctrl_Prop", _property(card, name))
             return _entry(number, {"Controller Properties": rows}), 0
         case ["set", "aso", key, *preview] if key.startswith("key="):
-            return _key(card, key.removeprefix("key="), preview == ["preview"])
+            return _apply_key(card, key.removeprefix("key="), preview == ["preview"])
         case ["set", *pairs] if pairs:
             return _entry(number, {"Controller Properties": changes.set_card(card, pairs)}), 0
         case ["add", "vd", *shape]:
@@ -134,8 +133,7 @@ def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
     raise changes.CommandSyntaxError(name)
 
 
-def _key(card: SimulatedCard, key: str, preview: bool) -> Answer:
-    """Apply or preview an activation key."""
+def _apply_key(card: SimulatedCard, key: str, preview: bool) -> Answer:
     options = firmware_rules.apply_key(card, key, preview=preview)
     if preview:
         rows = [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in options]
@@ -148,7 +146,6 @@ def _key(card: SimulatedCard, key: str, preview: bool) -> Answer:
 
 
 def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
-    """Run a command on virtual drives."""
     number = card.number
     chosen = [volume for volume in card.volumes if match[1] in ("all", str(volume.number))]
     if not chosen and args[0] != "del":
@@ -179,14 +176,12 @@ def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[s
 
 
 def _work(rack: Rack, volume: Volume, work: str) -> Entry:
-    """Return the row of a background operation."""
     done = volume.initialised(rack.now()) if work == "bgi" else None
     row = {"VD": volume.number, "Operation": work.upper(), "Progress%": "-", "Status": "Not in progress"}
     return row if done is None else row | {"Progress%": int(done * 100), "Status": "In progress"}
 
 
 def _delete(rack: Rack, card: SimulatedCard, selection: str, *, force: bool) -> Answer:
-    """Delete virtual drives."""
     numbers = [volume.number for volume in card.volumes] if selection == "all" else [int(selection)]
     for number in numbers:
         try:
@@ -198,7 +193,6 @@ def _delete(rack: Rack, card: SimulatedCard, selection: str, *, force: bool) -> 
 
 
 def _drives(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
-    """Run a command on drives."""
     chosen = [
         disk
         for disk in card.disks
@@ -224,7 +218,6 @@ def _drives(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[st
 
 
 def _backup(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
-    """Report the battery or CacheVault."""
     if args not in (["show"], ["show", "all"], ["show", "status"]):
         raise changes.CommandSyntaxError(args[0])
     data = show_all.battery_all(rack, card, match[1])
@@ -251,8 +244,7 @@ def _foreign(_rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list
     return _entry(number, status="Failure", description=text, detailed=[row]), 50
 
 
-def _failed(number: int, subject: Entry, error: firmware_rules.RefusalError) -> Entry:
-    """Return the entry of a refused command."""
+def _failure_entry(number: int, subject: Entry, error: firmware_rules.RefusalError) -> Entry:
     row = {**subject, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.text, "Description": error.text}
     return _entry(number, status="Failure", description=error.text, detailed=[row])
 
@@ -265,7 +257,6 @@ def _entry(
     description: str = "None",
     detailed: list[Entry] | None = None,
 ) -> Entry:
-    """Return the entry of one controller."""
     head: Entry = {"CLI Version": VERSION, "Operating system": "Linux 6.1.0-18-amd64"}
     head |= {"Status Code": 0} if card is None else {"Controller": card}
     head |= {"Status": status, "Description": description}

@@ -94,7 +94,6 @@ def _set_bypass(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> 
 
 
 def _value_text(value: str) -> str:
-    """Return a value as storcli prints it."""
     return value.upper() if len(value) < 5 and value not in ("on", "off") else value.capitalize()
 
 
@@ -189,7 +188,6 @@ def add_volume(rack: Rack, card: SimulatedCard, args: list[str]) -> Volume:
 
 
 def _level(digits: str) -> Level:
-    """Return the RAID level of `r5`'s digits. Raises CommandSyntaxError for other text."""
     try:
         return Level(f"raid{int(digits)}")
     except ValueError:
@@ -210,7 +208,6 @@ def _places(text: str) -> tuple[str, ...]:
 
 
 def _share(text: str) -> int | None:
-    """Return the size in bytes, or None for all. Raises CommandSyntaxError for other text."""
     if text in ("all", "remaining"):  # builds support one or the other
         return None
     match = re.fullmatch(r"(\d+)(mb|gb|tb)", text.lower())

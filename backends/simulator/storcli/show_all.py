@@ -152,7 +152,6 @@ def lists(rack: Rack, card: SimulatedCard) -> Data:
 
 
 def _battery_row(rack: Rack, card: SimulatedCard) -> Data:
-    """Return the row of the battery or CacheVault."""
     battery = card.battery
     assert battery is not None
     row = {"Model": "CVPM02", "State": battery.state.capitalize()}
@@ -170,7 +169,6 @@ def _battery_row(rack: Rack, card: SimulatedCard) -> Data:
 
 
 def _status(card: SimulatedCard) -> Data:
-    """Return the `Status` section."""
     has_degraded = any(card.state(volume) != "optimal" for volume in card.volumes)
     battery_failed = card.battery is not None and not card.battery.healthy
     return {
@@ -185,7 +183,6 @@ def _status(card: SimulatedCard) -> Data:
 
 
 def _supported(card: SimulatedCard) -> Data:
-    """Return the sections with supported operations."""
     return {
         "Supported Adapter Operations": {
             **dict.fromkeys(("Rebuild Rate", "CC Rate", "BGI Rate ", "Reconstruct Rate", "Patrol Read Rate"), "Yes"),
@@ -261,7 +258,6 @@ def volume_all(rack: Rack, card: SimulatedCard, volume: Volume) -> Data:
 
 
 def _bypass(value: str) -> Data:
-    """Return the rows of the cache bypass."""
     mode, _, size = value.rpartition("-")
     text = {"": "Disabled", "intelligent": "Intelligent", "standard": "Standard"}.get(
         mode, mode.replace("-", " ").title()

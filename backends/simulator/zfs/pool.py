@@ -25,7 +25,7 @@ class Property:
     """Default value."""
     kinds: tuple[str, ...] = _BOTH
     """Kinds of datasets that have it."""
-    words: tuple[str, ...] = ()
+    legal: tuple[str, ...] = ()
     """Legal values; empty for a size."""
     shown: str = ""
     """Legal values as zfs lists them in a refusal."""
@@ -34,8 +34,7 @@ class Property:
 
 
 def _word_property(default: str, text: str, *, kinds: tuple[str, ...] = _BOTH, shown: str = "") -> Property:
-    """Return a property with named values."""
-    return Property(default=default, kinds=kinds, words=tuple(text.split()), shown=shown or " | ".join(text.split()))
+    return Property(default=default, kinds=kinds, legal=tuple(text.split()), shown=shown or " | ".join(text.split()))
 
 
 PROPERTIES: Mapping[str, Property] = {
@@ -112,10 +111,10 @@ class ZfsPool:
     def value(self, name: str, key: str) -> tuple[str, str]:
         """Return the effective value of a property, and its source in the words of zfs."""
         dataset = self.datasets[name]
-        if (pair := _own_value(dataset, key)) is not None:
+        if (pair := _local_value(dataset, key)) is not None:
             return pair
         for ancestor in _ancestors(name):
-            if (value := _own_value(self.datasets[ancestor], key)) is not None:
+            if (value := _local_value(self.datasets[ancestor], key)) is not None:
                 return value[0], f"inherited from {ancestor}"
         return PROPERTIES[key].default, "default"
 
@@ -134,8 +133,8 @@ class ZfsPool:
             return f"{prefix}invalid property '{key}'"
         if dataset.kind not in definition.kinds:
             return f"{prefix}'{key}' does not apply to datasets of this type"
-        if definition.words:
-            if word not in definition.words:
+        if definition.legal:
+            if word not in definition.legal:
                 return f"{prefix}'{key}' must be one of '{definition.shown}'"
             dataset.values[key] = _READ_AS.get((key, word), word)
             return ""
@@ -164,7 +163,7 @@ class ZfsPool:
         return ""
 
 
-def _own_value(dataset: Dataset, key: str) -> tuple[str, str] | None:
+def _local_value(dataset: Dataset, key: str) -> tuple[str, str] | None:
     """Return the value of a dataset and its source, or None if it inherits."""
     value = dataset.values.get(key)
     if value == INHERIT:
@@ -175,7 +174,6 @@ def _own_value(dataset: Dataset, key: str) -> tuple[str, str] | None:
 
 
 def _ancestors(name: str) -> Iterator[str]:
-    """Yield the names of a dataset's ancestors, the parent first."""
     while "/" in name:
         name = name.rpartition("/")[0]
         yield name

@@ -89,19 +89,16 @@ def _named_datasets(rack: Rack, names: Sequence[str]) -> list[Row]:
 
 
 def _kinds(options: Mapping[str, str]) -> list[str]:
-    """Return the selected kinds of datasets."""
     return options.get("-t", FILESYSTEM).split(",")
 
 
 def _table(options: Mapping[str, str], rows: Iterable[T], cell: Callable[[T, str], str]) -> SimulatedOutput:
-    """Return a tab-separated table of the requested columns."""
     columns = options["-o"].split(",")
     text = "".join("\t".join(cell(row, column) for column in columns) + "\n" for row in rows)
     return SimulatedOutput(text=text, seconds=0.02)
 
 
 def _column(pool: ZfsPool, name: str, dataset: Dataset, column: str) -> str:
-    """Return a column of a dataset."""
     if column in PROPERTIES:
         return pool.value(name, column)[0] if dataset.kind in PROPERTIES[column].kinds else "-"
     is_volume = dataset.kind == VOLUME
@@ -119,7 +116,6 @@ def _column(pool: ZfsPool, name: str, dataset: Dataset, column: str) -> str:
 
 
 def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> SimulatedOutput:
-    """Run `zfs get`."""
     keys = names[0].split(",") if names else []
     sources = options.get("-s", "").split(",")
 
@@ -150,7 +146,6 @@ def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> Simula
 
 
 def _pool_values(pool: ZfsPool) -> dict[str, str]:
-    """Return the properties of a pool."""
     features = ("lz4_compress", "zstd_compress", "large_blocks", "allocation_classes")
     return {
         "name": pool.name,
@@ -167,7 +162,6 @@ def _pool_values(pool: ZfsPool) -> dict[str, str]:
 
 
 def _pool_row(row: tuple[ZfsPool, str], column: str) -> str:
-    """Return a column of `zpool get`."""
     pool, key = row
     is_local = key == "ashift" or (key == "autotrim" and pool.autotrim != "off") or key.startswith("feature@")
     source = "local" if is_local else "default" if key == "autotrim" else "-"
@@ -175,7 +169,6 @@ def _pool_row(row: tuple[ZfsPool, str], column: str) -> str:
 
 
 def _set_pool(pool: ZfsPool, text: str) -> str:
-    """Set a property of a pool. Return "" or the refusal."""
     key, _, value = text.partition("=")
     prefix = f"cannot set property for '{pool.name}': "
     if key != "autotrim":
@@ -190,7 +183,6 @@ def _set_pool(pool: ZfsPool, text: str) -> str:
 
 
 def _status(pool: ZfsPool) -> str:
-    """Return the output of `zpool status` for a pool."""
     rows = [(0, pool.name)]
     for number, mirror in enumerate(pool.mirrors):
         rows += [(2, f"mirror-{number}"), *((4, f"/dev/{disk}1") for disk in mirror)]
